@@ -1,0 +1,49 @@
+# One word per chore. A fresh machine needs Python 3.11 or later and make; everything else is installed here.
+
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo run test lint format bench migrations-check
+
+# The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
+demo: $(VENV)/.installed
+	$(BIN)/python manage.py demo $(DEMO_ARGS)
+
+# The site with its background worker. RUN_ARGS="--port 8080" and the like.
+run: $(VENV)/.installed
+	$(BIN)/python manage.py serve $(RUN_ARGS)
+
+# DATABASE_URL=postgres://… runs the same tests on PostgreSQL; TEST_ARGS reach pytest.
+test: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m pytest $(TEST_ARGS)
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.installed-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+migrations-check: $(VENV)/.installed-dev
+	$(BIN)/python manage.py makemigrations --check --dry-run
+
+# Each benchmark prints its figures beside a peer's or a limit; BENCH=evaluate runs one.
+bench: $(VENV)/.installed-dev
+	for file in benchmarks/bench_$(or $(BENCH),*).py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+
+$(VENV)/.installed: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing Soundings into $(VENV) …"
+	$(PIP) install --constraint constraints.txt --editable .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@echo "Installing Soundings and what its tests need into $(VENV) …"
+	$(PIP) install --constraint constraints.txt --editable ".[dev,examples]"
+	touch $@ $(VENV)/.installed

@@ -1,0 +1,42 @@
+"""Fixtures for every test: the world, and settings that keep tests quick and away from the real data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+from pytest_django import Settings
+
+from tests.world import World, make_world
+
+# A busy machine is no reason to fail: no example of a property test is held against the clock.
+hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+hypothesis_settings.load_profile("patient")
+
+
+@pytest.fixture(autouse=True)
+def _quick_and_apart(settings: Settings, tmp_path: Path) -> None:
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
+    settings.MEDIA_ROOT = tmp_path / "files"
+    settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(
+    django_db_modify_db_settings: None, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Keep SQLite's test database in a file: threads and the live server need connections of their own."""
+    from django.db import connection
+
+    if connection.vendor == "sqlite":
+        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+
+
+@pytest.fixture
+def world(db: None, tmp_path: Path) -> World:
+    """The cast and their tiny collection; see `tests/world.py`."""
+    folder = tmp_path / "world"
+    folder.mkdir()
+    return make_world(folder)

@@ -1,0 +1,75 @@
+"""The guide and the README keep up with the code: what exists has its entry, and what is named exists."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from django.core.management import get_commands
+from django.test import Client
+
+from soundings.guide import PAGES
+
+ROOT = Path(__file__).resolve().parent.parent
+OWN_APPS = ("soundings", "pooling", "labeling", "evaluation")
+
+
+def guide(page: str) -> str:
+    return (ROOT / "templates" / "docs" / f"{page}.md").read_text(encoding="utf-8")
+
+
+def headings(page: str) -> set[str]:
+    return set(re.findall(r"^### `([\w-]+)`$", guide(page), flags=re.MULTILINE))
+
+
+def own_commands() -> set[str]:
+    return {name for name, app in get_commands().items() if app in OWN_APPS}
+
+
+def variables() -> set[str]:
+    settings = (ROOT / "soundings" / "settings.py").read_text(encoding="utf-8")
+    return set(re.findall(r"env\.\w+\(\s*\"([A-Z_]+)\"", settings)) | {"DATABASE_URL"}
+
+
+def test_every_command_has_its_entry_and_every_entry_its_command() -> None:
+    assert headings("commands") == own_commands()
+
+
+@pytest.mark.parametrize(
+    "text", [guide("settings"), (ROOT / "README.md").read_text(encoding="utf-8")], ids=["guide", "README"]
+)
+def test_every_environment_variable_has_its_row(text: str) -> None:
+    described = set(re.findall(r"^\| `([A-Z_]+)` \|", text, flags=re.MULTILINE))
+    assert described == variables()
+
+
+def test_every_strategy_has_its_entry() -> None:
+    from pooling.strategies import STRATEGIES
+
+    assert headings("strategies") == set(STRATEGIES)
+
+
+def test_every_measure_has_its_entry() -> None:
+    from evaluation.measures import MEASURES
+
+    assert headings("recall") == set(MEASURES)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_of_the_guide_is_shown_to_everybody(client: Client, page: str) -> None:
+    response = client.get(f"/guide/{page}/")
+    assert response.status_code == 200
+    assert guide(page).splitlines()[0].removeprefix("# ") in response.content.decode()
+
+
+def test_links_within_the_guide_lead_somewhere() -> None:
+    linked = {name for page in PAGES for name in re.findall(r"\]\(\.\./(\w+)/\)", guide(page))}
+    assert linked <= set(PAGES)
+
+
+def test_what_the_readme_points_to_exists() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", readme) if "://" not in target]
+    assert [target for target in targets if not (ROOT / target).exists()] == []

@@ -1,0 +1,126 @@
+"""The example collection: whole, labelled without gaps, and made again by its own script."""
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+RUNS = ("bm25", "tfidf", "lsa", "fuzzy")
+KINDS = {"keyword", "question", "situation"}
+POOLED = 20
+EXTRA = ("bm25s", "rapidfuzz", "sklearn")
+
+
+def lines_of(path: Path) -> list[str]:
+    return path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
+
+
+def records(name: str) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in lines_of(EXAMPLES / name)]
+
+
+def labels() -> dict[tuple[str, str], str]:
+    rows = [line.split(" ") for line in lines_of(EXAMPLES / "qrels.txt")]
+    pairs = {(query, document): label for query, _, document, label in rows}
+    assert len(pairs) == len(rows), "a pair is labelled twice"
+    return pairs
+
+
+def run_rows(name: str) -> list[list[str]]:
+    return [line.split(" ") for line in lines_of(EXAMPLES / "runs" / f"{name}.run")]
+
+
+def test_the_corpus_is_large_enough_and_its_pages_differ() -> None:
+    documents = records("corpus.jsonl")
+    assert len({document["_id"] for document in documents}) == len(documents) >= 150
+    assert len({document["text"] for document in documents}) == len(documents)
+    assert len({document["title"] for document in documents}) == len(documents)
+
+
+def test_every_page_has_a_title_a_section_and_at_least_forty_words() -> None:
+    for document in records("corpus.jsonl"):
+        assert document["title"], document["_id"]
+        assert document["metadata"]["section"], document["_id"]
+        assert 40 <= len(document["text"].split()) <= 180, document["_id"]
+
+
+def test_each_query_is_of_one_of_three_kinds_and_says_what_is_relevant() -> None:
+    queries = records("queries.jsonl")
+    assert len({query["_id"] for query in queries}) == len(queries) >= 20
+    kinds = [KINDS & set(query["metadata"]["tags"]) for query in queries]
+    assert all(len(kind) == 1 for kind in kinds)
+    assert set().union(*kinds) == KINDS
+    assert all("Relevant: " in query["metadata"]["narrative"] for query in queries)
+
+
+def test_labels_are_0_or_1_and_name_pairs_that_exist() -> None:
+    query_ids = {query["_id"] for query in records("queries.jsonl")}
+    document_ids = {document["_id"] for document in records("corpus.jsonl")}
+    for (query, document), label in labels().items():
+        assert query in query_ids
+        assert document in document_ids
+        assert label in {"0", "1"}
+
+
+def test_every_query_has_from_two_to_fourteen_relevant_pages() -> None:
+    relevant = Counter(query for (query, _), label in labels().items() if label == "1")
+    for query in records("queries.jsonl"):
+        assert 2 <= relevant[query["_id"]] <= 14, query["_id"]
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_run_ranks_each_page_once_by_falling_score(name: str) -> None:
+    by_query: dict[str, list[list[str]]] = {}
+    for row in run_rows(name):
+        by_query.setdefault(row[0], []).append(row)
+    assert set(by_query) == {query["_id"] for query in records("queries.jsonl")}
+    for rows in by_query.values():
+        order = [(float(score), document) for _, _, document, _, score, _ in rows]
+        assert order == sorted(order, reverse=True)
+        assert len({document for _, document in order}) == len(order)
+        assert [int(row[3]) for row in rows] == list(range(1, len(rows) + 1))
+
+
+def test_every_pair_near_the_top_of_a_run_is_labelled() -> None:
+    labelled = labels().keys()
+    found = {(row[0], row[2]) for name in RUNS for row in run_rows(name) if int(row[3]) <= POOLED}
+    assert found - labelled == set()
+
+
+def test_the_runs_differ_and_none_finds_everything() -> None:
+    relevant = {pair for pair, label in labels().items() if label == "1"}
+    found = [{(row[0], row[2]) for row in run_rows(name) if int(row[3]) <= 10} & relevant for name in RUNS]
+    for index, mine in enumerate(found):
+        others = set().union(*found[:index], *found[index + 1 :])
+        assert mine - others, f"{RUNS[index]} finds nothing of its own"
+        assert mine < relevant
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_readme_states_the_recall_that_the_labels_give(name: str) -> None:
+    relevant = {pair for pair, label in labels().items() if label == "1"}
+    total = Counter(query for query, _ in relevant)
+    found = Counter(row[0] for row in run_rows(name) if int(row[3]) <= 10 and (row[0], row[2]) in relevant)
+    recall = sum(found[query] / total[query] for query in total) / len(total)
+    line = next(line for line in lines_of(EXAMPLES / "README.md") if line.startswith(f"| `{name}` |"))
+    assert line.endswith(f"| {recall:.3f} |")
+
+
+@pytest.mark.skipif(
+    any(importlib.util.find_spec(package) is None for package in EXTRA),
+    reason="needs the packages of the optional extra: pip install -e '.[examples]'",
+)
+def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
+    script = [sys.executable, str(EXAMPLES / "make_runs.py"), "--output", str(tmp_path)]
+    made = subprocess.run(script, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    for name in RUNS:
+        assert (tmp_path / f"{name}.run").read_bytes() == (EXAMPLES / "runs" / f"{name}.run").read_bytes(), (
+            name
+        )
