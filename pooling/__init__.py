@@ -1,0 +1,1 @@
+"""Stage 1: collections, runs and the pools made of them."""

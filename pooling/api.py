@@ -1,0 +1,193 @@
+"""The HTTP interface of stage 1: permission is asked where something is fetched; the pages call the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+from rest_framework.views import APIView
+
+from pooling import serializers
+from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, job_for
+from pooling.imports import take_in
+from pooling.membership import add_member, create_collection
+from pooling.models import Job, Membership, Pool, Run
+from pooling.pools import build_or_start
+from pooling.runs import runs_named
+from pooling.uploads import refuse_oversized
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+PROBLEM = serializers.ProblemSerializer
+
+
+def person(request: Request) -> User:
+    """Who is signed in; the interface lets nobody else through."""
+    return cast("User", request.user)
+
+
+def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
+    """The body as `kind` reads it; a wrong one is answered with 400."""
+    refuse_oversized(request._request)
+    serializer = kind(data=request.data)
+    serializer.is_valid(raise_exception=True)
+    return cast("dict[str, Any]", serializer.validated_data)
+
+
+def made(outcome: dict[str, Any] | Job) -> Response:
+    """201 with what was made, or 202 with the job that makes it."""
+    if isinstance(outcome, Job):
+        return Response({"job": outcome.pk}, status=status.HTTP_202_ACCEPTED)
+    return Response(outcome, status=status.HTTP_201_CREATED)
+
+
+def making(result: type[Serializer[Any]]) -> dict[int, Any]:
+    """The answers of a call that makes something, for the schema."""
+    return {201: result, 202: serializers.JobStartedSerializer, 400: PROBLEM, 409: PROBLEM}
+
+
+class Collections(APIView):
+    """The collections of whoever asks."""
+
+    @extend_schema(responses=serializers.CollectionSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the collections you are a member of."""
+        user = person(request)
+        roles = dict(Membership.objects.filter(user=user).values_list("collection_id", "role"))
+        rows = list(collections_of(user))
+        for row in rows:
+            row.role = roles.get(row.pk, "admin")  # type: ignore[attr-defined]
+        return Response(serializers.CollectionSerializer(rows, many=True).data)
+
+    @extend_schema(
+        request=serializers.CollectionSerializer,
+        responses={201: serializers.CollectionSerializer, 400: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request) -> Response:
+        """Create a collection; you become its admin."""
+        collection = create_collection(person(request), **parsed(serializers.CollectionSerializer, request))
+        collection.role = "admin"  # type: ignore[attr-defined]
+        return Response(serializers.CollectionSerializer(collection).data, status=status.HTTP_201_CREATED)
+
+
+class OneCollection(APIView):
+    """One collection."""
+
+    @extend_schema(responses={200: serializers.CollectionDetailSerializer, 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """Read a collection with its counts."""
+        collection = collection_for(request.user, slug, MEMBERS)
+        kinds = ("queries", "documents", "runs", "pools")
+        counts = {kind: getattr(collection, kind).count() for kind in kinds}
+        collection.counts = counts  # type: ignore[attr-defined]
+        return Response(serializers.CollectionDetailSerializer(collection).data)
+
+
+class Members(APIView):
+    """The members of a collection."""
+
+    @extend_schema(responses={200: serializers.MemberSerializer(many=True), 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List the members."""
+        collection = collection_for(request.user, slug)
+        rows = collection.memberships.select_related("user")
+        return Response(serializers.MemberSerializer(rows, many=True).data)
+
+    @extend_schema(
+        request=serializers.MemberSerializer,
+        responses={201: serializers.MemberSerializer, 400: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Add a member."""
+        collection = collection_for(request.user, slug, ADMIN)
+        body = parsed(serializers.MemberSerializer, request)
+        member = add_member(collection, body["user"]["username"], body["role"])
+        return Response(serializers.MemberSerializer(member).data, status=status.HTTP_201_CREATED)
+
+
+class Queries(APIView):
+    """The queries of a collection."""
+
+    parser_classes = [MultiPartParser, FormParser]
+
+    @extend_schema(
+        request=serializers.UploadSerializer, responses=making(serializers.ImportSummarySerializer)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import a file of queries."""
+        return _import(request, slug, "queries", serializers.UploadSerializer)
+
+
+class Documents(APIView):
+    """The documents of a collection."""
+
+    parser_classes = [MultiPartParser, FormParser]
+
+    @extend_schema(
+        request=serializers.DocumentsUploadSerializer, responses=making(serializers.ImportSummarySerializer)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import a corpus file, whole or only what some pool contains."""
+        return _import(request, slug, "documents", serializers.DocumentsUploadSerializer)
+
+
+class Runs(APIView):
+    """The runs of a collection."""
+
+    parser_classes = [MultiPartParser, FormParser]
+
+    @extend_schema(responses={200: serializers.RunSerializer(many=True), 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List the runs."""
+        collection = collection_for(request.user, slug)
+        rows = Run.objects.filter(collection=collection).defer("preflight")
+        return Response(serializers.RunSerializer(rows, many=True).data)
+
+    @extend_schema(
+        request=serializers.RunUploadSerializer, responses=making(serializers.ImportedRunSerializer)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import a run file."""
+        return _import(request, slug, "run", serializers.RunUploadSerializer)
+
+
+def _import(request: Request, slug: str, kind: str, body: type[Serializer[Any]]) -> Response:
+    collection = collection_for(request.user, slug, ADMIN)
+    options = parsed(body, request)
+    return made(take_in(collection, kind, options.pop("file"), user=person(request), **options))
+
+
+class Pools(APIView):
+    """The pools of a collection."""
+
+    @extend_schema(responses={200: serializers.PoolSerializer(many=True), 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List the pools."""
+        collection = collection_for(request.user, slug)
+        rows = Pool.objects.filter(collection=collection).defer("diagnostics")
+        return Response(serializers.PoolSerializer(rows, many=True).data)
+
+    @extend_schema(
+        request=serializers.PoolRequestSerializer, responses=making(serializers.BuiltPoolSerializer)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Build a pool from stored runs."""
+        collection = collection_for(request.user, slug, ADMIN)
+        body = parsed(serializers.PoolRequestSerializer, request)
+        runs = runs_named(collection, body.pop("runs"))
+        return made(build_or_start(collection, runs=runs, user=person(request), **body))
+
+
+class OneJob(APIView):
+    """One job."""
+
+    @extend_schema(responses={200: serializers.JobSerializer, 404: PROBLEM})
+    def get(self, request: Request, job_id: int) -> Response:
+        """Read how far a job is; `result` is what the call would have answered."""
+        return Response(serializers.JobSerializer(job_for(request.user, job_id)).data)

@@ -1,0 +1,46 @@
+"""What the commands share: an error of input is one readable line on stderr and exit code 2."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+
+
+class OneLineParser(CommandParser):
+    """A parser whose errors are one line; the usage is for `--help`."""
+
+    def error(self, message: str) -> NoReturn:
+        if not self.called_from_command_line:
+            super().error(message)
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+class InputCommand(BaseCommand):
+    """A command that reads what people give it; wrong input ends it with one line and exit code 2.
+
+    Subclasses write `handle` as usual and let ValueError (FormatError among them) and OSError through.
+    """
+
+    requires_system_checks: list[str] = []
+
+    def create_parser(self, prog_name: str, subcommand: str, **kwargs: Any) -> CommandParser:
+        parser = super().create_parser(prog_name, subcommand, **kwargs)
+        parser.__class__ = OneLineParser  # Django names its own class in the middle of the method
+        return parser
+
+    def execute(self, *args: Any, **options: Any) -> str | None:
+        try:
+            return super().execute(*args, **options)
+        except BrokenPipeError:
+            raise
+        except (ValueError, OSError) as error:
+            raise CommandError(readable(error), returncode=2) from error
+
+
+def readable(error: Exception) -> str:
+    """The error in one line; an error of the system names its file."""
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}."
+    return " ".join(str(error).split())

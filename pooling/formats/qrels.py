@@ -1,0 +1,78 @@
+"""Reading judgments in any format: one relevance per pair, conflicting ones refused."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from pooling.formats import tables, trec
+from pooling.formats.errors import shown
+from pooling.formats.lines import QRELS
+from pooling.formats.pairs import HASHES, PAIR, alike_notes, repeated_rows
+from pooling.formats.runs import comment_notes, line_of
+from pooling.formats.sources import Source, source_of
+from pooling.formats.values import INT32
+
+
+@dataclass(frozen=True)
+class QrelsFile:
+    """Judgments as their file tells them; a negative relevance means pooled, not judged, and is kept."""
+
+    frame: pl.DataFrame
+    notes: tuple[str, ...]
+
+
+def read_qrels(
+    source: Path | str, *, file_name: str | None = None, max_bytes: int | None = None
+) -> QrelsFile:
+    """Read qrels: columns query_id, document_id, relevance (Int32), rows in file order.
+
+    A pair that comes twice with the same relevance is kept once, with a note. Raises FormatError for two
+    different values of one pair, for a relevance that is no whole number (`1.0` counts as 1) and for a
+    malformed line.
+    """
+    file = source_of(source, file_name, max_bytes)
+    frame, notes = read_pairs(file)
+    frame, merged = merge_repeated(file, frame)
+    return QrelsFile(frame.select(*PAIR, pl.col("value").cast(pl.Int32).alias("relevance")), notes + merged)
+
+
+def read_pairs(file: Source) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    if file.format != "trec":
+        frame = tables.read_table(file, "qrels")
+        return frame.with_columns(HASHES), alike_notes(frame)
+    read = trec.read_trec(file, QRELS)
+    value = read.frame["value"]
+    if not bool(((value == value.round(0)) & (value.abs() < INT32)).all()):
+        read = trec.read_careful(file, QRELS, need_rank=False)
+    notes = comment_notes(file, read.comments, QRELS)
+    return read.frame, notes + (() if read.ascii else alike_notes(read.frame))
+
+
+def merge_repeated(file: Source, frame: pl.DataFrame) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    repeated = repeated_rows(frame)
+    if not repeated.height:
+        return frame, ()
+    refuse_conflict(file, frame, repeated)
+    kept = frame.filter(pl.struct(PAIR).is_first_distinct())
+    count = frame.height - kept.height
+    rows, were = ("1 row repeats", "was") if count == 1 else (f"{count:,} rows repeat", "were")
+    return kept, (f"{rows} a pair with the same relevance and {were} read once.",)
+
+
+def refuse_conflict(file: Source, frame: pl.DataFrame, repeated: pl.DataFrame) -> None:
+    first_of_pair = repeated.with_columns(
+        first=pl.col("row").first().over(PAIR), first_value=pl.col("value").first().over(PAIR)
+    )
+    conflicts = first_of_pair.filter(pl.col("value") != pl.col("first_value"))
+    if not conflicts.height:
+        return
+    found = conflicts.row(0, named=True)
+    earlier = line_of(file, frame, found["first"])
+    place = "" if earlier is None else f" on line {earlier}"
+    raise file.error(
+        line_of(file, frame, found["row"]),
+        f"query {shown(found['query_id'])}, document {shown(found['document_id'])} has relevance "
+        f"{found['value']:.0f} here and {found['first_value']:.0f}{place or ' before'}",
+        "Decide for one of the two.",
+    )

@@ -1,0 +1,54 @@
+"""Rows read one by one: for files no column reader may be trusted with, and to find the line of an error."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+import polars as pl
+
+from pooling.formats.sources import Source
+
+CHUNK = 100_000
+SCHEMA = {
+    "query_id": pl.String,
+    "document_id": pl.String,
+    "value": pl.Float64,
+    "rank": pl.Int64,
+    "line": pl.Int64,
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a run or of qrels: `value` is score or relevance, `line` is 0 where there are no lines."""
+
+    query_id: str
+    document_id: str
+    value: float
+    rank: int | None
+    line: int
+
+
+def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
+    """The rows as columns, built in chunks so that Python objects of a few rows exist at a time."""
+    iterator = iter(rows)
+    chunks = []
+    while chunk := list(islice(iterator, CHUNK)):
+        columns = ([getattr(row, name) for row in chunk] for name in SCHEMA)
+        chunks.append(pl.DataFrame(dict(zip(SCHEMA, columns, strict=True)), schema=SCHEMA))
+    return pl.concat(chunks) if chunks else pl.DataFrame(schema=SCHEMA)
+
+
+def checked_id(source: Source, line: int, kind: str, value: Any) -> str:
+    """An id as a string: whole numbers of JSON are written out, anything else but text is refused."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise source.error(line or None, f"the {kind} id {value!r} is not a text", "Write ids as strings.")
+    if not value:
+        raise source.error(line or None, f"the {kind} id is empty", "Give it one.")
+    if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
+        problem = f"the {kind} id {value[:40]!r} holds half a character"
+        raise source.error(line or None, problem, "Mend what wrote it.")
+    return value

@@ -1,0 +1,237 @@
+"""TREC runs and qrels: fields parted by spaces and tabs, no header, no quoting.
+
+A line whose first character is `#` is a comment, as in trec_eval 10; an id may hold `#` anywhere, and a
+document id may begin with it. Blank lines are skipped. Regular files go straight through Polars; others are
+tidied first; what still does not fit is read line by line, which names the line at fault.
+"""
+
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from pooling.formats.errors import shown
+from pooling.formats.lines import Layout, separator_of
+from pooling.formats.pairs import HASHES
+from pooling.formats.rows import Row, frame_of
+from pooling.formats.shape import LineShape, shape_of
+from pooling.formats.sources import Source
+from pooling.formats.values import BadValueError, parse_rank, parse_relevance, parse_score
+
+BLANKS = re.compile(r"[ \t]+")
+HEADER_ENDS = ("score", "relevance", "rel", "rating", "label", "grade")
+COMMENTS = re.compile(rb"^#[^\n]*\n?", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class TrecTable:
+    """Columns query_id, document_id, value, rank (null where unreadable) in file order."""
+
+    frame: pl.DataFrame
+    comments: int
+    ascii: bool
+
+
+def read_trec(source: Source, layout: Layout, need_rank: bool = False) -> TrecTable:
+    """The fastest reading that can be trusted with this file."""
+    return (
+        read_plain(source, layout) or read_tidied(source, layout) or read_careful(source, layout, need_rank)
+    )
+
+
+def read_plain(source: Source, layout: Layout) -> TrecTable | None:
+    """Straight from the disk, the shape checked beside the parsing; None unless plain and regular."""
+    if not source.is_plain:
+        return None
+    beginning = next(source.blocks(size=1 << 16))
+    separator = separator_of(beginning)
+    if not begins_regular(beginning, layout.fields, separator):
+        return None
+    with ThreadPoolExecutor(1) as pool:
+        shape = pool.submit(shape_of, source.blocks(size=1 << 18), layout.fields, separator)
+        frame = parse(source.path, layout, separator)
+        checked = shape.result()
+    return table(frame, checked, 0) if frame is not None and checked else None
+
+
+def read_tidied(source: Source, layout: Layout) -> TrecTable | None:
+    """The whole text with comments, blank lines, doubled blanks and CRLF taken out."""
+    content, comments = tidied(source.whole())
+    pieces = (content[start : start + (1 << 18)] for start in range(0, len(content), 1 << 18))
+    shape = shape_of(pieces, layout.fields, b" ") if content else None
+    frame = parse(content, layout, b" ") if shape else None
+    return table(frame, shape, comments) if frame is not None and shape else None
+
+
+def table(frame: pl.DataFrame, shape: LineShape, comments: int) -> TrecTable | None:
+    usable = frame.height and frame["value"].is_finite().all() and not frame["value"].null_count()
+    return TrecTable(frame, comments, shape.ascii) if usable else None
+
+
+def begins_regular(beginning: bytes, fields: int, separator: bytes) -> bool:
+    """A look at the first block, so that a file of another kind is never handed to the column reader."""
+    try:
+        return LineShape(fields, separator).takes(beginning)
+    except UnicodeDecodeError:
+        return False
+
+
+def tidied(content: bytes) -> tuple[bytes, int]:
+    """The content in regular shape where that needs no judgment, and the number of comment lines left out."""
+    comments = 0
+    if content.startswith(b"#") or b"\n#" in content:
+        content, comments = COMMENTS.subn(b"", content)
+    content = content.replace(b"\r\n", b"\n").replace(b"\t", b" ")
+    while b"  " in content:
+        content = content.replace(b"  ", b" ")
+    content = content.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    while b"\n\n" in content:
+        content = content.replace(b"\n\n", b"\n")
+    return content.lstrip(b"\n"), comments
+
+
+def parse(content: Path | bytes, layout: Layout, separator: bytes) -> pl.DataFrame | None:
+    """Columns through Polars, without the rank where that is no whole number; None if unreadable."""
+    attempts = (pl.Int32, None) if layout.has_rank else (None,)
+    for rank in attempts:
+        try:
+            return scan(content, layout, separator, rank).collect(engine="streaming")
+        except pl.exceptions.PolarsError:
+            continue
+    return None
+
+
+def scan(
+    content: Path | bytes, layout: Layout, separator: bytes, rank: type[pl.Int32] | None
+) -> pl.LazyFrame:
+    types = {"value": pl.Float64, "rank": rank or pl.String}
+    lines = pl.scan_csv(
+        content,
+        has_header=False,
+        separator=separator.decode(),
+        quote_char=None,
+        schema={name: types.get(name, pl.String) for name in layout.columns},
+        glob=False,
+    )
+    ranks = pl.col("rank") if rank else pl.lit(None, dtype=pl.Int32).alias("rank")
+    return lines.select("query_id", "document_id", "value", ranks, *HASHES)
+
+
+def last_tag(source: Source) -> str:
+    """The tag of the last line, as trec_eval takes it; in a constant amount of memory."""
+    ending = b""
+    if source.is_plain:
+        with source.opened_raw() as file:
+            file.seek(max(0, source.size - (1 << 16)))
+            ending = file.read()
+    else:
+        for block in source.blocks():
+            ending = (ending + block)[-(1 << 16) :]
+    lines = [line for line in ending.split(b"\n") if line.strip() and not line.startswith(b"#")]
+    return BLANKS.split(lines[-1].decode(errors="replace").strip(" \t\r"))[-1] if lines else ""
+
+
+def read_careful(source: Source, layout: Layout, need_rank: bool) -> TrecTable:
+    """Line by line; raises FormatError at the first line that breaks a rule."""
+    seen = {"comments": 0}
+    frame = frame_of(careful_rows(source, layout, need_rank, seen))
+    if not frame.height:
+        raise source.empty()
+    return TrecTable(frame.drop("line").with_columns(HASHES), seen["comments"], False)
+
+
+def careful_rows(
+    source: Source, layout: Layout, need_rank: bool = False, seen: dict[str, int] | None = None
+) -> Iterator[Row]:
+    """Every row with its line number. `seen` collects the number of comments."""
+    tally = {} if seen is None else seen
+    first = True
+    for number, line in source.text_lines():
+        if line.startswith("#"):
+            tally["comments"] = tally.get("comments", 0) + 1
+            continue
+        fields = BLANKS.split(line.strip(" \t"))
+        if fields == [""]:
+            continue
+        check_fields(source, layout, number, fields, first)
+        first = False
+        yield row_of(source, layout, number, fields, need_rank)
+
+
+def numbers_of_rows(source: Source) -> Iterator[int]:
+    """The line number of each row of a file that was read: comments and blank lines have none."""
+    lines = source.lines()
+    return (number for number, line in lines if line.strip(b" \t") and not line.startswith(b"#"))
+
+
+def check_fields(source: Source, layout: Layout, number: int, fields: list[str], first: bool) -> None:
+    if first and (foreign := foreign_beginning(layout, fields)):
+        raise source.error(number, *foreign)
+    if len(fields) != layout.fields:
+        count = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
+        problem = f"{count} where {layout.fields} belong"
+        raise source.error(number, problem, f"Write {layout.expected}{advice(layout, len(fields))}.")
+
+
+def advice(layout: Layout, found: int) -> str:
+    if found > layout.fields:
+        return f" and nothing after the {layout.expected.split()[-1]}; ids hold no blanks"
+    return " with all fields" if layout.kind == "qrels" or found < layout.fields - 1 else ", the tag included"
+
+
+def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | None:
+    """What the first line gives away about a file in another format or with a header."""
+    if len(fields) != layout.fields and fields[0].startswith(("{", "[")):
+        return "this looks like JSON", "Give the file the suffix .jsonl or .json."
+    if len(fields) < layout.fields - 1 and any(field.count(",") >= 2 for field in fields):
+        return "this looks like CSV", "Give the file the suffix .csv, with a header line."
+    if len(fields) != layout.fields and any("\r" in field for field in fields):
+        return "lines end in a carriage return alone", "Save the file with LF or CRLF at the line ends."
+    value = fields[layout.columns.index("value")] if len(fields) == layout.fields else ""
+    if is_word(value) or fields[-1].lower() in HEADER_ENDS:
+        return (
+            f"this looks like a header ({shown(' '.join(fields))})",
+            f"Remove the line (each line is {layout.expected}), or give the file the suffix .tsv or .csv.",
+        )
+    return None
+
+
+def is_word(field: str) -> bool:
+    """Whether a field is a name of a column rather than a number gone wrong."""
+    return field[:1].isalpha() and field.lower() not in ("nan", "inf", "infinity", "none", "null")
+
+
+def row_of(source: Source, layout: Layout, number: int, fields: list[str], need_rank: bool) -> Row:
+    value = fields[layout.columns.index("value")]
+    try:
+        rank = rank_of(fields[3], need_rank) if layout.has_rank else None
+        parsed = parse_score(value) if layout.kind == "run" else float(parse_relevance(value))
+    except BadValueError as bad:
+        raise source.error(number, bad.problem, bad.remedy) from bad
+    return Row(fields[0], fields[2], parsed, rank, number)
+
+
+def rank_of(text: str, needed: bool) -> int | None:
+    """The rank; one that is no whole number is ignored where it decides nothing, as trec_eval does."""
+    try:
+        return parse_rank(text)
+    except BadValueError:
+        if needed:
+            raise
+        return None
+
+
+def reads_as_row(line: str, layout: Layout) -> bool:
+    """Whether a line would be a valid row: then a `#` before it may belong to the query id."""
+    fields = BLANKS.split(line.strip(" \t"))
+    if len(fields) != layout.fields:
+        return False
+    parse_value = parse_score if layout.kind == "run" else parse_relevance
+    try:
+        parse_value(fields[layout.columns.index("value")])
+    except BadValueError:
+        return False
+    return True

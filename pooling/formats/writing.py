@@ -1,0 +1,191 @@
+"""Writing runs and qrels so that every other tool reads them: UTF-8, LF, no BOM, no comments."""
+
+import csv
+import gzip
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import polars as pl
+
+from pooling.formats.errors import FormatError, shown
+
+
+@contextmanager
+def replaced(path: Path | str) -> Iterator[Path]:
+    """A path to write to that takes the place of `path` at the end, and leaves nothing behind after an error.
+
+    A device or pipe is written to as it is. OSErrors name `path`, not the temporary file.
+    """
+    target = Path(path).resolve()
+    try:
+        if target.exists() and not target.is_file():
+            yield target
+            return
+        with temporary_beside(target) as temporary:
+            yield temporary
+            temporary.chmod(0o666 & ~current_umask())
+            temporary.replace(target)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from error
+
+
+@contextmanager
+def temporary_beside(target: Path) -> Iterator[Path]:
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    os.close(handle)
+    try:
+        yield Path(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def current_umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_run(frame: pl.DataFrame, path: Path | str, *, tag: str, format: str = "trec") -> None:
+    """Write a run frame in its row order; ranks count from 1 in each query unless the frame has a `rank`.
+
+    Formats: trec, csv, tsv, jsonl, json (ranx), parquet. Raises FormatError for ids that the format cannot
+    hold.
+    """
+    if "rank" not in frame.columns:
+        frame = frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id"))
+    columns = ["query_id", "document_id", "rank", "score"]
+    if format == "trec":
+        refuse_blanks(path, frame, {"tag": pl.Series([tag])})
+        lines = frame.select(
+            "query_id", pl.lit("Q0"), "document_id", "rank", "score", pl.lit(tag).alias("tag")
+        )
+        write_text(path, delimited(lines, " "))
+        return
+    write_table(frame.select(columns), path, format, "score")
+
+
+def write_qrels(frame: pl.DataFrame, path: Path | str, *, format: str = "trec") -> None:
+    """Write qrels in the row order of the frame.
+
+    Formats: trec, beir (TSV with header), csv, tsv, jsonl, json (ranx), parquet.
+    """
+    if format == "trec":
+        refuse_blanks(path, frame, {})
+        write_text(path, delimited(frame.select("query_id", pl.lit("0"), "document_id", "relevance"), " "))
+    elif format == "beir":
+        renamed = {"query_id": "query-id", "document_id": "corpus-id", "relevance": "score"}
+        write_table(frame.select(*renamed).rename(renamed), path, "tsv", "score")
+    else:
+        write_table(frame.select("query_id", "document_id", "relevance"), path, format, "relevance")
+
+
+def write_table(frame: pl.DataFrame, path: Path | str, format: str, value: str) -> None:
+    writers: dict[str, Callable[[], str]] = {
+        "csv": lambda: csv_text(frame),
+        "tsv": lambda: "\t".join(frame.columns) + "\n" + tsv_text(path, frame),
+        "jsonl": lambda: "".join(json_line(row) for row in frame.iter_rows(named=True)),
+        "json": lambda: ranx_text(frame, value),
+    }
+    if format == "parquet":
+        with replaced(path) as temporary:
+            frame.write_parquet(temporary)
+        return
+    if format not in writers:
+        raise ValueError(f"Unknown format {format!r}; known are trec, beir, parquet, {', '.join(writers)}.")
+    write_text(path, writers[format]())
+
+
+def write_text(path: Path | str, text: str) -> None:
+    """Write a text whole or not at all; a name that ends in .gz gets a gzip file, as it promises."""
+    with replaced(path) as temporary:
+        temporary.write_bytes(packed(path, text.encode()))
+
+
+def packed(path: Path | str, content: bytes) -> bytes:
+    """The bytes as a file of this name holds them; without a time in them, so that equal stays equal."""
+    return gzip.compress(content, mtime=0) if Path(path).suffix.lower() == ".gz" else content
+
+
+def json_line(row: dict[str, object]) -> str:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def csv_text(frame: pl.DataFrame) -> str:
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerow(frame.columns)
+    writer.writerows(frame.iter_rows())
+    return buffer.getvalue()
+
+
+def tsv_text(path: Path | str, frame: pl.DataFrame) -> str:
+    refuse(path, frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL")
+    return delimited(frame, "\t")
+
+
+def delimited(frame: pl.DataFrame, separator: str) -> str:
+    """Rows without quoting; floats as the shortest decimals that read back as the same number."""
+    return "".join(separator.join(map(text_of, row)) + "\n" for row in frame.iter_rows())
+
+
+def text_of(value: object) -> str:
+    return repr(value) if isinstance(value, float) else str(value)
+
+
+def ranx_text(frame: pl.DataFrame, value: str) -> str:
+    nested: dict[str, dict[str, float]] = {}
+    for query, document, number in frame.select("query_id", "document_id", value).iter_rows():
+        nested.setdefault(query, {})[document] = number
+    return json.dumps(nested, ensure_ascii=False, allow_nan=False)
+
+
+def refuse_blanks(path: Path | str, frame: pl.DataFrame, others: dict[str, pl.Series]) -> None:
+    """TREC files cannot hold blanks or line ends in an id, nor a query id that begins like a comment."""
+    refuse(path, frame, r"[ \t\n\r\x00]|^$", "a blank, a line end or a NUL")
+    for name, series in others.items():
+        if series.str.contains(r"[ \t\n\r\x00]|^$").any():
+            raise FormatError(
+                path, None, f"the {name} {shown(series[0])} holds a blank or is empty", "Shorten it."
+            )
+    if frame["query_id"].str.contains(r"^(#|\x{FEFF})").any():
+        raise FormatError(path, None, "a query id begins with #, which TREC tools skip", "Write JSON lines.")
+
+
+def refuse(
+    path: Path | str,
+    frame: pl.DataFrame,
+    pattern: str,
+    what: str,
+    remedy: str = "Write JSON lines or Parquet.",
+) -> None:
+    for column in ("query_id", "document_id", "query-id", "corpus-id"):
+        if column not in frame.columns:
+            continue
+        bad = frame[column].filter(frame[column].str.contains(pattern))
+        if len(bad):
+            raise FormatError(path, None, f"the id {shown(bad[0])} holds {what} or is empty", remedy)
+
+
+def delimitable(path: Path | str, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame itself, when its ids fit into a TSV without quoting; FormatError otherwise."""
+    remedy = "A pool is written as TSV, which cannot hold it; change the id in the run."
+    refuse(path, frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL", remedy)
+    return frame
+
+
+def shortest_decimals(numbers: pl.Series) -> pl.Series:
+    """Floats as the shortest decimals that read back as the same number, as Python writes them.
+
+    Polars writes the same ones for ordinary sizes, so those are left to it.
+    """
+    sizes = numbers.abs()
+    if ((sizes >= 1e-4) & (sizes < 1e16)).all():
+        return numbers
+    distinct = numbers.unique().drop_nulls()
+    texts = [repr(number) for number in distinct.to_list()]
+    return numbers.replace_strict(distinct, pl.Series(texts, dtype=pl.String), default=None)

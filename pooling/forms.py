@@ -1,0 +1,152 @@
+"""Forms of stage 1: what arrives is parsed here; the rules are the domain functions' own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from pooling.models import Collection, Run
+from pooling.problems import InputError
+
+
+class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
+    """Name, question and guidelines of a collection."""
+
+    class Meta:
+        model = Collection
+        fields = ["name", "question", "guidelines"]
+
+
+class NewCollectionForm(CollectionForm):
+    """The same with the short name that addresses use and that stays."""
+
+    class Meta(CollectionForm.Meta):
+        fields = ["name", "slug", "question", "guidelines"]
+        labels = {"slug": "Short name"}
+        help_texts = {"slug": "Letters, digits, hyphens and underscores. It stands in addresses."}
+        error_messages = {
+            "slug": {
+                "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
+                "unique": "There is a collection with this short name already. Choose another one.",
+            }
+        }
+
+
+class QueriesForm(forms.Form):
+    """A file of queries."""
+
+    file = forms.FileField(
+        label="File of queries", help_text="BEIR queries.jsonl, or CSV, TSV or JSON lines; also gzipped."
+    )
+
+
+class DocumentsForm(forms.Form):
+    """A corpus file."""
+
+    file = forms.FileField(
+        label="Corpus file", help_text="BEIR corpus.jsonl, or CSV, TSV or JSON lines; also gzipped. Any size."
+    )
+    only_pooled = forms.BooleanField(required=False, label="Only documents that some pool contains")
+
+
+class ManyFiles(forms.ClearableFileInput):
+    """A file input for several files."""
+
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """One or several files, as a list."""
+
+    widget = ManyFiles
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        single = super().clean
+        return [
+            single(file, initial) for file in (data if isinstance(data, list | tuple) and data else [data])
+        ]
+
+
+class RunsForm(forms.Form):
+    """One or several run files, with a name where there is one file."""
+
+    file = ManyFilesField(
+        label="Run files",
+        help_text="TREC, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped. Several at once are fine.",
+    )
+    name = forms.CharField(
+        required=False, max_length=200, help_text="Left empty, a run is called by its file's name."
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if self.cleaned_data.get("name") and len(self.cleaned_data.get("file", [])) > 1:
+            self.add_error("name", "A name fits one file. Leave it empty to import several.")
+        return cleaned
+
+
+class PoolForm(forms.Form):
+    """How to choose the pairs of a pool."""
+
+    name = forms.CharField(max_length=200)
+    runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    depth = forms.IntegerField(min_value=1, initial=10, help_text="How far down each run's list to go.")
+    strategy = forms.ChoiceField(initial="rrf", help_text="The order in which pairs are worth judging.")
+    budget = forms.IntegerField(
+        min_value=1,
+        required=False,
+        help_text="Pairs to judge in all, audit included. Empty: all of them.",
+    )
+    audit_share = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        initial=0,
+        required=False,
+        label="Audit share",
+        help_text="Share of the budget drawn at random, so that estimates stay honest; 0.1 is a tenth.",
+    )
+    seed = forms.IntegerField(
+        initial=0, required=False, help_text="Draws the audit; the same seed, the same pool."
+    )
+    ties = forms.ChoiceField(
+        initial="docid",
+        required=False,
+        choices=[
+            ("docid", "document id, falling (as trec_eval)"),
+            ("docid-asc", "document id, rising"),
+            ("file", "order of the file"),
+            ("rank", "the file's rank"),
+        ],
+        help_text="What decides between equal scores.",
+    )
+    scores = forms.ChoiceField(
+        initial="float64",
+        required=False,
+        choices=[("float64", "double"), ("float32", "single (as trec_eval 9)")],
+        label="Precision of scores",
+    )
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        from pooling.strategies import STRATEGIES
+
+        super().__init__(*args, **kwargs)
+        self.fields["runs"].initial = [run.pk for run in collection.runs.only("pk")]
+        self.fields["runs"].queryset = collection.runs.defer("preflight")  # type: ignore[attr-defined]
+        self.fields["strategy"].choices = [(name, name) for name in sorted(STRATEGIES)]  # type: ignore[attr-defined]
+
+    def choice(self) -> dict[str, Any]:
+        """The arguments of `build_pool` besides the runs; an empty field takes its default."""
+        defaults = {"audit_share": 0.0, "seed": 0, "ties": "docid", "scores": "float64"}
+        given = {name: value for name, value in self.cleaned_data.items() if name != "runs"}
+        return {name: defaults.get(name) if value in (None, "") else value for name, value in given.items()}
+
+
+def show_problem(form: forms.BaseForm, error: Exception) -> None:
+    """Put a refusal beside the fields it names, else above the form."""
+    fields = error.fields if isinstance(error, InputError) else {}
+    named = {name: text for name, text in fields.items() if name in form.fields}
+    for name, text in named.items():
+        form.add_error(name, text)
+    if not named:
+        form.add_error("file" if "file" in form.fields else None, str(error))

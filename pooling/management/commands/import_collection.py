@@ -1,0 +1,73 @@
+"""`import_collection SLUG --queries FILE [--corpus FILE]`: queries and documents into the database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+
+from pooling.commands import InputCommand
+from pooling.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from pooling.models import Collection
+
+
+class Command(InputCommand):
+    help = "Import queries and documents; the collection is made when there is none of this name."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, CSV or TSV")
+        parser.add_argument("--corpus", metavar="FILE", type=Path, help="corpus.jsonl, CSV or TSV")
+        parser.add_argument(
+            "--only-pooled", action="store_true", help="only the documents that some pool contains"
+        )
+        parser.add_argument("--name", help="what a new collection is called (default: SLUG)")
+        parser.add_argument("--question", default="", help="what annotators of a new collection are asked")
+        parser.add_argument("--guidelines", metavar="FILE", type=Path, help="a new collection's, in Markdown")
+        parser.add_argument(
+            "--admin", metavar="NAME", help="the account that becomes a new collection's admin"
+        )
+
+    # All or nothing: a corpus with an error takes the queries and a new collection with it.
+    @transaction.atomic
+    def handle(self, *args: Any, **options: Any) -> None:
+        from pooling.texts import import_documents, import_queries
+
+        if not options["queries"] and not options["corpus"]:
+            raise ValueError("Nothing to import: give --queries or --corpus.")
+        collection = self.collection(options)
+        if options["queries"]:
+            self.stdout.write(f"Queries: {import_queries(collection, options['queries'])}.")
+        if options["corpus"]:
+            only_pooled = options["only_pooled"]
+            with progress_bar("Documents") as report:
+                summary = import_documents(
+                    collection, options["corpus"], only_pooled=only_pooled, report=report
+                )
+            self.stdout.write(f"Documents: {summary}.")
+
+    def collection(self, options: dict[str, Any]) -> Collection:
+        """The collection of this name, made from the options when there is none."""
+        from pooling.membership import account_named, create_collection
+        from pooling.models import Collection
+
+        slug = options["slug"]
+        if found := Collection.objects.filter(slug=slug).first():
+            return found
+        admin = account_named(options["admin"]) if options["admin"] else None
+        guidelines = options["guidelines"].read_text(encoding="utf-8") if options["guidelines"] else ""
+        collection = create_collection(
+            admin,
+            slug=slug,
+            name=options["name"] or slug,
+            question=options["question"],
+            guidelines=guidelines,
+        )
+        self.stdout.write(f"Made the collection “{slug}”.")
+        if admin is None:
+            self.stdout.write(f"It has no members yet: add_member {slug} NAME --role admin")
+        return collection

@@ -1,0 +1,34 @@
+"""`import_run SLUG FILE…`: runs into file storage and database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.commands import InputCommand
+from pooling.terminal import progress_bar
+
+
+class Command(InputCommand):
+    help = "Import run files; each is checked whole and stored, or refused and not stored."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="run files")
+        parser.add_argument("--name", help="what the run is called (default: the file's name; one file only)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from pooling.membership import collection_named
+        from pooling.runs import import_run
+
+        files, name = options["files"], options["name"]
+        if name and len(files) > 1:
+            raise ValueError("--name fits one file. Leave it out to import several.")
+        collection = collection_named(options["slug"])
+        for path in files:
+            with progress_bar(path.name) as report:
+                run = import_run(collection, path, name=name, report=report)
+            self.stdout.write(f"{run.name}: {run.row_count:,} rows for {run.query_count:,} queries.")
+            for note in run.preflight["notes"]:
+                self.stderr.write(self.style.WARNING(f"{run.name}: {note}"))

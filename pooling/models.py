@@ -1,0 +1,256 @@
+"""What stage 1 keeps in the database: collections and their members, queries, documents, runs and pools.
+
+The rows of a run live in a Parquet file in file storage; the database has one row of facts about it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User  # noqa: F401
+
+
+class Role(models.TextChoices):
+    """What a member may do: an admin everything, an annotator judge, a viewer look at everything."""
+
+    ADMIN = "admin"
+    ANNOTATOR = "annotator"
+    VIEWER = "viewer"
+
+
+class Collection(models.Model):
+    """Documents, queries, runs, pools and judgments of one project."""
+
+    slug = models.SlugField(unique=True, max_length=60)
+    name = models.CharField(max_length=200)
+    question = models.CharField(
+        max_length=300,
+        default="Is this document relevant to the query?",
+        help_text="The question an annotator answers for each pair.",
+    )
+    guidelines = models.TextField(blank=True, help_text="What relevant means here, in Markdown.")
+    members = models.ManyToManyField(
+        settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name", "slug"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("collection", args=[self.slug])
+
+
+class Membership(models.Model):
+    """One person's role in one collection."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="memberships")
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memberships")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    since = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["user__username"]
+        constraints = [models.UniqueConstraint(fields=["collection", "user"], name="one_role_per_member")]
+
+    def __str__(self) -> str:
+        return f"{self.user} is {self.role} of {self.collection}"
+
+
+class Query(models.Model):
+    """A query with the collection's own, opaque id; `metadata` may hold `narrative` and `tags`."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="queries")
+    external_id = models.CharField(max_length=500)
+    text = models.TextField()
+    metadata = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        verbose_name_plural = "queries"
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "external_id"], name="one_query_per_external_id")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.external_id}: {self.text}"
+
+    @property
+    def narrative(self) -> str:
+        """One or two sentences on what counts as relevant, or nothing."""
+        return str(self.metadata.get("narrative") or "")
+
+    @property
+    def tags(self) -> list[str]:
+        """The query's tags, by which measures are broken down."""
+        return [str(tag) for tag in self.metadata.get("tags") or []]
+
+
+class Document(models.Model):
+    """A document that was imported or that some pool contains; `text` is null while it is not known."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
+    external_id = models.CharField(max_length=500)
+    title = models.TextField(blank=True)
+    text = models.TextField(null=True, blank=True)  # noqa: DJ001  null is "not known", empty is "has no text"
+    metadata = models.JSONField(default=dict, blank=True)
+    # Counts up when title or text change, so that a verdict says which text was on screen.
+    version = models.PositiveIntegerField(default=1)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["collection", "external_id"], name="one_document_per_external_id")
+        ]
+        indexes = [
+            models.Index(
+                fields=["collection"], name="document_without_text", condition=models.Q(text__isnull=True)
+            )
+        ]
+
+    def __str__(self) -> str:
+        return self.title or self.external_id
+
+
+class Run(models.Model):
+    """One retriever's ranked lists; immutable once imported."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="runs")
+    name = models.CharField(max_length=200)
+    file = models.FileField(upload_to="runs/", max_length=300)  # Parquet: query_id, document_id, score, rank
+    source_name = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64, help_text="Checksum of the file as it was imported.")
+    tag = models.CharField(max_length=500, blank=True)
+    row_count = models.PositiveBigIntegerField()
+    query_count = models.PositiveIntegerField()
+    depth = models.PositiveIntegerField(help_text="The longest list of a query.")
+    preflight = models.JSONField(default=dict)
+    imported_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    imported_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_run_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("run", args=[self.collection.slug, self.pk])
+
+
+class Pool(models.Model):
+    """The pairs chosen for judging from a set of runs, with everything needed to choose them again."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
+    name = models.CharField(max_length=200)
+    depth = models.PositiveIntegerField()
+    strategy = models.CharField(max_length=40)
+    budget = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs in all, audit included.")
+    audit_share = models.FloatField(default=0)
+    seed = models.BigIntegerField(default=0)
+    ties = models.CharField(max_length=20, default="docid")
+    scores = models.CharField(max_length=20, default="float64")
+    version = models.PositiveIntegerField(default=1)
+    runs = models.ManyToManyField(Run, through="PoolRun", related_name="pools")
+    pair_count = models.PositiveIntegerField(default=0, help_text="Every pooled pair.")
+    chosen_count = models.PositiveIntegerField(default=0, help_text="Pairs in the budget or the audit.")
+    query_count = models.PositiveIntegerField(default=0)
+    # Sizes by depth and by query, overlap of runs, unique finds: computed once, since a pool does not change.
+    diagnostics = models.JSONField(default=dict)
+    built_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    built_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-built_at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_pool_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("pool", args=[self.collection.slug, self.pk])
+
+
+class PoolRun(models.Model):
+    """A run's place in a pool; `index` is what `PoolEntry.found_by` speaks of."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="pool_runs")
+    run = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="pool_runs")
+    index = models.PositiveIntegerField()
+
+    class Meta:
+        ordering = ["index"]
+        constraints = [models.UniqueConstraint(fields=["pool", "run"], name="a_run_once_per_pool")]
+
+    def __str__(self) -> str:
+        return f"{self.run} in {self.pool}"
+
+
+class PoolEntry(models.Model):
+    """One pair of a pool: its place in the order, who found it, and its inclusion probability."""
+
+    pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries")
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="pool_entries")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pool_entries")
+    position = models.PositiveIntegerField(
+        help_text="Place in the strategy's order, 1-based within the query."
+    )
+    run_count = models.PositiveIntegerField()
+    best_rank = models.PositiveIntegerField()
+    rrf = models.FloatField()
+    in_audit = models.BooleanField(default=False)
+    # Null where neither budget nor audit reaches the pair.
+    inclusion_probability = models.FloatField(null=True, blank=True)
+    found_by = models.JSONField(default=list, help_text="Pairs [run index, rank].")
+
+    class Meta:
+        verbose_name_plural = "pool entries"
+        constraints = [
+            models.UniqueConstraint(fields=["pool", "query", "document"], name="a_pair_once_per_pool")
+        ]
+        # "Which of these documents are pooled" must not walk the pool for each document.
+        indexes = [models.Index(fields=["pool", "document"], name="entries_by_document")]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} × {self.document_id}"
+
+
+class Job(models.Model):
+    """Long work done by the background worker, with its progress."""
+
+    class State(models.TextChoices):
+        QUEUED = "queued"
+        RUNNING = "running"
+        DONE = "done"
+        FAILED = "failed"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
+    kind = models.CharField(max_length=40, help_text="Name in the registry of pooling/jobs.py.")
+    arguments = models.JSONField(default=dict)
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    progress = models.FloatField(default=0, help_text="0 to 1.")
+    detail = models.TextField(blank=True, help_text="What it is doing, or why it failed.")
+    result = models.JSONField(null=True, blank=True)
+    worker = models.CharField(max_length=300, blank=True, help_text="Host and process that took it up.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.kind} ({self.state})"

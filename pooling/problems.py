@@ -1,0 +1,161 @@
+"""Broken rules as one exception with one sentence, and the shape every error of the HTTP interface has."""
+
+from __future__ import annotations
+
+import errno
+from http import HTTPStatus
+from typing import Any
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.db import InterfaceError, OperationalError
+from django.http import Http404
+from rest_framework import status
+from rest_framework.exceptions import ErrorDetail, ValidationError
+from rest_framework.response import Response
+from rest_framework.settings import api_settings
+from rest_framework.views import exception_handler
+
+PROBLEM_TYPE = "application/problem+json"
+DATABASE_AWAY = "The database does not answer or cannot write just now. Send the same again in a moment."
+RETRY_SECONDS = 5
+# Among the fields at fault: no single one of them.
+WHOLE_REQUEST = "request"
+
+
+class InputError(ValueError):
+    """What was asked for cannot be done; the message says why and what to do instead.
+
+    `fields` names the inputs at fault, each with its own sentence; `conflict` marks a name that is taken,
+    `missing` a thing that was asked for by name and is not there.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        fields: dict[str, str] | None = None,
+        conflict: bool = False,
+        missing: bool = False,
+    ) -> None:
+        super().__init__(message)
+        self.fields = fields or {}
+        self.conflict = conflict
+        self.missing = missing
+
+    @property
+    def status(self) -> HTTPStatus:
+        """What the HTTP interface answers."""
+        if self.missing:
+            return HTTPStatus.NOT_FOUND
+        return HTTPStatus.CONFLICT if self.conflict else HTTPStatus.BAD_REQUEST
+
+
+class StorageFullError(InputError):
+    """The disk or the database has no room left."""
+
+    def __init__(self) -> None:
+        super().__init__("The server's disk is full. Nothing was stored; make room on it, then try again.")
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether the system or the database says that there is no room left."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    # SQLite says "database or disk is full", PostgreSQL "... No space left on device".
+    told = str(error)
+    return isinstance(error, OperationalError) and ("disk is full" in told or "No space left" in told)
+
+
+def is_outage(error: BaseException) -> bool:
+    """Whether the database is away, starting, too busy or cannot write: something that passes."""
+    return isinstance(error, OperationalError | InterfaceError)
+
+
+def refusals() -> tuple[type[ValueError], ...]:
+    """What `except` catches when input is refused; a function, because file readers are slow to load."""
+    from pooling.formats import FormatError
+
+    return InputError, FormatError
+
+
+def problem_response(exception: Exception, context: dict[str, Any]) -> Response | None:
+    """Answer every refusal as `{"title", "status", "detail", "fields"}` (after RFC 9457).
+
+    `ValueError`s that are not ours stay errors of the server.
+    """
+    problem = _problem_of_input(exception)
+    if problem is None:
+        response = exception_handler(exception, context)
+        if response is None:
+            return None
+        fields = _fields_of(exception.detail) if isinstance(exception, ValidationError) else {}
+        detail = _sentence(exception, fields)
+        headers = {name: response[name] for name in ("WWW-Authenticate", "Retry-After") if name in response}
+        return _problem(response.status_code, detail, fields, headers)
+    return problem
+
+
+def _problem_of_input(exception: Exception) -> Response | None:
+    from pooling.formats import FormatError
+
+    if is_disk_full(exception):
+        exception = StorageFullError()
+    if is_outage(exception):
+        return _problem(
+            status.HTTP_503_SERVICE_UNAVAILABLE, DATABASE_AWAY, headers={"Retry-After": str(RETRY_SECONDS)}
+        )
+    if isinstance(exception, StorageFullError):
+        return _problem(status.HTTP_507_INSUFFICIENT_STORAGE, str(exception))
+    if isinstance(exception, InputError):
+        return _problem(exception.status, str(exception), exception.fields)
+    if isinstance(exception, RequestDataTooBig):
+        bound = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
+        return _problem(
+            status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
+            f"The body is larger than {bound} bytes. Send less at a time, or a file.",
+        )
+    if isinstance(exception, SuspiciousOperation):
+        return _problem(status.HTTP_400_BAD_REQUEST, f"The request could not be read: {exception}")
+    if isinstance(exception, FormatError):
+        return _problem(status.HTTP_400_BAD_REQUEST, str(exception), {"file": str(exception)})
+    return None
+
+
+def _problem(
+    code: int, detail: str, fields: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+) -> Response:
+    body = problem_body(code, detail, fields)
+    return Response(body, status=code, headers=headers, content_type=PROBLEM_TYPE)
+
+
+def problem_body(code: int, detail: str, fields: dict[str, Any] | None = None) -> dict[str, Any]:
+    """The object that every refusal of the HTTP interface is."""
+    return {"title": HTTPStatus(code).phrase, "status": int(code), "detail": detail, "fields": fields or {}}
+
+
+def _fields_of(detail: Any) -> dict[str, Any]:
+    if isinstance(detail, dict):
+        return {
+            WHOLE_REQUEST if name == api_settings.NON_FIELD_ERRORS_KEY else name: _first_sentence(value)
+            for name, value in detail.items()
+        }
+    return {WHOLE_REQUEST: _first_sentence(detail)}
+
+
+def _first_sentence(value: Any) -> str:
+    while isinstance(value, list | dict):
+        if not value:
+            return ""
+        value = value[0] if isinstance(value, list) else next(iter(value.values()))
+    return str(value)
+
+
+def _sentence(exception: Exception, fields: dict[str, Any]) -> str:
+    if fields:
+        name, message = next(iter(fields.items()))
+        return message if name == WHOLE_REQUEST else f"{name}: {message}"
+    if isinstance(exception, Http404 | PermissionDenied) and str(exception):
+        return str(exception)
+    detail = getattr(exception, "detail", None)
+    return str(detail) if isinstance(detail, str | ErrorDetail) else str(exception)

@@ -1,0 +1,117 @@
+"""Writing what an import brings in: what no database keeps is refused, and a full disk is one clear error."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.db import OperationalError, connection
+from django.db.models import Model
+
+from pooling.problems import InputError, StorageFullError, is_disk_full
+
+LONGEST_ID = 500
+LONGEST_NAME = 200
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file's bytes, as they are on disk."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def disk_errors_named() -> Iterator[None]:
+    """Turn "no space left" of the disk or the database into `StorageFullError`; other errors pass."""
+    try:
+        yield
+    except (OSError, OperationalError) as error:
+        if is_disk_full(error):
+            raise StorageFullError from error
+        raise
+
+
+def checked_name(name: str, what: str) -> str:
+    """Return `name` without surrounding space; `InputError` for an empty, too long or unprintable one."""
+    name = name.strip()
+    problem = ""
+    if not name:
+        problem = f"A {what} needs a name."
+    elif len(name) > LONGEST_NAME:
+        problem = f"The name of a {what} has at most {LONGEST_NAME} characters; this one has {len(name)}."
+    elif not name.isprintable():
+        problem = f"The name of a {what} cannot hold control characters."
+    if problem:
+        raise InputError(problem, fields={"name": problem})
+    return name
+
+
+def check_id(external_id: str, what: str, place: str) -> None:
+    """`InputError` for an id the database cannot keep as it is; `place` says where it stands."""
+    if len(external_id) > LONGEST_ID:
+        start = external_id[:40]
+        raise InputError(
+            f"{place}: the {what} id “{start}…” has {len(external_id)} characters. Use at most {LONGEST_ID}."
+        )
+    if not _storable(external_id):
+        raise InputError(
+            f"{place}: the {what} id {external_id!r} holds a NUL or half a character. Remove it."
+        )
+
+
+def check_text(place: str, what: str, external_id: str, *texts: str, metadata: dict[str, Any]) -> None:
+    """`InputError` for texts or metadata with characters or numbers that a database cannot keep."""
+    try:
+        written = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+    except ValueError:
+        problem = f"the metadata of {what} “{external_id}” hold a number that is not finite"
+        raise InputError(f"{place}: {problem}. Remove it, or write null.") from None
+    if not all(map(_storable, [*texts, written])):
+        raise InputError(f"{place}: {what} “{external_id}” holds a NUL or half a character. Remove it.")
+    if "\\u0000" in json.dumps(metadata):
+        raise InputError(f"{place}: the metadata of {what} “{external_id}” hold a NUL. Remove it.")
+
+
+def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows of plain values, JSON as text; every field without a null must be among `fields`.
+
+    One prepared statement, on SQLite five times faster than `bulk_create`: its one writer is free sooner.
+    PostgreSQL takes them with COPY.
+    """
+    columns = [str(model._meta.get_field(name).column) for name in fields]  # type: ignore[union-attr]
+    names = ", ".join(map(connection.ops.quote_name, columns))
+    table = connection.ops.quote_name(model._meta.db_table)
+    rows = list(rows)  # before the statement begins, for they may come from the database themselves
+    if connection.vendor == "postgresql":
+        _copy(f"COPY {table} ({names}) FROM STDIN", rows)
+        return
+    places = ", ".join(["%s"] * len(columns))
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", rows)  # noqa: S608  no values
+
+
+def tell_the_planner(model: type[Model]) -> None:
+    """Let PostgreSQL look at a table that is being filled.
+
+    Until then it takes ids to be few among many collections, and reads the whole collection to find some.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
+
+
+def _copy(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _storable(text: str) -> bool:
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

@@ -1,0 +1,74 @@
+"""Orders that are fixed before the first judgment: depth and the fusions of ranks and scores."""
+
+import numpy as np
+
+from pooling.strategies.base import ScoredStrategy
+from pooling.strategies.candidates import Candidates, Floats
+
+#: The chance that a reader goes on to the next rank (Moffat and Zobel, 2008).
+PERSISTENCE = 0.8
+
+
+class StaticStrategy(ScoredStrategy):
+    """A score that no label changes, kept once it is computed."""
+
+    learns = False
+
+    def score(self, one: Candidates) -> Floats:
+        if not hasattr(self, "_scores"):
+            self._scores: dict[str, Floats] = {}
+        if one.query_id not in self._scores:
+            self._scores[one.query_id] = self.fixed_score(one)
+        return self._scores[one.query_id]
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        raise NotImplementedError
+
+
+class Depth(StaticStrategy):
+    """Best rank in any run rising: the depth-1 pool, then the depth-2 pool and so on."""
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        return -one.best_rank.astype(np.float64)
+
+
+class ReciprocalRankFusion(StaticStrategy):
+    """Σ 1/(60 + rank) falling (Cormack et al., SIGIR 2009)."""
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        return one.rrf
+
+
+class CombMNZ(StaticStrategy):
+    """Sum of min–max-normalised scores × number of runs (Fox and Shaw, TREC-2)."""
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        if one.score_sum is None:
+            raise ValueError("combmnz needs the scores of the runs, and these candidates carry none.")
+        return one.score_sum * one.run_count
+
+
+class Borda(StaticStrategy):
+    """Borda count: n - place + 1 points from a run that found it, an equal part of the rest from the
+    others.
+    """
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        length = np.diff(one.list_starts)[one.run]
+        return one.total(len(one) - one.list_position + 1 - (len(one) - length + 1) / 2)
+
+
+class RankBiased(StaticStrategy):
+    """Σ (1 - p) p^(rank - 1): what rank-biased precision would credit the document (Moffat et al., 2007)."""
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        return one.total((1 - PERSISTENCE) * PERSISTENCE ** (one.rank.astype(np.float64) - 1.0))
+
+
+class Disagreement(StaticStrategy):
+    """By the entropy of the votes, then RRF; of two runs, what only one found comes first."""
+
+    def fixed_score(self, one: Candidates) -> Floats:
+        share = one.run_count / max(one.runs, 1)
+        rest = np.clip(1 - share, np.finfo(np.float64).tiny, 1)
+        return np.round(-share * np.log2(share) - (1 - share) * np.log2(rest), 12)

@@ -1,0 +1,37 @@
+"""The addresses of this stage: pages, and the HTTP interface below /api/."""
+
+from django.urls import URLPattern, path
+
+from pooling import api
+from pooling.views import collection, jobs, pools, runs, texts
+
+urlpatterns: list[URLPattern] = [
+    # Not below collections/, where every word is a collection's short name.
+    path("new-collection/", collection.new, name="collection_new"),
+    path("collections/<slug:slug>/edit/", collection.edit, name="collection_edit"),
+    # collections/<slug>/queries/ and documents/
+    path("collections/<slug:slug>/queries/", texts.queries, name="queries"),
+    path("collections/<slug:slug>/documents/", texts.documents, name="documents"),
+    # collections/<slug>/runs/
+    path("collections/<slug:slug>/runs/", runs.runs, name="runs"),
+    path("collections/<slug:slug>/runs/import/", runs.import_, name="run_import"),
+    path("collections/<slug:slug>/runs/<int:run_id>/", runs.run, name="run"),
+    # collections/<slug>/pools/
+    path("collections/<slug:slug>/pools/", pools.pools, name="pools"),
+    path("collections/<slug:slug>/pools/new/", pools.new, name="pool_new"),
+    path("collections/<slug:slug>/pools/<int:pool_id>/", pools.pool, name="pool"),
+    path("collections/<slug:slug>/pools/<int:pool_id>/pairs/", pools.pairs, name="pool_pairs"),
+    path("collections/<slug:slug>/pools/<int:pool_id>/pool.tsv", pools.download, name="pool_download"),
+    # jobs/
+    path("jobs/<int:job_id>/", jobs.job, name="job"),
+]
+api_urlpatterns: list[URLPattern] = [
+    path("collections/", api.Collections.as_view(), name="api_collections"),
+    path("collections/<slug:slug>/", api.OneCollection.as_view(), name="api_collection"),
+    path("collections/<slug:slug>/members/", api.Members.as_view(), name="api_members"),
+    path("collections/<slug:slug>/queries/", api.Queries.as_view(), name="api_queries"),
+    path("collections/<slug:slug>/documents/", api.Documents.as_view(), name="api_documents"),
+    path("collections/<slug:slug>/runs/", api.Runs.as_view(), name="api_runs"),
+    path("collections/<slug:slug>/pools/", api.Pools.as_view(), name="api_pools"),
+    path("jobs/<int:job_id>/", api.OneJob.as_view(), name="api_job"),
+]

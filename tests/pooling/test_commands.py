@@ -1,0 +1,104 @@
+"""The commands of stage 1 that work on the database."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from pooling.models import Collection, Pool, Query, Run
+from tests.world import ALPHA, BETA, World, make_user, run_text
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> Path:
+    """A folder with queries, a corpus, guidelines and two runs."""
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "night bus"}\n')
+    corpus = [{"_id": f"d{number}", "title": "", "text": f"Text {number}."} for number in range(1, 9)]
+    (tmp_path / "corpus.jsonl").write_text("".join(json.dumps(record) + "\n" for record in corpus))
+    (tmp_path / "guidelines.md").write_text("Relevant *helps*.")
+    (tmp_path / "alpha.run").write_text(run_text(ALPHA))
+    (tmp_path / "beta.run").write_text(run_text(BETA))
+    return tmp_path
+
+
+def refused(*command: Any, **options: Any) -> str:
+    """Run a command that must refuse its input, and return its one line."""
+    with pytest.raises(CommandError) as refusal:
+        call_command(*command, **options)
+    assert refusal.value.returncode == 2
+    assert "\n" not in str(refusal.value)
+    return str(refusal.value)
+
+
+def test_from_files_to_a_pool(db: None, files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    ada = make_user("ada")
+    call_command(
+        *("import_collection", "tides", "--name", "Tides", "--question", "Does it help?", "--admin", "ada"),
+        *("--queries", files / "queries.jsonl", "--corpus", files / "corpus.jsonl"),
+        *("--guidelines", files / "guidelines.md"),
+    )
+    collection = Collection.objects.get(slug="tides")
+    assert (collection.name, collection.question, collection.guidelines) == (
+        *("Tides", "Does it help?", "Relevant *helps*."),
+    )
+    assert collection.memberships.get().user == ada
+    assert (collection.queries.count(), collection.documents.count()) == (1, 8)
+    call_command("import_run", "tides", files / "alpha.run", files / "beta.run")
+    call_command("build_pool", "tides", "--name", "first", "--depth", "2", "--runs", "beta", "alpha")
+    pool = collection.pools.get()
+    assert [place.run.name for place in pool.pool_runs.all()] == ["beta", "alpha"]
+    output = capsys.readouterr()
+    assert "Queries: 1 new, 0 changed, 0 as before." in output.out
+    assert "alpha: 9 rows for 3 queries." in output.out
+    assert "2 pairs of 1 queries, 2 to judge" in output.out
+    assert "alpha: 2 queries are not in the collection." in output.err
+
+
+def test_only_pooled_documents_of_a_corpus(world: World, files: Path) -> None:
+    world.build_pool()
+    call_command("import_collection", "harbour", "--corpus", files / "corpus.jsonl", "--only-pooled")
+    assert not world.collection.documents.filter(external_id__in=["d7", "d8"]).exists()
+    assert world.collection.documents.get(external_id="d1").text == "Text 1."
+
+
+def test_a_bad_corpus_takes_queries_and_collection_with_it(db: None, files: Path) -> None:
+    with (files / "corpus.jsonl").open("a") as file:
+        file.write("{")
+    message = refused(
+        *("import_collection", "tides"),
+        *("--queries", files / "queries.jsonl", "--corpus", files / "corpus.jsonl"),
+    )
+    assert "corpus.jsonl, line 9" in message
+    assert not Collection.objects.exists()
+    assert not Query.objects.exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["import_collection", "tides"], "give --queries or --corpus"),
+        (["import_collection", "no slug", "--queries", "queries.jsonl"], "short name"),
+        (
+            ["import_collection", "t", "--queries", "queries.jsonl", "--admin", "nobody"],
+            "no account “nobody”",
+        ),
+        (["import_collection", "t", "--queries", "missing.jsonl"], "missing.jsonl"),
+        (["import_run", "tides", "alpha.run"], "no collection “tides”"),
+        (["import_run", "harbour", "missing.run"], "missing.run"),
+        (["import_run", "harbour", "alpha.run", "beta.run", "--name", "x"], "--name fits one file"),
+        (["build_pool", "harbour", "--name", "p", "--depth", "2"], "at least one run"),
+        (["build_pool", "harbour", "--name", "p", "--depth", "2", "--runs", "x"], "no run “x”"),
+    ],
+)
+def test_wrong_input_is_one_line_and_exit_code_2(
+    world: World, files: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], told: str
+) -> None:
+    monkeypatch.chdir(files)
+    assert told in refused(*arguments)
+    assert Collection.objects.count() == 1
+    assert not Run.objects.exists()
+    assert not Pool.objects.exists()

@@ -1,0 +1,156 @@
+"""Long work in the background, and what it leaves behind."""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from pooling import jobs
+from pooling.imports import take_in
+from pooling.jobs import end_abandoned_jobs, run_job, start_job
+from pooling.models import Job
+from tests.world import ALPHA, World, run_text
+
+
+def upload(name: str, text: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())
+
+
+def start_import(world: World, text: str, name: str = "alpha.run") -> Job:
+    job = take_in(world.collection, "run", upload(name, text), user=world.ada)
+    assert isinstance(job, Job)
+    return job
+
+
+def stored_files(settings: Settings) -> list[Path]:
+    return [path for path in Path(settings.MEDIA_ROOT).rglob("*") if path.is_file()]
+
+
+def test_a_large_upload_is_imported_by_the_worker_and_then_gone(
+    world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    with django_capture_on_commit_callbacks(execute=True):
+        job = start_import(world, run_text(ALPHA))
+        assert job.state == Job.State.QUEUED
+    job.refresh_from_db()
+    run = world.collection.runs.get(name="alpha")
+    assert (job.state, job.progress, job.result["id"]) == (Job.State.DONE, 1.0, run.pk)
+    assert run.imported_by == world.ada
+    assert [path.parent.name for path in stored_files(settings)] == ["harbour"]  # the upload is gone
+
+
+def test_a_gzip_file_counts_for_what_it_holds(world: World, settings: Settings) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 1000
+    small = upload("a.run.gz", "x" * 200)
+    assert isinstance(take_in(world.collection, "run", small, user=world.ada), Job)
+
+
+def test_refused_input_ends_the_job_with_its_sentence_and_stores_nothing(
+    world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    with django_capture_on_commit_callbacks(execute=True):
+        job = start_import(world, "q1 Q0 d1 1 2\nq1 Q0 d2 2 1\n")
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert job.detail.startswith("alpha.run, line 1: 5 fields")
+    assert stored_files(settings) == []
+
+
+def test_an_error_of_ours_is_logged_and_not_shown(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(job: Job, report: Any) -> dict[str, Any]:
+        raise ZeroDivisionError("secret inside")
+
+    monkeypatch.setitem(jobs.WORK, "pool", fail)
+    job = start_job(world.collection, "pool", {}, world.ada)
+    with caplog.at_level(logging.ERROR):
+        run_job.call(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.FAILED
+    assert "secret" not in job.detail
+    assert "secret inside" in caplog.text
+
+
+def test_a_finished_job_is_not_done_again(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls = []
+
+    def work(job: Job, report: Any) -> dict[str, Any]:
+        calls.append(job.pk)
+        return {}
+
+    monkeypatch.setitem(jobs.WORK, "pool", work)
+    job = start_job(world.collection, "pool", {}, world.ada)
+    run_job.call(job.pk)
+    run_job.call(job.pk)
+    assert calls == [job.pk]
+
+
+def test_progress_is_stored_while_the_work_runs(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def work(job: Job, report: Any) -> dict[str, Any]:
+        report(0.25, "A quarter.")
+        seen.append(Job.objects.values_list("state", "progress", "detail").get(pk=job.pk))
+        return {}
+
+    monkeypatch.setitem(jobs.WORK, "pool", work)
+    run_job.call(start_job(world.collection, "pool", {}, world.ada).pk)
+    assert seen == [(Job.State.RUNNING, 0.25, "A quarter.")]
+
+
+@pytest.mark.parametrize(("state", "polls"), [("running", True), ("done", False), ("failed", False)])
+def test_the_page_polls_until_the_job_is_finished(
+    world: World, client: Client, state: str, polls: bool
+) -> None:
+    client.force_login(world.ada)
+    job = Job.objects.create(
+        collection=world.collection, kind="run", state=state, progress=0.4, detail="Reading <b>.", result={}
+    )
+    page = client.get(reverse("job", args=[job.pk]))
+    assert (b"hx-get" in page.content) is polls
+    assert b"<b>" not in page.content
+    part = client.get(reverse("job", args=[job.pk]), headers={"HX-Request": "true"})
+    assert part.status_code == (200 if polls else 286)
+    assert b"<html" not in part.content
+
+
+def test_who_may_see_a_job(world: World, client: Client) -> None:
+    job = Job.objects.create(collection=world.collection, kind="run")
+    address = reverse("job", args=[job.pk])
+    assert client.get(address).status_code == 302
+    for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+        client.force_login(person)
+        assert client.get(address).status_code == status
+        assert client.get(f"/api/jobs/{job.pk}/").status_code == status
+
+
+def test_a_job_whose_worker_was_killed_ends_with_a_sentence_and_a_living_one_goes_on(
+    world: World, settings: Settings
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    killed, living = (start_import(world, run_text(ALPHA), name) for name in ("a.run", "b.run"))
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    for job, process in ((killed, dead.pid), (living, os.getpid())):
+        job.state, job.worker = Job.State.RUNNING, f"{socket.gethostname()}:{process}"
+        job.save()
+    assert end_abandoned_jobs() == 1
+    killed.refresh_from_db()
+    living.refresh_from_db()
+    assert (killed.state, living.state) == (Job.State.FAILED, Job.State.RUNNING)
+    assert "Start it again" in killed.detail
+    assert [path.name for path in stored_files(settings)] == [Path(living.arguments["upload"]).name]

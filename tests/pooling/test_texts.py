@@ -1,0 +1,139 @@
+"""Import of queries and documents."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pooling import texts
+from pooling.models import Document
+from pooling.problems import InputError
+from pooling.texts import import_documents, import_queries
+from tests.world import World
+
+
+def lines(path: Path, *records: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(record) + "\n" for record in records))
+    return path
+
+
+def test_queries_come_with_narrative_and_tags(world: World, tmp_path: Path) -> None:
+    metadata = {"narrative": "Times and lines.", "tags": ["transport"]}
+    path = lines(tmp_path / "queries.jsonl", {"_id": "q9", "text": "tram", "metadata": metadata})
+    assert import_queries(world.collection, path).to_dict() == {
+        "created": 1,
+        "changed": 0,
+        "unchanged": 0,
+        "left_out": 0,
+    }
+    query = world.collection.queries.get(external_id="q9")
+    assert (query.text, query.narrative, query.tags) == ("tram", "Times and lines.", ["transport"])
+
+
+def test_importing_the_same_queries_again_changes_nothing(world: World, tmp_path: Path) -> None:
+    path = lines(tmp_path / "queries.jsonl", {"_id": "q1", "text": "night bus"})
+    summary = import_queries(world.collection, path)
+    assert (summary.created, summary.changed, summary.unchanged) == (0, 0, 1)
+
+
+def test_a_query_may_be_reworded_until_a_pool_contains_it(world: World, tmp_path: Path) -> None:
+    path = lines(tmp_path / "queries.jsonl", {"_id": "q1", "text": "bus at night"})
+    assert import_queries(world.collection, path).changed == 1
+    world.build_pool()
+    path = lines(tmp_path / "again.jsonl", {"_id": "q8", "text": "new"}, {"_id": "q1", "text": "night bus"})
+    with pytest.raises(InputError, match=r"again.jsonl: the text of query “q1” differs"):
+        import_queries(world.collection, path)
+    assert world.collection.queries.get(external_id="q1").text == "bus at night"
+    assert not world.collection.queries.filter(external_id="q8").exists()
+
+
+def test_a_pooled_query_may_get_tags(world: World, tmp_path: Path) -> None:
+    world.build_pool()
+    record = {"_id": "q1", "text": "night bus", "metadata": {"tags": ["transport"]}}
+    import_queries(world.collection, lines(tmp_path / "queries.jsonl", record))
+    assert world.collection.queries.get(external_id="q1").tags == ["transport"]
+
+
+def test_a_second_corpus_adds_missing_texts_and_counts_versions(world: World, tmp_path: Path) -> None:
+    Document.objects.create(collection=world.collection, external_id="d7")
+    path = lines(
+        tmp_path / "corpus.jsonl",
+        {"_id": "d7", "title": "Trams", "text": "Line 4 stops at the pier."},
+        {"_id": "d1", "title": "Night buses", "text": "Buses run all night."},
+        {
+            "_id": "d2",
+            "title": "Lost property",
+            "text": world.collection.documents.get(external_id="d2").text,
+        },
+    )
+    summary = import_documents(world.collection, path)
+    assert (summary.created, summary.changed, summary.unchanged) == (0, 2, 1)
+    found = {d.external_id: d for d in world.collection.documents.all()}
+    assert found["d7"].text == "Line 4 stops at the pier."
+    assert [found[name].version for name in ("d1", "d2", "d7")] == [2, 1, 2]
+
+
+def test_only_pooled_leaves_the_rest_of_the_corpus_out(world: World, tmp_path: Path) -> None:
+    world.build_pool()
+    path = lines(
+        tmp_path / "corpus.jsonl",
+        {"_id": "d1", "title": "", "text": "Pooled."},
+        {"_id": "d99", "title": "", "text": "In no pool."},
+    )
+    summary = import_documents(world.collection, path, only_pooled=True)
+    assert (summary.changed, summary.left_out) == (1, 1)
+    assert not world.collection.documents.filter(external_id="d99").exists()
+
+
+def test_an_error_in_the_last_line_stores_nothing(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "corpus.jsonl"
+    path.write_text('{"_id": "d8", "title": "", "text": "fine"}\n{"_id": "d9", "title": ')
+    with pytest.raises(ValueError, match=r"corpus.jsonl, line 2"):
+        import_documents(world.collection, path)
+    assert world.collection.documents.count() == 6
+
+
+@pytest.mark.parametrize("batch", [1000, 1])
+@pytest.mark.parametrize("twice", ["d1", "d8"])
+def test_a_document_twice_in_the_file_stores_nothing(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, twice: str, batch: int
+) -> None:
+    monkeypatch.setattr(texts, "BATCH", batch)
+    record = {"_id": twice, "title": "", "text": "One."}
+    with pytest.raises(ValueError, match=f"line 2: .*{twice}"):
+        import_documents(
+            world.collection, lines(tmp_path / "corpus.jsonl", record, {**record, "text": "Two."})
+        )
+    assert world.collection.documents.count() == 6
+    assert world.collection.documents.get(external_id="d1").version == 1
+
+
+@pytest.mark.parametrize(
+    "record",
+    [
+        {"_id": "x" * 501, "title": "", "text": "long id"},
+        {"_id": "d\x00", "title": "", "text": "NUL in the id"},
+        {"_id": "d8", "title": "", "text": "NUL \x00 in the text"},
+        {"_id": "d8", "title": "", "text": "half a character \ud800"},
+        {"_id": "d8", "title": "", "text": "", "metadata": {"note": "\x00"}},
+        {"_id": "d8", "title": "", "text": "", "metadata": {"length": float("nan")}},
+        {"_id": "d8", "title": "", "text": "", "metadata": {"length": float("inf")}},
+    ],
+)
+def test_what_no_database_keeps_is_refused_with_its_line(
+    world: World, tmp_path: Path, record: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=r"corpus.jsonl, line 1"):
+        import_documents(world.collection, lines(tmp_path / "corpus.jsonl", record))
+    assert world.collection.documents.count() == 6
+
+
+def test_odd_ids_are_kept_as_they_are(world: World, tmp_path: Path) -> None:
+    odd = ["007", " d", "Ä", "A\u0308", "#d", "d/1?x=%20&", "ﬁ", "d\u2028e"]
+    records = [{"_id": id, "title": "", "text": "x"} for id in odd]
+    import_documents(world.collection, lines(tmp_path / "corpus.jsonl", *records))
+    stored = set(world.collection.documents.values_list("external_id", flat=True))
+    assert set(odd) <= stored

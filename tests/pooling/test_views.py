@@ -1,0 +1,253 @@
+"""Pages of stage 1: who sees them, what they show, and that long lists cost no more queries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
+
+from pooling.models import Collection, Document, PoolEntry, Query
+from pooling.pools import build_pool
+from tests.world import ALPHA, BETA, World, run_text
+
+READ = ("queries", "documents", "runs", "pools")
+WRITE = ("collection_edit", "run_import", "pool_new")
+
+
+def upload(name: str, text: str) -> SimpleUploadedFile:
+    return SimpleUploadedFile(name, text.encode())
+
+
+def text_of(response: Any) -> str:
+    return str(response.content.decode())
+
+
+@pytest.mark.parametrize("name", READ)
+def test_who_may_look(world: World, client: Client, name: str) -> None:
+    address = reverse(name, args=["harbour"])
+    assert client.get(address).status_code == 302
+    for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+        client.force_login(person)
+        assert client.get(address).status_code == status
+
+
+@pytest.mark.parametrize("name", WRITE)
+def test_who_may_change(world: World, client: Client, name: str) -> None:
+    address = reverse(name, args=["harbour"])
+    for send in (client.get, client.post):
+        client.logout()
+        assert send(address).status_code == 302
+        for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403), (world.ada, 200)):
+            client.force_login(person)
+            assert send(address).status_code == status
+
+
+@pytest.mark.parametrize("name", ["run", "pool", "pool_pairs", "pool_download"])
+def test_who_may_look_at_a_run_or_pool(world: World, client: Client, name: str) -> None:
+    pool = world.build_pool()
+    key = pool.pk if "pool" in name else pool.runs.first().pk
+    for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+        client.force_login(person)
+        assert client.get(reverse(name, args=["harbour", key])).status_code == status
+    Collection.objects.create(slug="tides", name="Tides")
+    assert client.get(reverse(name, args=["tides", key])).status_code == 404
+
+
+def test_a_viewer_cannot_import(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    for name in ("queries", "documents"):
+        answer = client.post(reverse(name, args=["harbour"]), {"file": upload("q.tsv", "id\ttext\nq9\tx\n")})
+        assert answer.status_code == 403
+        assert '<form method="post" enctype' not in text_of(client.get(reverse(name, args=["harbour"])))
+
+
+def test_make_and_edit_a_collection(world: World, client: Client) -> None:
+    client.force_login(world.dan)
+    body = {"name": "Tides", "slug": "tides", "question": "Does it help?", "guidelines": ""}
+    assert client.post(reverse("collection_new"), body).url == "/collections/tides/"
+    again = client.post(reverse("collection_new"), body)
+    assert "already" in text_of(again)
+    body = {"name": "High tides", "question": "Does it?", "guidelines": "*Yes* <script>alert(1)</script>"}
+    client.post(reverse("collection_edit", args=["tides"]), body)
+    page = text_of(client.get(reverse("collection_edit", args=["tides"])))
+    assert "<em>Yes</em>" in page
+    assert "<script>alert" not in page
+    assert Collection.objects.get(slug="tides").name == "High tides"
+
+
+def test_import_queries_and_documents_from_the_pages(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    address = reverse("queries", args=["harbour"])
+    answer = client.post(address, {"file": upload("q.tsv", "id\ttext\nq9\t<b>tram</b>\n")}, follow=True)
+    assert "Queries: 1 new" in text_of(answer)
+    assert "&lt;b&gt;tram" in text_of(answer)
+    answer = client.post(address, {"file": upload("q.tsv", "id\ttext\nq9")})
+    assert "q.tsv, line 2" in text_of(answer)
+    address = reverse("documents", args=["harbour"])
+    body = {"file": upload("c.jsonl", '{"_id": "d9", "text": "Tram."}\n'), "only_pooled": "on"}
+    assert "1 in no pool and left out" in text_of(client.post(address, body, follow=True))
+
+
+def test_import_several_runs_at_once(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    address = reverse("run_import", args=["harbour"])
+    files = [upload("alpha.run", run_text(ALPHA)), upload("beta.run", run_text(BETA))]
+    page = text_of(client.post(address, {"file": files}, follow=True))
+    assert "Run “alpha”: 9 rows for 3 queries." in page
+    assert world.collection.runs.count() == 2
+    files = [upload("gamma.run", run_text(ALPHA)), upload("beta.run", run_text(BETA))]
+    page = text_of(client.post(address, {"file": files}))
+    assert "There is a run “beta” already" in page
+    assert "Run “gamma”: 9 rows" in page
+    files = [upload("delta.run", run_text(ALPHA)), upload("epsilon.run", run_text(BETA))]
+    page = text_of(client.post(address, {"file": files, "name": "one"}))
+    assert "A name fits one file" in page
+
+
+def test_a_runs_page_shows_its_preflight(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    text = "q1 Q0 d1 1 5 t\nq1 Q0 d2 2 5 t\nx9 Q0 d1 1 1 t\n"
+    address = reverse("run_import", args=["harbour"])
+    page = text_of(client.post(address, {"file": upload("odd.run", text)}, follow=True))
+    assert "2 are not" in page
+    assert "x9" in page
+    assert "1 query at 1" in page
+
+
+def test_a_large_upload_leads_to_its_job(
+    world: World,
+    client: Client,
+    settings: Settings,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    client.force_login(world.ada)
+    address = reverse("run_import", args=["harbour"])
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(address, {"file": upload("alpha.run", run_text(ALPHA))})
+    page = text_of(client.get(answer.url))
+    assert "Run “alpha”: 9 rows" in page
+    assert world.collection.runs.get().get_absolute_url() in page
+
+
+def test_build_a_pool_from_the_page(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    runs = world.import_runs()
+    body = {"name": "p", "runs": [run.pk for run in runs], "depth": "2", "strategy": "depth", "budget": "6"}
+    answer = client.post(reverse("pool_new", args=["harbour"]), {**body, "audit_share": "0.4", "seed": "5"})
+    pool = world.collection.pools.get()
+    assert answer.url == pool.get_absolute_url()
+    assert (pool.strategy, pool.budget, pool.audit_share, pool.seed) == ("depth", 6, 0.4, 5)
+    again = text_of(client.post(reverse("pool_new", args=["harbour"]), body))
+    assert "There is a pool “p” already" in again
+
+
+def test_runs_of_another_collection_cannot_be_pooled(world: World, client: Client) -> None:
+    runs = world.import_runs()
+    other = Collection.objects.create(slug="tides", name="Tides")
+    other.memberships.create(user=world.dan, role="admin")
+    client.force_login(world.dan)
+    body = {"name": "p", "runs": [runs[0].pk], "depth": "2", "strategy": "rrf"}
+    answer = client.post(reverse("pool_new", args=["tides"]), body)
+    assert answer.status_code == 200
+    assert not other.pools.exists()
+
+
+def test_a_pools_page_shows_sizes_overlap_and_missing_texts(world: World, client: Client) -> None:
+    Document.objects.filter(external_id__in=["d4", "d6"]).delete()
+    pool = world.build_pool()
+    client.force_login(world.vera)
+    page = text_of(client.get(pool.get_absolute_url()))
+    assert "2 documents of this pool have no text yet" in page
+    # Of alpha's six pairs at depth 2, four are beta's too.
+    assert page.count('<td class="heat-7">67</td>') == 2
+    listed = text_of(client.get(reverse("documents", args=["harbour"]), {"pool": pool.pk, "text": "missing"}))
+    assert listed.count("text not imported") == 2
+
+
+def test_a_query_of_a_pool_shows_who_found_what(world: World, client: Client) -> None:
+    pool = world.build_pool()
+    client.force_login(world.vera)
+    address = reverse("pool_pairs", args=["harbour", pool.pk])
+    assert "bicycle on ferry" in text_of(client.get(address))
+    page = text_of(client.get(address, {"query": "q2"}))
+    assert "alpha (2)" in page
+    assert "beta (1)" in page
+    assert client.get(address, {"query": "q9"}).status_code == 404
+
+
+def test_the_download_is_the_table_of_the_command(world: World, client: Client) -> None:
+    pool = world.build_pool()
+    client.force_login(world.vera)
+    answer = client.get(reverse("pool_download", args=["harbour", pool.pk]))
+    lines = b"".join(answer.streaming_content).decode().splitlines()
+    assert lines[0].startswith("query_id\tdocument_id\tposition")
+    assert len(lines) == 9
+    assert "attachment" in answer["Content-Disposition"]
+
+
+def make_large(world: World, path: Path, queries: int, documents: int) -> int:
+    """A pool of `queries` × `documents` pairs, and its key."""
+    names = [f"big{number}" for number in range(queries)]
+    Query.objects.bulk_create(
+        Query(collection=world.collection, external_id=name, text=name) for name in names
+    )
+    path.write_text(run_text({name: [f"{name}-{rank}" for rank in range(documents)] for name in names}))
+    from pooling.runs import import_run
+
+    run = import_run(world.collection, path, name=f"big{queries}")
+    pool = build_pool(world.collection, name=f"big{queries}", runs=[run], depth=documents)
+    assert PoolEntry.objects.filter(pool=pool).count() == queries * documents
+    return int(pool.pk)
+
+
+def test_pages_take_as_many_queries_for_a_large_collection_as_for_a_small_one(
+    world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    pool = make_large(world, world.folder / "big.run", 120, 60)
+    client.force_login(world.vera)
+    pages = [reverse(name, args=["harbour"]) for name in READ]
+    pages += [reverse(name, args=["harbour", pool]) for name in ("pool", "pool_pairs")]
+    pages += [f"{pages[-1]}?query=big7", f"{pages[1]}?pool={pool}&text=missing", f"{pages[0]}?page=3"]
+    for address in pages:
+        # Session, user, collection, membership, and a handful for the page itself.
+        with django_assert_max_num_queries(10):
+            assert client.get(address).status_code == 200
+
+
+@pytest.mark.parametrize("page", ["0", "999", "x"])
+def test_a_page_that_is_not_there_is_the_nearest_one(world: World, client: Client, page: str) -> None:
+    client.force_login(world.vera)
+    assert "night bus" in text_of(client.get(reverse("queries", args=["harbour"]), {"page": page}))
+
+
+@pytest.mark.parametrize("text", ["\x00", "%", "' OR 1=1", "9" * 40])
+def test_odd_searches_are_answered(world: World, client: Client, text: str) -> None:
+    pool = world.build_pool()
+    client.force_login(world.vera)
+    for address in (*(reverse(name, args=["harbour"]) for name in READ), pool.get_absolute_url()):
+        assert client.get(address, {"q": text, "pool": text}).status_code in (200, 404)
+    pairs = reverse("pool_pairs", args=["harbour", pool.pk])
+    assert client.get(pairs, {"query": text}).status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("slug", "told"),
+    [
+        ("harbour", "There is a collection with this short name already."),
+        ("not one word", "Use only the letters a to z, digits, hyphens and underscores."),
+    ],
+)
+def test_a_short_name_that_cannot_be_is_refused_in_the_words_of_the_form(
+    world: World, client: Client, slug: str, told: str
+) -> None:
+    client.force_login(world.ada)
+    body = {"name": "Tides", "slug": slug, "question": "Does it help?"}
+    page = client.post("/new-collection/", body).content.decode()
+    assert told in page
+    assert 'value="Tides"' in page
