@@ -1,0 +1,34 @@
+"""The doors to stage 2's rows; see `pooling/access.py` for who is let through."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.http import Http404
+
+from labeling.models import QrelsRelease, Queue
+from labeling.statements import queue_with_role
+from pooling.access import JUDGES, NOTHING_HERE, READERS, admit, fetch, require_role
+from pooling.models import Role
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+
+def queue_for(user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...] = JUDGES) -> Queue:
+    """Fetch a queue, with its collection, for somebody with one of `roles`."""
+    queue = queue_with_role(queue_id, user.pk or 0)
+    if queue is None:
+        raise Http404(NOTHING_HERE)
+    role = Role.ADMIN if user.is_superuser else queue.member_role  # type: ignore[attr-defined]
+    admit(Role(role) if role else None, queue.collection, roles)
+    return queue
+
+
+def release_for(
+    user: User | AnonymousUser, release_id: int, roles: tuple[Role, ...] = READERS
+) -> QrelsRelease:
+    """Fetch a qrels release, and its collection, for somebody with one of `roles`."""
+    release = fetch(QrelsRelease.objects.select_related("collection"), pk=release_id)
+    require_role(user, release.collection, roles)
+    return release

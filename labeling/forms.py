@@ -1,0 +1,64 @@
+"""Forms of stage 2: what arrives is parsed here; the rules are the domain functions' own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from labeling.models import Queue
+from labeling.queues import MOST_JUDGMENTS_PER_ITEM
+from pooling.models import Collection, Pool
+
+
+class QueueForm(forms.Form):
+    """What to judge, and how often each pair."""
+
+    pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
+    name = forms.CharField(
+        max_length=200, required=False, help_text="Left empty, the queue is called as its pool."
+    )
+    judgments_per_item = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_JUDGMENTS_PER_ITEM,
+        initial=1,
+        label="Judgments per pair",
+        help_text="How many people judge each pair. An odd number leaves no ties.",
+    )
+    seed = forms.IntegerField(
+        required=False,
+        min_value=-(2**63),
+        max_value=2**63 - 1,
+        help_text="Shuffles the order; the same seed, the same order. Empty: drawn and stored.",
+    )
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        pools = collection.pools.select_related("collection").defer("diagnostics")
+        self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
+
+
+class QueueStateForm(forms.Form):
+    """Open, paused or closed."""
+
+    state = forms.ChoiceField(choices=Queue.State.choices)
+
+
+class ReleaseForm(forms.Form):
+    """A name and a rule for a qrels release."""
+
+    name = forms.CharField(max_length=200, help_text="For instance “2026-03” or “after the pilot”. It stays.")
+    rule = forms.ChoiceField(
+        choices=[("majority", "majority of the verdicts on a pair; a tie has no label")],
+        initial="majority",
+        help_text="How several verdicts on a pair become one label.",
+    )
+
+
+class QrelsForm(forms.Form):
+    """A file of labels."""
+
+    file = forms.FileField(
+        label="Qrels file",
+        help_text="TREC qrels, BEIR TSV, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped.",
+    )

@@ -1,0 +1,202 @@
+"""Labels from a qrels file: held against the collection, then stored whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+
+from labeling.models import ImportedLabel
+from pooling.imports import importer
+from pooling.models import Collection, Document
+from pooling.problems import InputError
+from pooling.storing import check_id, disk_errors_named, sha256_of
+from pooling.texts import lock
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.jobs import Report
+
+BATCH = 5000
+MOST_NAMED = 5
+
+Row = tuple[str, str, int]
+
+
+@dataclass(frozen=True)
+class QrelsImport:
+    """What an import did, in labels; `left_out` belong to queries that the collection does not have."""
+
+    created: int
+    changed: int
+    unchanged: int
+    left_out: int
+    new_documents: int
+    notes: tuple[str, ...] = field(default=())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The counts as plain data."""
+        return {**asdict(self), "notes": list(self.notes)}
+
+    def __str__(self) -> str:
+        parts = [f"{self.created:,} new"]
+        if self.changed:
+            parts.append(f"{self.changed:,} now judged that were only pooled")
+        parts.append(f"{self.unchanged:,} as before")
+        if self.left_out:
+            parts.append(f"{self.left_out:,} of unknown queries left out")
+        if self.new_documents:
+            parts.append(f"{self.new_documents:,} unknown documents added without text")
+        return ", ".join(parts)
+
+
+def import_qrels(
+    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+) -> QrelsImport:
+    """Store the labels of a qrels file; a negative relevance is kept as "pooled, not judged".
+
+    Labels of queries that the collection does not have are left out and counted, unless it has none of
+    them, which is an error. Unknown documents are created without text. A label that contradicts an earlier
+    import is an error; one that was only pooled before takes the new label.
+    """
+    from pooling.formats import read_qrels
+
+    path = Path(path)
+    place = file_name or path.name
+    read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    rows = list(read.frame.iter_rows())
+    facts = {"source_name": place[-300:], "sha256": sha256_of(path), "imported_by": user}
+    with disk_errors_named(), transaction.atomic():
+        lock(collection)
+        queries = dict(collection.queries.values_list("external_id", "pk"))
+        known = [row for row in rows if row[0] in queries]
+        if not known:
+            raise InputError(_no_known_query(collection, rows, place))
+        documents, created = _documents(collection, [row[1] for row in known], place)
+        pairs = {(queries[query], documents[document]): relevance for query, document, relevance in known}
+        new, changed = _against_earlier(collection, pairs, place)
+        _store(collection, pairs, new, changed, facts)
+    return QrelsImport(
+        created=len(new),
+        changed=len(changed),
+        unchanged=len(pairs) - len(new) - len(changed),
+        left_out=len(rows) - len(known),
+        new_documents=created,
+        notes=(*read.notes, *_left_out_note(rows, queries)),
+    )
+
+
+@importer("qrels")
+def _qrels(
+    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report
+) -> dict[str, Any]:
+    done = import_qrels(collection, path, file_name=file_name, user=user)
+    return {
+        **done.to_dict(),
+        "detail": " ".join([f"Labels: {done}.", *done.notes]),
+        "url": reverse("releases", args=[collection.slug]),
+    }
+
+
+def _no_known_query(collection: Collection, rows: list[Row], place: str) -> str:
+    ids = list(dict.fromkeys(row[0] for row in rows))
+    return (
+        f"{place}: “{collection.slug}” has none of the {len(ids):,} queries of this file ({_named(ids)}). "
+        "Import its queries first."
+    )
+
+
+def _left_out_note(rows: list[Row], queries: dict[str, int]) -> list[str]:
+    ids = list(dict.fromkeys(row[0] for row in rows if row[0] not in queries))
+    return [f"Not in the collection: {len(ids):,} of the file's queries ({_named(ids)})."] if ids else []
+
+
+def _named(ids: list[str]) -> str:
+    return ", ".join(ids[:MOST_NAMED]) + (", …" if len(ids) > MOST_NAMED else "")
+
+
+def _documents(collection: Collection, ids: list[str], place: str) -> tuple[dict[str, int], int]:
+    """Keys of the documents by id, and how many had to be created."""
+    wanted = list(dict.fromkeys(ids))
+    documents = _keys(collection, wanted)
+    missing = [document for document in wanted if document not in documents]
+    for document in missing:
+        check_id(document, "document", place)
+    Document.objects.bulk_create(
+        (Document(collection=collection, external_id=document) for document in missing), batch_size=BATCH
+    )
+    documents.update(_keys(collection, missing))
+    return documents, len(missing)
+
+
+def _keys(collection: Collection, ids: list[str]) -> dict[str, int]:
+    keys: dict[str, int] = {}
+    for batch in _batches(ids):
+        keys.update(collection.documents.filter(external_id__in=batch).values_list("external_id", "pk"))
+    return keys
+
+
+def _against_earlier(
+    collection: Collection, pairs: dict[tuple[int, int], int], place: str
+) -> tuple[list[tuple[int, int]], list[ImportedLabel]]:
+    """Which pairs are new, and which labels change; a contradiction is refused."""
+    earlier = {
+        (label.query_id, label.document_id): label
+        for label in ImportedLabel.objects.filter(collection=collection).iterator()
+    }
+    changed = []
+    for pair, relevance in pairs.items():
+        label = earlier.get(pair)
+        if label is None or relevance < 0 or label.relevance == relevance:
+            continue
+        if label.relevance >= 0:
+            raise InputError(_contradiction(label, relevance, place))
+        changed.append(label)
+    return [pair for pair in pairs if pair not in earlier], changed
+
+
+def _contradiction(label: ImportedLabel, relevance: int, place: str) -> str:
+    return (
+        f"{place}: query {label.query.external_id}, document {label.document.external_id} has relevance "
+        f"{relevance} here and {label.relevance} in “{label.source_name}”, imported before. Decide for one."
+    )
+
+
+def _store(
+    collection: Collection,
+    pairs: dict[tuple[int, int], int],
+    new: list[tuple[int, int]],
+    changed: list[ImportedLabel],
+    facts: dict[str, Any],
+) -> None:
+    ImportedLabel.objects.bulk_create(
+        (
+            ImportedLabel(
+                collection=collection,
+                query_id=query,
+                document_id=document,
+                relevance=pairs[query, document],
+                **facts,
+            )
+            for query, document in new
+        ),
+        batch_size=BATCH,
+    )
+    for label in changed:
+        label.relevance = pairs[label.query_id, label.document_id]
+        for name, value in facts.items():
+            setattr(label, name, value)
+    ImportedLabel.objects.bulk_update(changed, ["relevance", *facts], batch_size=200)
+
+
+def _batches(ids: Iterable[str]) -> Iterator[list[str]]:
+    iterator = iter(ids)
+    while batch := list(islice(iterator, BATCH)):
+        yield batch

@@ -1,0 +1,134 @@
+"""The labels of a collection as they stand: people's consensus first, then what was imported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Max, Q
+from django.db.models.functions import Coalesce
+
+from labeling.models import ImportedLabel, Item, Judgment, Queue, Verdict
+from pooling.models import Collection
+from pooling.problems import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PAIR = ["query_id", "document_id"]
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a collection and what has none.
+
+    `frame`: query_id, document_id (the collection's own ids), relevance (Int32; negative is "pooled, not
+    judged"), source (`human` or `imported`), sorted bytewise by query, then document. `undecided`: the
+    pairs with verdicts but without a label, with their `outcome`. `counts` has whole numbers of pairs.
+    """
+
+    frame: pl.DataFrame
+    undecided: pl.DataFrame
+    counts: dict[str, int]
+
+
+def current_labels(collection: Collection, rule: str = "majority") -> Labels:
+    """Reduce verdicts and imported labels to one label for each pair.
+
+    1. Pairs with as many verdicts as their queue needs get the label of `rule`; the largest need counts
+       where several queues hold a pair, and closed queues only where no other does.
+    2. Imported labels count for pairs without verdicts of our own. Where both exist our own wins, and a
+       contradiction is counted. Only final labels count: pairs with too few verdicts or a tie have none.
+    """
+    import polars as pl
+
+    decide = _rule(rule)
+    decided = decide(_votes(collection))
+    final = decided.filter(pl.col("outcome") == "final")
+    imported = _imported(collection)
+    voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0)
+    frame = pl.concat(
+        [
+            final.select(*PAIR, pl.col("label").alias("relevance"), pl.lit("human").alias("source")),
+            imported.join(voted, on=PAIR, how="anti").with_columns(source=pl.lit("imported")),
+        ]
+    ).sort(PAIR)
+    undecided = decided.filter(pl.col("outcome") != "final").select(*PAIR, "outcome").sort(PAIR)
+    return Labels(frame, undecided, _counts(collection, frame, undecided, final.join(imported, on=PAIR)))
+
+
+def _rule(name: str) -> Any:
+    from labeling.consensus import rule_named
+
+    try:
+        return rule_named(name)
+    except ValueError as error:
+        raise InputError(str(error), fields={"rule": str(error)}) from error
+
+
+def _votes(collection: Collection) -> pl.DataFrame:
+    """Verdicts by kind and the number needed, for each pair that somebody judged."""
+    counts = {verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values}
+    fields = ("query__external_id", "document__external_id")
+    rows = Judgment.objects.filter(collection=collection).order_by().values_list(*fields).annotate(**counts)
+    votes = _frame(rows, {**dict.fromkeys(PAIR, str), **dict.fromkeys(Verdict.values, int)})
+    needs = _needs(collection)
+    return votes.join(needs, on=PAIR, how="left").fill_null(1)
+
+
+def _needs(collection: Collection) -> pl.DataFrame:
+    judged = Judgment.objects.filter(collection=collection).values("query")
+    items = Item.objects.filter(queue__collection=collection, query__in=judged).order_by()
+    rows = items.values_list("query__external_id", "document__external_id").annotate(
+        need=Coalesce(Max("needed", filter=~Q(queue__state=Queue.State.CLOSED)), Max("needed"))
+    )
+    return _frame(rows, {**dict.fromkeys(PAIR, str), "needed": int})
+
+
+def _imported(collection: Collection) -> pl.DataFrame:
+    import polars as pl
+
+    rows = ImportedLabel.objects.filter(collection=collection).values_list(
+        "query__external_id", "document__external_id", "relevance"
+    )
+    frame = _frame(rows, {**dict.fromkeys(PAIR, str), "relevance": int})
+    return frame.with_columns(pl.col("relevance").cast(pl.Int32))
+
+
+def _frame(rows: Any, columns: dict[str, type]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(list(rows.iterator()), schema=columns, orient="row")
+
+
+def _counts(
+    collection: Collection, frame: pl.DataFrame, undecided: pl.DataFrame, both: pl.DataFrame
+) -> dict[str, int]:
+    import polars as pl
+
+    outcomes = Counter(undecided["outcome"].to_list())
+    relevance = frame["relevance"]
+    agrees = (pl.col("relevance") >= 1) == (pl.col("label") == 1)
+    return {
+        "pairs": frame.height,
+        "relevant": int((relevance >= 1).sum()),
+        "not_relevant": int((relevance == 0).sum()),
+        "pooled_not_judged": int((relevance < 0).sum()),
+        "queries": frame["query_id"].n_unique(),
+        "human": int((frame["source"] == "human").sum()),
+        "imported": int((frame["source"] == "imported").sum()),
+        "tie": outcomes["tie"],
+        "not_final": outcomes["not_final"],
+        "cannot_judge": outcomes["cannot_judge"],
+        "contradictions": both.filter((pl.col("relevance") >= 0) & ~agrees).height,
+        "waiting": _waiting(collection),
+    }
+
+
+def _waiting(collection: Collection) -> int:
+    """Pairs that stand open in a queue and that nobody has judged."""
+    judged = Judgment.objects.filter(collection=collection).values_list("query_id", "document_id")
+    queued = Item.objects.filter(queue__collection=collection, state=Item.State.OPEN)
+    pairs = set(queued.values_list("query_id", "document_id").iterator())
+    return len(pairs.difference(judged.iterator()))

@@ -1,0 +1,32 @@
+"""`export_qrels SLUG --output FILE`: a release as a file for other tools, with its sidecar beside it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.commands import InputCommand
+
+FORMATS = ("trec", "beir", "csv", "tsv", "jsonl", "json", "parquet")
+
+
+class Command(InputCommand):
+    help = "Write a qrels release to a file, and rule, counts and checksum to FILE.meta.json."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("--release", metavar="NAME", help="default: the newest")
+        parser.add_argument("--format", choices=FORMATS, default="trec", help="default: trec")
+        parser.add_argument("--output", metavar="FILE", type=Path, required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.qrels import export_file, newest_release, release_named
+        from pooling.membership import collection_named
+
+        collection = collection_named(options["slug"])
+        name, path = options["release"], options["output"]
+        release = release_named(collection, name) if name else newest_release(collection)
+        sidecar = export_file(release, path, options["format"])
+        count = f"{release.pair_count:,} labels of release “{release.name}”"
+        self.stdout.write(f"{path}: {count}; {sidecar.name} tells where they come from.")

@@ -1,0 +1,26 @@
+"""`import_qrels SLUG FILE`: labels that exist already."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Import a qrels file; it is checked whole and stored, or refused and not stored."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("file", metavar="FILE", type=Path, help="a qrels file")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.qrels import import_qrels
+        from pooling.membership import collection_named
+
+        done = import_qrels(collection_named(options["slug"]), options["file"])
+        self.stdout.write(f"Labels: {done}.")
+        for note in done.notes:
+            self.stderr.write(self.style.WARNING(note))

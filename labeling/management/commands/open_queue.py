@@ -1,0 +1,35 @@
+"""`open_queue SLUG POOL`: a queue over a pool, in the database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Open a queue over a pool, so that its pairs can be judged."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("pool", metavar="POOL", help="the pool's name")
+        parser.add_argument("--name", help="what the queue is called (default: as the pool)")
+        parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
+        parser.add_argument("--seed", type=int, metavar="N", help="shuffles the order (default: drawn)")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.queues import open_queue
+        from pooling.membership import collection_named
+        from pooling.problems import InputError
+
+        collection = collection_named(options["slug"])
+        pool = collection.pools.filter(name=options["pool"]).first()
+        if pool is None:
+            raise InputError(f"There is no pool “{options['pool']}” in “{collection.slug}”. Build it first.")
+        chosen = {name: options[name] for name in ("name", "judgments_per_item", "seed")}
+        queue = open_queue(pool, **chosen)
+        each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"
+        self.stdout.write(
+            f"Queue {queue.pk}, “{queue.name}”: {queue.items.count():,} pairs, {each}, seed {queue.seed}."
+        )

@@ -1,0 +1,31 @@
+"""`release_qrels SLUG --name NAME`: the labels as they stand, frozen under a name."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Freeze the labels of a collection under a name."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("--name", required=True, help="what the release is called")
+        parser.add_argument("--rule", default="majority", help="how verdicts become a label: majority")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.qrels import release_qrels
+        from pooling.membership import collection_named
+
+        collection = collection_named(options["slug"])
+        release = release_qrels(collection, name=options["name"], rule=options["rule"])
+        counts = release.sidecar["counts"]
+        self.stdout.write(
+            f"Release “{release.name}”: {release.pair_count:,} labels of {release.query_count:,} queries, "
+            f"{release.relevant_count:,} relevant; without a label: {counts['tie']:,} ties, "
+            f"{counts['not_final']:,} not final, {counts['cannot_judge']:,} that could not be judged, "
+            f"{counts['waiting']:,} not judged yet. SHA-256 {release.sha256}."
+        )

@@ -1,0 +1,48 @@
+"""What an annotator gets to see of an item, as plain data: the same for the claim call and for the page.
+
+Nothing about runs, ranks, scores, or other people's and a model's answers belongs in here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from labeling.models import Lease, Queue
+from labeling.passages import best_passage, term_marks
+from labeling.statements import left_of_queries
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[dict[str, Any]]:
+    """The items of `leases` as the claim call hands them out, in their order."""
+    left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
+    return [_offer(lease, left.get(lease.item.query_id, 0)) for lease in leases]
+
+
+def _offer(lease: Lease, left: int) -> dict[str, Any]:
+    """One item with its query and document.
+
+    `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
+    is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
+    shown whole. `left` counts what the annotator may judge of the query.
+    """
+    query, document = lease.item.query, lease.item.document
+    marks = term_marks(query.text, document.text or "")
+    return {
+        "item": lease.item_id,
+        "version": document.version,
+        "lease": str(lease.token),
+        "expires_at": lease.expires_at.isoformat(),
+        "query": {"id": query.external_id, "text": query.text, "narrative": query.narrative, "left": left},
+        "document": {
+            "id": document.external_id,
+            "title": document.title,
+            "text": document.text,
+            "title_marks": term_marks(query.text, document.title),
+            "marks": marks,
+            "passage": best_passage(document.text or "", marks),
+        },
+    }

@@ -1,0 +1,117 @@
+"""The order in which a queue's items are shown: computed once from ids and a seed, and stored.
+
+A query's documents are cut into *stretches* of 20 to 40, and the stretches are laid in rounds: the first
+of every query, then the second of every query that has one. Whoever takes stretch after stretch stays with a
+query for one of them and then moves on, and many people spread over the queries. Keys are
+`stretch * STRETCH_KEYS + place`, so that a range of keys is a stretch.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from hashlib import blake2b
+from itertools import zip_longest
+from typing import NamedTuple
+
+# More than the longest stretch: 40 and what is left of a block that stays together.
+STRETCH_KEYS = 64
+LONGEST_STRETCH = 40
+LONGEST_BLOCK = 20
+# So many documents begin a stretch as a mixture, two or three of them likely relevant.
+OPENING = 5
+LEAST_LIKELY = 2
+
+
+class Candidate(NamedTuple):
+    """A pair by its external ids, with what the order may know and nobody is shown.
+
+    `position` is its place in the pool's order within the query; documents with equal `text`, a
+    fingerprint, stay together.
+    """
+
+    query: str
+    document: str
+    position: int = 0
+    text: bytes = b""
+
+
+Block = list[int]
+
+
+def fingerprint(title: str, text: str) -> bytes:
+    """The same for texts that differ in case and white space alone; empty for a document without text.
+
+    Likeness beyond that (MinHash) was left out: a millisecond a document is minutes for a large queue.
+    """
+    words = f"{title} {text}".casefold().split()
+    return blake2b(" ".join(words).encode(errors="replace"), digest_size=8).digest() if words else b""
+
+
+def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:
+    """The key of each pair, parallel to `pairs`; another `opinion` gives another order of everything.
+
+    The order hangs on ids, seed and what `Candidate` holds, not on the order of `pairs`.
+    """
+    secret = f"{seed} {opinion}".encode()
+    by_query = defaultdict(list)
+    for index, pair in enumerate(pairs):
+        by_query[pair.query].append(index)
+    queries = sorted(by_query, key=lambda query: _draw(secret, query))
+    stretches = [_stretches(pairs, by_query[query], secret) for query in queries]
+    keys = [0] * len(pairs)
+    in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
+    for number, stretch in enumerate(in_rounds, start=1):
+        for place, index in enumerate(stretch):
+            keys[index] = number * STRETCH_KEYS + place
+    return keys
+
+
+def stretch_of(key: int) -> int:
+    """The stretch that a key belongs to; they count from 1."""
+    return key // STRETCH_KEYS
+
+
+def _draw(secret: bytes, *ids: str) -> bytes:
+    return blake2b("\0".join(ids).encode(), key=secret[:64], digest_size=8).digest()
+
+
+def _stretches(pairs: Sequence[Candidate], members: Sequence[int], secret: bytes) -> list[list[int]]:
+    """Shuffle a query's documents, cut them into stretches of about equal length, and mix each opening."""
+    count = -(-len(members) // LONGEST_STRETCH)
+    stretches: list[list[Block]] = [[]]
+    length = 0
+    for block in _shuffled_blocks(pairs, members, secret):
+        if length * count >= len(members) * len(stretches):
+            stretches.append([])
+        stretches[-1].append(block)
+        length += len(block)
+    return [_with_mixed_opening(pairs, blocks, secret) for blocks in stretches]
+
+
+def _shuffled_blocks(pairs: Sequence[Candidate], members: Iterable[int], secret: bytes) -> list[Block]:
+    """Documents in drawn order, each with its near-duplicates behind it."""
+    drawn = sorted(members, key=lambda index: _draw(secret, pairs[index].query, pairs[index].document))
+    blocks: dict[object, Block] = {}
+    for index in drawn:
+        same: object = pairs[index].text or index
+        if len(blocks.setdefault(same, [])) == LONGEST_BLOCK:
+            blocks[same, index] = blocks.pop(same)
+            blocks[same] = []
+        blocks[same].append(index)
+    return list(blocks.values())
+
+
+def _with_mixed_opening(pairs: Sequence[Candidate], blocks: list[Block], secret: bytes) -> list[int]:
+    """Begin with documents from both ends of the pool's order: likely relevant ones and likely not.
+
+    So nobody is primed by a wall of one kind. How many of each, and in which order, is drawn and so tells
+    nothing. The end of the order is where the audit sample reaches.
+    """
+    if len(blocks) > OPENING:
+        likely = LEAST_LIKELY + _draw(secret, *(pairs[block[0]].document for block in blocks))[0] % 2
+        best_first = sorted(blocks, key=lambda block: pairs[block[0]].position)
+        opening = best_first[:likely] + best_first[likely - OPENING :]
+        first = {block[0] for block in opening}
+        blocks = sorted(blocks, key=lambda block: block[0] not in first)
+    return [index for block in blocks for index in block]

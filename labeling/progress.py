@@ -1,0 +1,194 @@
+"""How far a queue has come: counts, pace, cost and end date, for everybody and for one annotator."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.models import Collection
+
+PACE_DAYS = 7
+
+
+def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
+    """Counts by state, judgments done and left, pace, cost and end date of a queue, with a row per annotator.
+
+    `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
+    last seven days per day, counted from the first verdict; `end_date` supposes that it stays so, and is
+    null where it is unknown.
+    """
+    now = now or timezone.now()
+    items = item_counts(queue)
+    annotators = annotator_rows(queue)
+    needed, done = items.pop("needed"), items.pop("done_judgments")
+    per_day = _per_day(queue, now)
+    seconds = sum(row["active_seconds"] for row in annotators)
+    timed = sum(row["timed"] for row in annotators)
+    return {
+        "queue": queue.pk,
+        "name": queue.name,
+        "state": queue.state,
+        "items": items,
+        "judgments": {"needed": needed, "done": done, "left": needed - done},
+        "judged": done / needed if needed else 1.0,
+        "pace": {"per_day": per_day},
+        "cost": {
+            "active_seconds": seconds,
+            "seconds_per_judgment": seconds / timed if timed else None,
+            "seconds_left": (needed - done) * seconds / timed if timed else None,
+        },
+        "end_date": _end_date(needed - done, per_day, now),
+        "annotators": annotators,
+    }
+
+
+def item_counts(queue: Queue) -> dict[str, int]:
+    """Items by state and in all, and the judgments they need and have (adjudication needs no more)."""
+    rows = queue.items.order_by().values("state")
+    counts = {"total": 0, **dict.fromkeys(Item.State.values, 0), "needed": 0, "done_judgments": 0}
+    for row in rows.annotate(items=Count("pk"), slots=Sum("needed"), filled=Sum("done")):
+        is_open = row["state"] == Item.State.OPEN
+        counts[row["state"]] = row["items"]
+        counts["total"] += row["items"]
+        counts["needed"] += row["slots"] if is_open else row["filled"]
+        counts["done_judgments"] += row["filled"]
+    return counts
+
+
+def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
+    """What each annotator did in the queue: standing verdicts by kind, skips, active time."""
+    is_skip = Q(kind=JudgmentEvent.Kind.SKIP)
+    rows = (
+        _standing_or_skips(queue)
+        .values(username=F("annotator__username"))
+        .annotate(
+            judged=Count("pk", filter=~is_skip),
+            **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
+            skipped=Count("pk", filter=is_skip),
+            spent_ms=Sum("active_ms"),
+            timed=Count("active_ms"),
+            last_at=Max("created_at"),
+        )
+        .order_by("-judged", "username")
+    )
+    return [_timed(dict(row)) for row in rows]
+
+
+def _timed(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "active_seconds": (row["spent_ms"] or 0) / 1000}
+
+
+def annotator_progress(queue: Queue, user: User) -> dict[str, Any]:
+    """One annotator's own numbers: verdicts in all, today and by kind, skips, active time, and what is left.
+
+    `left` counts the open items of the queue that this person has not judged, `left_in_query` those of them
+    that belong to the query they hold now (null when they hold nothing).
+    """
+    is_verdict = Q(kind=JudgmentEvent.Kind.VERDICT)
+    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
+    numbers = (
+        _standing_or_skips(queue)
+        .filter(annotator=user)
+        .aggregate(
+            done=Count("pk", filter=is_verdict),
+            done_today=Count("pk", filter=is_verdict & Q(created_at__gte=midnight)),
+            **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
+            skipped=Count("pk", filter=~is_verdict),
+            spent_ms=Sum("active_ms"),
+        )
+    )
+    held = Lease.objects.filter(annotator=user, item__queue=queue, expires_at__gt=timezone.now())
+    query = held.order_by("item__order_key").values_list("item__query", flat=True).first()
+    in_query = _open_for(queue, user, query) if query else None
+    return {**_timed(numbers), "left": _open_for(queue, user), "left_in_query": in_query}
+
+
+def _open_for(queue: Queue, user: User, query: int | None = None) -> int:
+    """Open items not judged by `user`; counted from the user's side, which is small."""
+    items = Item.objects.filter(queue=queue, state=Item.State.OPEN)
+    judged = Judgment.objects.filter(collection=queue.collection_id, annotator=user)
+    if query:
+        items, judged = items.filter(query=query), judged.filter(query=query)
+    same_pair = items.filter(query=OuterRef("query"), document=OuterRef("document"))
+    return items.count() - judged.filter(Exists(same_pair)).count()
+
+
+def unsettled_items(queue: Queue) -> QuerySet[Item]:
+    """Items in adjudication, with query and document: no majority, or nobody could judge them."""
+    return (
+        queue.items.filter(state=Item.State.ADJUDICATION)
+        .select_related("query", "document")
+        .order_by("order_key")
+    )
+
+
+def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
+    """Each item with the judgments on its pair, and whether it is a tie or could not be judged."""
+    judgments = Judgment.objects.filter(
+        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
+    )
+    found = defaultdict(list)
+    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
+        found[judgment.query_id, judgment.document_id].append(judgment)
+    return [
+        {
+            "item": item,
+            "judgments": found[item.query_id, item.document_id],
+            "is_tie": item.done >= item.needed,
+        }
+        for item in items
+    ]
+
+
+def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
+    """The queues of a collection with `total` and `settled` items and `own`, the pairs that `user` judged."""
+    items = Item.objects.filter(queue=OuterRef("pk"))
+    same_pair = Item.objects.filter(
+        queue=OuterRef(OuterRef("pk")), query=OuterRef("query"), document=OuterRef("document")
+    )
+    own = Judgment.objects.filter(Exists(same_pair), collection=collection, annotator=user)
+    return collection.queues.select_related("pool").annotate(
+        total=_counted(items, "queue"),
+        settled=_counted(items.exclude(state=Item.State.OPEN), "queue"),
+        own=_counted(own, "annotator"),
+    )
+
+
+def _counted(rows: QuerySet[Any], key: str) -> Coalesce:
+    counts = rows.order_by().values(key).annotate(rows=Count("pk")).values("rows")
+    return Coalesce(Subquery(counts), 0)
+
+
+def _standing_or_skips(queue: Queue) -> QuerySet[JudgmentEvent]:
+    """Skips, and the verdicts that are somebody's current judgment, not undone or revised ones."""
+    standing = Q(pk__in=Judgment.objects.filter(collection=queue.collection_id).values("event"))
+    return queue.events.filter(standing | Q(kind=JudgmentEvent.Kind.SKIP)).order_by()
+
+
+def _per_day(queue: Queue, now: datetime) -> float:
+    """Verdicts per day over the last seven days, or since the first if that is less; at least an hour."""
+    recent = queue.events.filter(
+        kind=JudgmentEvent.Kind.VERDICT, created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now
+    )
+    counted = recent.aggregate(verdicts=Count("pk"), first=Min("created_at"))
+    if not counted["verdicts"]:
+        return 0.0
+    days = max(now - counted["first"], timedelta(hours=1)) / timedelta(days=1)
+    return float(counted["verdicts"] / days)
+
+
+def _end_date(left: int, per_day: float, now: datetime) -> str | None:
+    if left and not per_day:
+        return None
+    days = left / per_day if left else 0.0
+    return (now + timedelta(days=days)).date().isoformat() if days < 36_500 else None

@@ -1,0 +1,167 @@
+"""Queues: opening one over a pool, and the protocol by which people judge it.
+
+Whoever judges calls `claim`, `record_judgment`, `skip`, `undo`, `renew` and `release`, which stand in
+`leases.py` and `verdicts.py`; `slots.py` keeps the counters, `bookmarks.py` says where to look next. What
+they hold to, on PostgreSQL and SQLite alike:
+
+1. Through claims, no item ever has more active leases and judgments than it needs (`done + leased <=
+   needed`).
+2. Nobody is given a pair that they have judged, nor one item twice at a time; a pair stands in a queue once.
+3. A lease is over when the clock says so: nothing has to run for that, and no item starves.
+4. Every acknowledged verdict is stored exactly once for its key, however often and however late it comes.
+   One beyond the need is kept as an extra judgment, and fills a slot that frees later.
+5. Nothing that a person did is changed or discarded: events are appended, and a judgment is the projection
+   of one person's events on one pair, the same in every queue of the collection.
+6. `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they count,
+   while the item's row is locked. Rows of several items are locked in key order or not waited for, so
+   nobody waits in a circle.
+
+The tests of these sentences are `tests/labeling/test_claim.py`, `test_submit.py`, `test_threads.py` and
+`test_state_machine.py`, and for a server or a database that fails, `tests/faults/`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+
+from labeling.leases import Claim, EmptyQueue, claim, release, renew
+from labeling.models import ImportedLabel, Item, Judgment, Queue
+from labeling.ordering import Candidate, fingerprint, order_keys
+from labeling.slots import settle
+from labeling.verdicts import Outcome, Submission, record_judgment, skip, undo
+from pooling.models import Document, Pool
+from pooling.problems import InputError
+from pooling.storing import checked_name, disk_errors_named, insert_rows
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+__all__ = [
+    "Claim",
+    "EmptyQueue",
+    "Outcome",
+    "Submission",
+    "change_state",
+    "claim",
+    "open_queue",
+    "record_judgment",
+    "release",
+    "renew",
+    "skip",
+    "undo",
+]
+
+MOST_JUDGMENTS_PER_ITEM = 20
+ITEM_FIELDS = (
+    *("queue", "query", "document", "order_key", "second_key"),
+    *("needed", "done", "leased", "state"),
+)
+
+
+class Pair(NamedTuple):
+    """A pair of a pool by keys and by the collection's own ids, and its place in the pool's order."""
+
+    query: int
+    document: int
+    query_id: str
+    document_id: str
+    position: int
+
+
+def open_queue(
+    pool: Pool,
+    *,
+    name: str | None = None,
+    judgments_per_item: int = 1,
+    seed: int | None = None,
+    user: User | None = None,
+) -> Queue:
+    """Put the pool's pairs that were chosen for judging (by budget or audit) into a queue.
+
+    Pairs with an imported label are left out. Judgments that earlier queues brought count: such an item
+    starts with them as `done`. The order of `labeling/ordering.py` is drawn by `seed` (which is drawn itself
+    when None) and stored. Raises `InputError` when the name is taken or nothing is left to judge.
+    """
+    if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
+        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
+        raise InputError(problem, fields={"judgments_per_item": problem})
+    queue = Queue(
+        collection=pool.collection,
+        pool=pool,
+        name=checked_name(name or pool.name, "queue"),
+        judgments_per_item=judgments_per_item,
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+        opened_by=user,
+    )
+    pairs = _unlabelled_pairs(pool)
+    if not pairs:
+        raise InputError(f"Every pair of pool “{pool.name}” that is to be judged has a label already.")
+    try:
+        with disk_errors_named(), transaction.atomic():
+            queue.save()
+            insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs))
+    except IntegrityError as error:
+        if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
+            raise
+        problem = f"There is a queue “{queue.name}” already. Choose another name."
+        raise InputError(problem, fields={"name": problem}, conflict=True) from error
+    return queue
+
+
+def change_state(queue: Queue, state: str) -> None:
+    """Open, pause or close a queue; what people still hold may come in and is stored."""
+    if state not in Queue.State.values:
+        raise InputError(f"A queue is {', '.join(Queue.State.values)}; there is no state “{state}”.")
+    queue.state = state
+    queue.save(update_fields=["state"])
+
+
+def _unlabelled_pairs(pool: Pool) -> list[Pair]:
+    labels = ImportedLabel.objects.filter(collection=pool.collection, relevance__gte=0)
+    labelled = set(labels.values_list("query_id", "document_id").iterator())
+    chosen = pool.entries.filter(inclusion_probability__isnull=False)
+    fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
+    return [Pair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
+
+
+def _item_rows(queue: Queue, pairs: list[Pair]) -> Iterator[tuple[Any, ...]]:
+    """The rows of `ITEM_FIELDS`, in the order of presentation."""
+    candidates = _candidates(queue.pool, pairs)
+    first = order_keys(candidates, queue.seed)
+    second: Sequence[int | None] = [None] * len(pairs)
+    if queue.judgments_per_item > 1:
+        second = order_keys(candidates, queue.seed, opinion=2)
+    verdicts = _verdicts_in(queue)
+    untouched = settle(queue.judgments_per_item, (), ())
+    for place in sorted(range(len(pairs)), key=first.__getitem__):
+        pair = pairs[place]
+        known = verdicts.get((pair.query, pair.document))
+        slots = settle(queue.judgments_per_item, known, ()) if known else untouched
+        yield (
+            *(queue.pk, pair.query, pair.document, first[place], second[place]),
+            *(queue.judgments_per_item, slots.done, 0, slots.state),
+        )
+
+
+def _candidates(pool: Pool, pairs: list[Pair]) -> list[Candidate]:
+    texts = Document.objects.filter(pk__in=pool.entries.values("document"))
+    rows = texts.values_list("pk", "title", "text").iterator(chunk_size=2000)
+    marks = {pk: fingerprint(title, text or "") for pk, title, text in rows}
+    return [
+        Candidate(pair.query_id, pair.document_id, pair.position, marks.get(pair.document, b""))
+        for pair in pairs
+    ]
+
+
+def _verdicts_in(queue: Queue) -> dict[tuple[int, int], list[str]]:
+    """The verdicts that earlier queues of the collection brought, by pair."""
+    verdicts = defaultdict(list)
+    judgments = Judgment.objects.filter(collection=queue.collection_id)
+    for query, document, verdict in judgments.values_list("query_id", "document_id", "verdict").iterator():
+        verdicts[query, document].append(verdict)
+    return verdicts

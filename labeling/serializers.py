@@ -1,0 +1,308 @@
+"""What the HTTP interface of stage 2 takes and gives, as its schema shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from labeling.models import QrelsRelease, Queue, Reason, Verdict
+from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
+
+MOST_SUBMISSIONS = 500
+LARGEST_KEY = 2**63 - 1
+
+
+class QueueRequestSerializer(serializers.Serializer[Any]):
+    """How to open a queue; without a name it is called as its pool."""
+
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)
+    judgments_per_item = serializers.IntegerField(min_value=1, max_value=MOST_JUDGMENTS_PER_ITEM, default=1)
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=-LARGEST_KEY, max_value=LARGEST_KEY
+    )
+
+
+class QueueSerializer(serializers.ModelSerializer[Queue]):
+    """A queue as it was opened."""
+
+    pool = serializers.CharField(source="pool.name")
+    item_count = serializers.IntegerField()
+
+    class Meta:
+        model = Queue
+        fields = ["id", "name", "pool", "judgments_per_item", "seed", "state", "opened_at", "item_count"]
+
+
+class QueueStateSerializer(serializers.Serializer[Any]):
+    """The state a queue is to have."""
+
+    state = serializers.ChoiceField(choices=Queue.State.choices)
+
+
+class ClaimRequestSerializer(serializers.Serializer[Any]):
+    """How many items to hold."""
+
+    count = serializers.IntegerField(min_value=1, max_value=50, default=10)
+
+
+class OfferedQuerySerializer(serializers.Serializer[Any]):
+    """The query of an item."""
+
+    id = serializers.CharField()
+    text = serializers.CharField()
+    narrative = serializers.CharField()
+    left = serializers.IntegerField(help_text="What is left of the query for you, this item included.")
+
+
+class OfferedDocumentSerializer(serializers.Serializer[Any]):
+    """The document of an item; `marks` are the spans of query terms, counted in Unicode characters."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    text = serializers.CharField(allow_null=True, help_text="Null where no text is known.")
+    title_marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+    marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
+    passage = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="The span to show first; null for a text to be shown whole.",
+    )
+
+
+class OfferSerializer(serializers.Serializer[Any]):
+    """An item that is leased to you."""
+
+    item = serializers.IntegerField()
+    version = serializers.IntegerField(help_text="Of the document's text.")
+    lease = serializers.UUIDField()
+    expires_at = serializers.DateTimeField()
+    query = OfferedQuerySerializer()
+    document = OfferedDocumentSerializer()
+
+
+class EmptySerializer(serializers.Serializer[Any]):
+    """Why there is nothing for you now; the counts are of items."""
+
+    leased = serializers.IntegerField(help_text="Held by others.")
+    second_opinion = serializers.IntegerField(help_text="Judged by you, waiting for somebody else.")
+    conflict = serializers.IntegerField(help_text="Without a majority, or could not be judged.")
+    next_free_at = serializers.DateTimeField(allow_null=True, help_text="When the next lease runs out.")
+    state = serializers.CharField(help_text="Of the queue; only an open one hands out items.")
+
+
+class ClaimSerializer(serializers.Serializer[Any]):
+    """The items you hold, or why there are none."""
+
+    items = OfferSerializer(many=True)
+    empty = EmptySerializer(allow_null=True)
+
+
+class SubmissionSerializer(serializers.Serializer[Any]):
+    """A verdict; with `cannot_judge` a reason is required."""
+
+    item = serializers.IntegerField(min_value=1, max_value=LARGEST_KEY)
+    version = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=2**31 - 1)
+    lease = serializers.UUIDField(required=False, allow_null=True)
+    key = serializers.CharField(max_length=64, help_text="Yours; sent again it changes nothing.")
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    reason = serializers.ChoiceField(
+        choices=Reason.choices, required=False, allow_blank=True, allow_null=True
+    )
+    note = serializers.CharField(required=False, allow_blank=True, allow_null=True, max_length=5000)
+    active_ms = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=2**31 - 1)
+    shown = serializers.ChoiceField(
+        choices=["passage", "document"], required=False, allow_blank=True, allow_null=True
+    )
+
+    def submission(self) -> Submission:
+        """The validated verdict as the domain takes it."""
+        values = {name: value for name, value in self.validated_data.items() if value is not None}
+        return Submission(**values)
+
+
+class OutcomeSerializer(serializers.Serializer[Any]):
+    """What became of a verdict."""
+
+    key = serializers.CharField(allow_null=True)
+    status = serializers.ChoiceField(choices=["stored", "extra", "duplicate", "rejected"])
+    detail = serializers.CharField()
+
+
+class OutcomesSerializer(serializers.Serializer[Any]):
+    """One outcome for each verdict, in their order."""
+
+    results = OutcomeSerializer(many=True)
+
+
+class SkipSerializer(serializers.Serializer[Any]):
+    """The item to pass over."""
+
+    item = serializers.IntegerField(min_value=1, max_value=LARGEST_KEY)
+    lease = serializers.UUIDField(required=False, allow_null=True, default=None)
+
+
+class UndoSerializer(serializers.Serializer[Any]):
+    """The key of the verdict to take back."""
+
+    key = serializers.CharField(max_length=64)
+
+
+class UndoneSerializer(serializers.Serializer[Any]):
+    """The item again, with a fresh lease; null where no slot is free or an earlier verdict stands."""
+
+    item = OfferSerializer(allow_null=True)
+    detail = serializers.CharField()
+
+
+class LeasesSerializer(serializers.Serializer[Any]):
+    """Leases by their tokens."""
+
+    leases = serializers.ListField(child=serializers.UUIDField(), max_length=500)
+
+
+class RenewedLeaseSerializer(serializers.Serializer[Any]):
+    """A lease and its new end."""
+
+    lease = serializers.UUIDField(source="token")
+    expires_at = serializers.DateTimeField()
+
+
+class RenewedSerializer(serializers.Serializer[Any]):
+    """The leases that you still hold."""
+
+    leases = RenewedLeaseSerializer(many=True)
+
+
+class ReleasedSerializer(serializers.Serializer[Any]):
+    """How many leases were returned."""
+
+    released = serializers.IntegerField()
+
+
+class DetailSerializer(serializers.Serializer[Any]):
+    """A sentence."""
+
+    detail = serializers.CharField()
+
+
+class ItemCountsSerializer(serializers.Serializer[Any]):
+    """Items by state."""
+
+    total = serializers.IntegerField()
+    open = serializers.IntegerField()
+    done = serializers.IntegerField()
+    adjudication = serializers.IntegerField()
+
+
+class JudgmentCountsSerializer(serializers.Serializer[Any]):
+    """Judgments that the items need and have."""
+
+    needed = serializers.IntegerField()
+    done = serializers.IntegerField()
+    left = serializers.IntegerField()
+
+
+class PaceSerializer(serializers.Serializer[Any]):
+    """Verdicts a day, over the last seven days."""
+
+    per_day = serializers.FloatField()
+
+
+class CostSerializer(serializers.Serializer[Any]):
+    """Working time, as the judging page measured it."""
+
+    active_seconds = serializers.FloatField()
+    seconds_per_judgment = serializers.FloatField(allow_null=True)
+    seconds_left = serializers.FloatField(allow_null=True)
+
+
+class AnnotatorSerializer(serializers.Serializer[Any]):
+    """What one annotator did in a queue."""
+
+    username = serializers.CharField()
+    judged = serializers.IntegerField()
+    relevant = serializers.IntegerField()
+    not_relevant = serializers.IntegerField()
+    cannot_judge = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    active_seconds = serializers.FloatField()
+    last_at = serializers.DateTimeField()
+
+
+class OwnProgressSerializer(serializers.Serializer[Any]):
+    """Your own numbers."""
+
+    done = serializers.IntegerField()
+    done_today = serializers.IntegerField()
+    relevant = serializers.IntegerField()
+    not_relevant = serializers.IntegerField()
+    cannot_judge = serializers.IntegerField()
+    skipped = serializers.IntegerField()
+    active_seconds = serializers.FloatField()
+    left = serializers.IntegerField(help_text="Open items that you have not judged.")
+    left_in_query = serializers.IntegerField(
+        allow_null=True, help_text="Those of the query that you hold items of."
+    )
+
+
+class ProgressSerializer(serializers.Serializer[Any]):
+    """How far a queue has come; annotators see no rows of other annotators."""
+
+    queue = serializers.IntegerField()
+    name = serializers.CharField()
+    state = serializers.CharField()
+    items = ItemCountsSerializer()
+    judgments = JudgmentCountsSerializer()
+    judged = serializers.FloatField(help_text="Share of the needed judgments that are there.")
+    pace = PaceSerializer()
+    cost = CostSerializer()
+    end_date = serializers.DateField(allow_null=True)
+    annotators = AnnotatorSerializer(many=True)
+    own = OwnProgressSerializer()
+
+
+class QrelsUploadSerializer(serializers.Serializer[Any]):
+    """A qrels file."""
+
+    file = serializers.FileField()
+
+
+class QrelsImportSerializer(serializers.Serializer[Any]):
+    """What an import of labels did."""
+
+    created = serializers.IntegerField()
+    changed = serializers.IntegerField(help_text="Pairs that were pooled, not judged, and have a label now.")
+    unchanged = serializers.IntegerField()
+    left_out = serializers.IntegerField(help_text="Labels of queries that the collection does not have.")
+    new_documents = serializers.IntegerField(help_text="Created without text.")
+    notes = serializers.ListField(
+        child=serializers.CharField(), help_text="What is worth knowing of the file."
+    )
+    detail = serializers.CharField()
+    url = serializers.CharField()
+
+
+class ReleaseRequestSerializer(serializers.Serializer[Any]):
+    """How to freeze the labels."""
+
+    name = serializers.CharField(max_length=200)
+    rule = serializers.ChoiceField(choices=["majority"], default="majority")
+
+
+class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):
+    """A qrels release; `sidecar` has rule, counts and provenance."""
+
+    class Meta:
+        model = QrelsRelease
+        fields = [
+            "id",
+            "name",
+            "rule",
+            "sha256",
+            "pair_count",
+            "relevant_count",
+            "query_count",
+            "released_at",
+            "sidecar",
+        ]

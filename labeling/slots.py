@@ -1,0 +1,82 @@
+"""The counters of an item: the one place that computes and writes them and the state that follows.
+
+Every function here needs the items' rows locked by the transaction around it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import NamedTuple
+
+from labeling.models import Item, Judgment, Lease, Verdict
+from labeling.statements import store_slots
+
+# As many people who cannot judge a pair send it to adjudication; as in `labeling/consensus.py`.
+CANNOT_JUDGE_LIMIT = 2
+
+
+class Slots(NamedTuple):
+    """What an item's row says of its slots."""
+
+    done: int
+    leased: int
+    leased_until: datetime | None
+    state: str
+
+
+def settle(needed: int, verdicts: Iterable[str], expiries: Sequence[datetime]) -> Slots:
+    """Count the slots of an item from the verdicts on its pair and the expiries of its active leases.
+
+    A lease keeps its slot even when a late verdict has come in meanwhile, so `done + leased` never exceeds
+    `needed` through claims; a verdict beyond that waits and fills the slot once the lease is returned.
+    """
+    votes = Counter(verdicts)
+    relevant, not_relevant = votes[Verdict.RELEVANT], votes[Verdict.NOT_RELEVANT]
+    done = min(relevant + not_relevant, max(0, needed - len(expiries)))
+    if done >= needed:
+        state = Item.State.ADJUDICATION if relevant == not_relevant else Item.State.DONE
+    elif votes[Verdict.CANNOT_JUDGE] >= CANNOT_JUDGE_LIMIT:
+        state = Item.State.ADJUDICATION
+    else:
+        state = Item.State.OPEN
+    return Slots(done, len(expiries), min(expiries, default=None), state)
+
+
+def recount(items: Sequence[Item], now: datetime) -> None:
+    """Count leases and judgments of `items` afresh, drop expired leases, and store what changed."""
+    leases = list(Lease.objects.filter(item__in=items))
+    expired = [lease.pk for lease in leases if lease.expires_at <= now]
+    if expired:
+        Lease.objects.filter(pk__in=expired).delete()
+    expiries = defaultdict(list)
+    for lease in leases:
+        if lease.expires_at > now:
+            expiries[lease.item_id].append(lease.expires_at)
+    verdicts = _verdicts_on(items)
+    store(
+        (item, settle(item.needed, verdicts[item.query_id, item.document_id], expiries[item.pk]))
+        for item in items
+    )
+
+
+def store(counted: Iterable[tuple[Item, Slots]]) -> None:
+    """Write the slots of items that differ from what their rows say, equal ones in one statement."""
+    changed = defaultdict(list)
+    for item, slots in counted:
+        if slots != (item.done, item.leased, item.leased_until, item.state):
+            changed[slots].append(item.pk)
+            item.done, item.leased, item.leased_until, item.state = slots
+    for slots, keys in changed.items():
+        store_slots(keys, slots)
+
+
+def _verdicts_on(items: Sequence[Item]) -> dict[tuple[int, int], list[str]]:
+    rows = Judgment.objects.filter(
+        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
+    )
+    verdicts = defaultdict(list)
+    for query, document, verdict in rows.values_list("query_id", "document_id", "verdict"):
+        verdicts[query, document].append(verdict)
+    return verdicts

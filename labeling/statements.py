@@ -1,0 +1,226 @@
+"""The statements of every claim and every verdict, written as SQL.
+
+They are the ones that fifty people wait for: put together by the ORM, they cost the server more than the
+database needs to answer them. Everything else goes through the ORM.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection as SomeOf
+from datetime import datetime
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from django.db import connection
+from django.db.models import JSONField, Model
+
+from labeling.models import Bookmark, Item, Judgment, Lease, Queue
+from pooling.models import Collection, Document, Query
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+QUEUE_FOR_MEMBER = """
+SELECT queue.*, {columns},
+  (SELECT member.role FROM pooling_membership member
+    WHERE member.collection_id = queue.collection_id AND member.user_id = %s) AS member_role
+FROM labeling_queue queue JOIN pooling_collection collection ON collection.id = queue.collection_id
+WHERE queue.id = %s
+"""
+BOOKMARK = """
+SELECT bookmark.* FROM labeling_bookmark bookmark WHERE queue_id = %s AND annotator_id = %s {lock}
+"""
+OWN_LEASES = "SELECT id FROM labeling_lease WHERE annotator_id = %s AND expires_at > %s"
+STORE_SLOTS = """
+UPDATE labeling_item SET done = %s, leased = %s, leased_until = %s, state = %s WHERE id IN ({items})
+"""
+
+# Open items in a range of keys, with a slot free or a lease run out, of pairs that the person has not judged.
+FREE_ITEMS = """
+SELECT item.*, {columns} FROM labeling_item item
+JOIN pooling_query query ON query.id = item.query_id
+JOIN pooling_document document ON document.id = item.document_id
+WHERE item.queue_id = %(queue)s AND item.state = 'open'
+  AND item.{key} >= %(first)s AND item.{key} <= %(last)s
+  AND (item.needed > item.done + item.leased OR item.leased_until <= %(now)s)
+  AND NOT EXISTS (
+    SELECT 1 FROM labeling_judgment judgment
+    WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
+      AND judgment.annotator_id = %(annotator)s)
+  {passing_over}
+ORDER BY item.{key} LIMIT %(count)s {lock}
+"""
+NOT_SKIPPED = """AND NOT EXISTS (
+    SELECT 1 FROM labeling_judgmentevent event
+    WHERE event.item_id = item.id AND event.annotator_id = %(annotator)s AND event.kind = 'skip')"""
+
+# The items of one item's pair in every queue, in key order; who asks, and whether the key was seen before.
+ITEMS_OF_PAIR = """
+SELECT item.*,
+  EXISTS (SELECT 1 FROM pooling_membership member WHERE member.collection_id = %(collection)s
+    AND member.user_id = %(annotator)s AND member.role IN ('admin', 'annotator')) AS is_member,
+  EXISTS (SELECT 1 FROM labeling_judgmentevent event
+    WHERE event.annotator_id = %(annotator)s AND event.key = %(key)s) AS key_is_known
+FROM labeling_item target
+JOIN labeling_item item ON item.query_id = target.query_id AND item.document_id = target.document_id
+WHERE target.id = %(item)s AND target.queue_id = %(queue)s
+ORDER BY item.id {lock}
+"""
+JUDGMENTS_OF_PAIR = """
+SELECT judgment.*, event.extra AS extra FROM labeling_judgment judgment
+JOIN labeling_judgmentevent event ON event.id = judgment.event_id
+WHERE judgment.query_id = %s AND judgment.document_id = %s
+"""
+
+# What ends with a verdict: the leases of who gave it, and those that have run out.
+END_LEASES = """
+DELETE FROM labeling_lease
+WHERE item_id IN ({items}) AND (annotator_id = %s OR expires_at <= %s) RETURNING *
+"""
+
+LEFT_OF_QUERY = """
+SELECT COUNT(*) FROM labeling_item item
+WHERE item.queue_id = %s AND item.query_id = %s AND item.state = 'open'
+  AND NOT EXISTS (
+    SELECT 1 FROM labeling_judgment judgment
+    WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
+      AND judgment.annotator_id = %s)
+"""
+
+Row = TypeVar("Row", bound=Model)
+LAST_KEY = 2**63 - 1
+
+
+class Keys(NamedTuple):
+    """A range of one of the two stored orders, both ends included."""
+
+    first: int = 0
+    last: int = LAST_KEY
+    in_second_order: bool = False
+
+
+def queue_with_role(queue_id: int, user_id: int) -> Queue | None:
+    """A queue with its collection, and as `member_role` what the user is in it, or None."""
+    if queue_id > LAST_KEY:
+        return None
+    statement = QUEUE_FOR_MEMBER.format(columns=", ".join(_columns(Collection)))
+    for queue in Queue.objects.raw(statement, [user_id, queue_id]):
+        queue.collection = _related(queue, Collection)
+        return queue
+    return None
+
+
+def lock_bookmark(queue: Queue, annotator: User) -> Bookmark | None:
+    """The bookmark's locked row, if there is one."""
+    rows = Bookmark.objects.raw(BOOKMARK.format(lock=_lock(of="bookmark")), [queue.pk, annotator.pk])
+    return next(iter(rows), None)
+
+
+def leases_held(annotator: User, now: datetime) -> list[int]:
+    """The keys of the leases that a person holds, in whatever queue."""
+    with connection.cursor() as cursor:
+        cursor.execute(OWN_LEASES, [annotator.pk, connection.ops.adapt_datetimefield_value(now)])
+        return [key for (key,) in cursor.fetchall()]
+
+
+def store_slots(items: SomeOf[int], slots: tuple[int, int, datetime | None, str]) -> None:
+    """Write the same slots to some locked items."""
+    done, leased, until, state = slots
+    moment = connection.ops.adapt_datetimefield_value(until) if until else None
+    with connection.cursor() as cursor:
+        cursor.execute(_for_items(STORE_SLOTS, items), [done, leased, moment, state, *items])
+
+
+def lock_free_items(
+    queue: Queue,
+    annotator: User,
+    keys: Keys,
+    count: int,
+    now: datetime,
+    *,
+    skipped_too: bool = False,
+    waiting: bool = False,
+) -> list[Item]:
+    """Lock up to `count` free items in stored order, with query and document.
+
+    Rows that others hold are passed over, or with `waiting` waited for.
+    """
+    statement = FREE_ITEMS.format(
+        columns=", ".join([*_columns(Query), *_columns(Document)]),
+        key="second_key" if keys.in_second_order else "order_key",
+        passing_over="" if skipped_too else NOT_SKIPPED,
+        lock=_lock("" if waiting else "SKIP LOCKED"),
+    )
+    values = {
+        "queue": queue.pk,
+        "annotator": annotator.pk,
+        "first": keys.first,
+        "last": keys.last,
+        "now": connection.ops.adapt_datetimefield_value(now),
+        "count": count,
+    }
+    items = list(Item.objects.raw(statement, values))
+    for item in items:
+        item.query, item.document = _related(item, Query), _related(item, Document)
+    return items
+
+
+def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:
+    """Lock the items of the pair of `item`, with `is_member` and `key_is_known`; none for another queue's."""
+    values = {
+        "collection": queue.collection_id,
+        "queue": queue.pk,
+        "annotator": annotator.pk,
+        "item": item,
+        "key": key,
+    }
+    return list(Item.objects.raw(ITEMS_OF_PAIR.format(lock=_lock()), values))
+
+
+def judgments_of_pair(query: int, document: int) -> list[Judgment]:
+    """Everybody's current judgments on a pair, each with the `extra` of its event."""
+    return list(Judgment.objects.raw(JUDGMENTS_OF_PAIR, [query, document]))
+
+
+def end_leases(items: SomeOf[Item], annotator: User, now: datetime) -> list[Lease]:
+    """Delete the leases of `annotator` on locked `items`, and expired ones; returns what they were."""
+    moment = connection.ops.adapt_datetimefield_value(now)
+    return list(
+        Lease.objects.raw(_for_items(END_LEASES, items), [*(item.pk for item in items), annotator.pk, moment])
+    )
+
+
+def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict[int, int]:
+    """Open items of each query that `annotator` has not judged, others' leases included."""
+    left = {}
+    with connection.cursor() as cursor:
+        for query in queries:
+            cursor.execute(LEFT_OF_QUERY, [queue.pk, query, annotator.pk])
+            (left[query],) = cursor.fetchone()
+    return left
+
+
+@cache
+def _columns(model: type[Model]) -> list[str]:
+    """The columns of a joined table, under names of their own."""
+    name = model._meta.model_name
+    return [f"{name}.{field.column} AS {name}__{field.column}" for field in model._meta.concrete_fields]
+
+
+def _for_items(statement: str, items: SomeOf[Any]) -> str:
+    return statement.format(items=", ".join(["%s"] * len(items)))
+
+
+def _related(row: Model, model: type[Row]) -> Row:
+    """The row of a joined table that came along with `row`."""
+    fields = model._meta.concrete_fields
+    values = [getattr(row, f"{model._meta.model_name}__{field.column}") for field in fields]
+    for place, field in enumerate(fields):
+        if isinstance(field, JSONField):
+            values[place] = field.from_db_value(values[place], None, connection)  # type: ignore[arg-type]
+    return model.from_db(connection.alias, [field.attname for field in fields], values)
+
+
+def _lock(others: str = "", *, of: str = "item") -> str:
+    """SQLite knows no row locks: its transactions are immediate and so alone from their start."""
+    return f"FOR NO KEY UPDATE OF {of} {others}" if connection.features.has_select_for_update else ""

@@ -1,0 +1,41 @@
+"""The addresses of this stage: pages, and the HTTP interface below /api/."""
+
+from django.urls import URLPattern, path
+
+from labeling import api, judging, views
+
+urlpatterns: list[URLPattern] = [
+    # collections/<slug>/queues/
+    path("collections/<slug:slug>/queues/", views.queues, name="queues"),
+    path("collections/<slug:slug>/queues/new/", views.queue_new, name="queue_new"),
+    # queues/<id>/
+    path("queues/<int:queue_id>/", views.queue, name="queue"),
+    path("queues/<int:queue_id>/state/", views.queue_state, name="queue_state"),
+    path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
+    # collections/<slug>/qrels/
+    path("collections/<slug:slug>/qrels/", views.releases, name="releases"),
+    path("collections/<slug:slug>/qrels/new/", views.release_new, name="release_new"),
+    path("collections/<slug:slug>/qrels/import/", views.qrels_import, name="qrels_import"),
+    path("collections/<slug:slug>/qrels/<int:release_id>/", views.release, name="release"),
+    path(
+        "collections/<slug:slug>/qrels/<int:release_id>/download/<slug:format>/",
+        views.release_download,
+        name="release_download",
+    ),
+]
+api_urlpatterns: list[URLPattern] = [
+    path("pools/<int:pool_id>/queue/", api.PoolQueue.as_view(), name="api_pool_queue"),
+    # queues/<id>/
+    path("queues/<int:queue_id>/", api.OneQueue.as_view(), name="api_queue"),
+    path("queues/<int:queue_id>/claim/", api.Claims.as_view(), name="api_queue_claim"),
+    path("queues/<int:queue_id>/judgments/", api.Judgments.as_view(), name="api_queue_judgments"),
+    path("queues/<int:queue_id>/skip/", api.Skips.as_view(), name="api_queue_skip"),
+    path("queues/<int:queue_id>/undo/", api.Undos.as_view(), name="api_queue_undo"),
+    path("queues/<int:queue_id>/renew/", api.Renewals.as_view(), name="api_queue_renew"),
+    path("queues/<int:queue_id>/release/", api.Returns.as_view(), name="api_queue_release"),
+    path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
+    # collections/<slug>/: labels; the contract has the download without a slash at its end
+    path("collections/<slug:slug>/releases/", api.Releases.as_view(), name="api_releases"),
+    path("collections/<slug:slug>/qrels/", api.Qrels.as_view(), name="api_qrels"),
+    path("collections/<slug:slug>/qrels", api.QrelsDownload.as_view(), name="api_qrels_download"),
+]

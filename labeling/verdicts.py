@@ -1,0 +1,311 @@
+"""What people do to an item: judge, skip, undo. The rules are stated in `labeling/queues.py`.
+
+`record_judgment` is the one writer of judgments; whatever a person does is an appended event, and the
+judgment is its projection.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from labeling.leases import give_lease
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
+from labeling.slots import recount, settle, store
+from labeling.statements import end_leases, judgments_of_pair, lock_items_of_pair
+from pooling.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+UNDO_REACH = 20
+LONGEST_KEY = 64
+LONGEST_NOTE = 5000
+SHOWN = ("", "passage", "document")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A verdict as it was given: on an item, in a version of its document, under the client's own key."""
+
+    item: int
+    key: str
+    verdict: str
+    reason: str = ""
+    note: str = ""
+    active_ms: int | None = None
+    shown: str = ""
+    version: int | None = None
+    lease: UUID | None = None
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence."""
+
+    key: str
+    status: str
+    detail: str
+
+
+def record_judgment(
+    queue: Queue, annotator: User, verdict: Submission, *, now: datetime | None = None
+) -> Outcome:
+    """Store a verdict, once for its key and never too late; each in a transaction of its own."""
+    now = now or timezone.now()
+    if problem := _problem_with(verdict):
+        return Outcome(verdict.key, "rejected", problem)
+    try:
+        with transaction.atomic():
+            return _record(queue, annotator, verdict, now)
+    except IntegrityError:
+        # The same key arrived twice at once, and the other one was quicker.
+        event = JudgmentEvent.objects.filter(annotator=annotator, key=verdict.key).first()
+        if event is None:
+            raise
+        return _duplicate(event)
+
+
+def skip(
+    queue: Queue, annotator: User, item_id: int, *, lease: UUID | None = None, now: datetime | None = None
+) -> None:
+    """Give an item's slot back; it is offered to this person again only when nothing else is left.
+
+    Raises `InputError` for an item that is not of this queue. The same lease skipped again changes nothing.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        items = list(_of_queue(queue, item_id).select_for_update(no_key=True))
+        if not items:
+            raise InputError("This item is not in this queue.", fields={"item": "Not in this queue."})
+        key = f"skip:{lease or uuid4()}"
+        if not JudgmentEvent.objects.filter(annotator=annotator, key=key).exists():
+            _append(queue, annotator, items[0], JudgmentEvent.Kind.SKIP, key, now, lease=lease)
+        Lease.objects.filter(item=items[0], annotator=annotator).delete()
+        recount(items, now)
+
+
+def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None) -> Lease | None:
+    """Take back the verdict with `key`, one of the annotator's last 20 in the queue, and hold its item again.
+
+    What the person had said of the pair before counts again, otherwise nothing. Returns the fresh lease
+    (or, when asked again, the one still held), or None where no slot is free, an earlier verdict stands, or
+    the queue is not open. Raises `InputError` for a key that is not among those 20.
+    """
+    now = now or timezone.now()
+    event = _undoable(queue, annotator, key)
+    with transaction.atomic():
+        items = _locked_pair(event.query_id, event.document_id)
+        if not JudgmentEvent.objects.filter(annotator=annotator, key=f"undo:{key}").exists():
+            _take_back(queue, annotator, event, now)
+        recount(items, now)
+        item = next((item for item in items if item.pk == event.item_id), None)
+        return _hold_again(queue, annotator, item, now) if item else None
+
+
+def _problem_with(verdict: Submission) -> str:
+    """What is wrong with a submission by itself, or nothing."""
+    if not verdict.key or len(verdict.key) > LONGEST_KEY or not verdict.key.isascii() or "\0" in verdict.key:
+        return f"A key is 1 to {LONGEST_KEY} ASCII characters."
+    if verdict.verdict not in Verdict.values:
+        return f"There is no verdict “{verdict.verdict}”. Use {', '.join(Verdict.values)}."
+    if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
+        return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
+    if len(verdict.note) > LONGEST_NOTE:
+        return f"A note has at most {LONGEST_NOTE:,} characters."
+    if verdict.shown not in SHOWN:
+        return "What was shown is “passage” or “document”."
+    return ""
+
+
+def _record(queue: Queue, annotator: User, verdict: Submission, now: datetime) -> Outcome:
+    items = lock_items_of_pair(queue, annotator, verdict.item, verdict.key)
+    item = next((item for item in items if item.pk == verdict.item), None)
+    if item is None:
+        return Outcome(verdict.key, "rejected", "This item is not in this queue.")
+    if not (item.is_member or annotator.is_superuser):
+        return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection.")
+    if item.key_is_known:
+        return _duplicate(JudgmentEvent.objects.get(annotator=annotator, key=verdict.key))
+    judgments = judgments_of_pair(item.query_id, item.document_id)
+    ended = end_leases(items, annotator, now)
+    active = _active_leases(items, ended)
+    extra = _is_extra(item, annotator, verdict, judgments, [*ended, *active], now)
+    event = _append(
+        queue,
+        annotator,
+        item,
+        JudgmentEvent.Kind.VERDICT,
+        verdict.key,
+        now,
+        extra=extra,
+        **_facts_of(verdict),
+    )
+    _project(event, judgments)
+    _fill_slots(items, judgments, active)
+    return _outcome(event)
+
+
+def _locked_pair(query_id: int, document_id: int) -> list[Item]:
+    rows = Item.objects.filter(query=query_id, document=document_id)
+    return list(rows.order_by("pk").select_for_update(no_key=True))
+
+
+def _of_queue(queue: Queue, item_id: int) -> Any:
+    return Item.objects.filter(pk=item_id, queue=queue)
+
+
+def _active_leases(items: Sequence[Item], ended: Sequence[Lease]) -> list[Lease]:
+    """Other people's leases on locked items; the database is asked only when some are left."""
+    left = sum(item.leased for item in items) - len(ended)
+    return list(Lease.objects.filter(item__in=items)) if left else []
+
+
+def _is_extra(
+    item: Item,
+    annotator: User,
+    verdict: Submission,
+    judgments: Sequence[Judgment],
+    leases: Sequence[Lease],
+    now: datetime,
+) -> bool:
+    """Whether no slot of the item is free for this verdict; a second thought keeps the place of the first."""
+    if verdict.verdict == Verdict.CANNOT_JUDGE:
+        return False
+    active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
+    votes = {
+        judgment.annotator_id: judgment.extra  # type: ignore[attr-defined]
+        for judgment in judgments
+        if judgment.verdict != Verdict.CANNOT_JUDGE
+    }
+    if annotator.pk in votes:
+        return bool(votes[annotator.pk])
+    if annotator.pk in active:
+        return False
+    return len(votes) + len(active) >= item.needed
+
+
+def _facts_of(verdict: Submission) -> dict[str, Any]:
+    return {
+        "verdict": verdict.verdict,
+        "reason": verdict.reason if verdict.verdict == Verdict.CANNOT_JUDGE else "",
+        "note": verdict.note.replace("\0", "").encode(errors="replace").decode(),
+        "shown": verdict.shown,
+        "document_version": verdict.version,
+        "active_ms": verdict.active_ms,
+        "lease": verdict.lease,
+    }
+
+
+def _append(
+    queue: Queue,
+    annotator: User,
+    pair: Item | JudgmentEvent,
+    kind: str,
+    key: str,
+    now: datetime,
+    **facts: Any,
+) -> JudgmentEvent:
+    return JudgmentEvent.objects.create(
+        collection_id=queue.collection_id,
+        queue=queue,
+        item_id=pair.pk if isinstance(pair, Item) else pair.item_id,
+        query_id=pair.query_id,
+        document_id=pair.document_id,
+        annotator=annotator,
+        kind=kind,
+        key=key,
+        created_at=now,
+        **facts,
+    )
+
+
+def _project(event: JudgmentEvent, judgments: list[Judgment]) -> None:
+    """Make the event its author's current verdict on the pair."""
+    facts = {"verdict": event.verdict, "event": event, "judged_at": event.created_at}
+    for judgment in judgments:
+        if judgment.annotator_id == event.annotator_id:
+            for name, value in facts.items():
+                setattr(judgment, name, value)
+            judgment.save(update_fields=list(facts))
+            return
+    judgments.append(
+        Judgment.objects.create(
+            collection_id=event.collection_id,
+            query_id=event.query_id,
+            document_id=event.document_id,
+            annotator_id=event.annotator_id,
+            **facts,
+        )
+    )
+
+
+def _fill_slots(items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease]) -> None:
+    """Count each queue's item of the pair."""
+    verdicts = [judgment.verdict for judgment in judgments]
+    expiries = defaultdict(list)
+    for lease in active:
+        expiries[lease.item_id].append(lease.expires_at)
+    store((item, settle(item.needed, verdicts, expiries[item.pk])) for item in items)
+
+
+def _outcome(event: JudgmentEvent) -> Outcome:
+    if event.extra:
+        return Outcome(event.key, "extra", "Stored as an extra judgment; the pair had enough without it.")
+    return Outcome(event.key, "stored", "Stored.")
+
+
+def _duplicate(event: JudgmentEvent) -> Outcome:
+    before = "as an extra judgment " if event.extra else ""
+    return Outcome(event.key, "duplicate", f"Stored {before}before; nothing changed.")
+
+
+def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
+    mine = JudgmentEvent.objects.filter(
+        queue=queue, annotator=annotator, kind=JudgmentEvent.Kind.VERDICT
+    ).order_by("-pk")
+    for event in mine[:UNDO_REACH]:
+        if event.key == key:
+            return event
+    problem = f"None of your last {UNDO_REACH} verdicts in this queue has this key."
+    raise InputError(problem, fields={"key": problem})
+
+
+def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:
+    """Append the undo and let the latest verdict that is not undone stand, or none."""
+    _append(queue, annotator, event, JudgmentEvent.Kind.UNDO, f"undo:{event.key}", now, undoes=event)
+    own = Q(query=event.query_id, document=event.document_id, annotator=annotator)
+    standing = (
+        JudgmentEvent.objects.filter(own, kind=JudgmentEvent.Kind.VERDICT)
+        .exclude(Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk"))))
+        .order_by("-pk")
+        .first()
+    )
+    if standing is None:
+        Judgment.objects.filter(own).delete()
+    else:
+        Judgment.objects.filter(own).update(
+            verdict=standing.verdict, event=standing, judged_at=standing.created_at
+        )
+
+
+def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lease | None:
+    own = Lease.objects.filter(item=item, annotator=annotator).select_related("item__query", "item__document")
+    if held := own.first():
+        return held
+    judged = Judgment.objects.filter(
+        query=item.query_id, document=item.document_id, annotator=annotator
+    ).exists()
+    is_free = item.state == Item.State.OPEN and item.done + item.leased < item.needed
+    if judged or not is_free or queue.state != Queue.State.OPEN:
+        return None
+    give_lease(queue, item, annotator, now)
+    return own.get()

@@ -1,0 +1,197 @@
+"""Pages of stage 2 besides the judging page: queues, and labels in and out."""
+
+from __future__ import annotations
+
+from datetime import date
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
+
+from labeling.access import queue_for, release_for
+from labeling.forms import QrelsForm, QueueForm, QueueStateForm, ReleaseForm
+from labeling.models import ImportedLabel, Queue
+from labeling.progress import (
+    annotator_progress,
+    listed_queues,
+    queue_progress,
+    unsettled_items,
+    unsettled_rows,
+)
+from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
+from labeling.queues import change_state, open_queue
+from pooling.access import ADMIN, MEMBERS, READERS, collection_for
+from pooling.forms import show_problem
+from pooling.models import Role
+from pooling.problems import refusals
+from pooling.views.outcome import page_of, person, upload
+
+UNSETTLED_PER_PAGE = 20
+DOWNLOADS = [
+    ("trec", "TREC qrels"),
+    ("beir", "BEIR TSV"),
+    ("csv", "CSV"),
+    ("tsv", "TSV"),
+    ("jsonl", "JSON lines"),
+    ("json", "ranx JSON"),
+    ("parquet", "Parquet"),
+    ("sidecar", "Sidecar (JSON)"),
+]
+# What a download is to the browser; text is shown as text whatever an id holds.
+CONTENT_TYPES = {
+    "json": "application/json",
+    "sidecar": "application/json",
+    "jsonl": "application/jsonl",
+    "csv": "text/csv; charset=utf-8",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+@login_required
+@require_GET
+def queues(request: HttpRequest, slug: str) -> HttpResponse:
+    """The queues of a collection with how far they are; annotators see them with their own numbers."""
+    collection = collection_for(request.user, slug, MEMBERS)
+    page = page_of(request, listed_queues(collection, person(request)))
+    context = {"page": page, "collection": collection, "section": "queues"}
+    return render(request, "labeling/queues.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form that opens a queue over a pool."""
+    collection = collection_for(request.user, slug, ADMIN)
+    initial = {"pool": request.GET.get("pool")}
+    form = QueueForm(collection, request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        values = dict(form.cleaned_data)
+        try:
+            return redirect(open_queue(values.pop("pool"), user=person(request), **values))
+        except refusals() as error:
+            show_problem(form, error)
+    has_pools = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]
+    context = {"form": form, "has_pools": has_pools, "collection": collection, "section": "queues"}
+    return render(request, "labeling/queue_new.html", context)
+
+
+@login_required
+@require_GET
+def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """How far a queue is, who judged how much, and what is not settled; annotators see their own numbers."""
+    queue = queue_for(request.user, queue_id, MEMBERS)
+    context = {"queue": queue, "collection": queue.collection, "section": "queues"}
+    if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        own = annotator_progress(queue, person(request))
+        return render(request, "labeling/queue_own.html", context | {"own": own})
+    page = Paginator(unsettled_items(queue), UNSETTLED_PER_PAGE).get_page(request.GET.get("page"))
+    progress = queue_progress(queue)
+    for row in progress["annotators"]:
+        row["minutes"] = row["active_seconds"] / 60
+    seconds_left = progress["cost"]["seconds_left"]
+    context |= {
+        "progress": progress,
+        "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
+        "hours_left": None if seconds_left is None else seconds_left / 3600,
+        "page": page,
+        "unsettled": unsettled_rows(list(page)),
+    }
+    return render(request, "labeling/queue.html", context)
+
+
+@login_required
+@require_POST
+def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Open, pause or close a queue."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = QueueStateForm(request.POST)
+    if form.is_valid():
+        change_state(queue, form.cleaned_data["state"])
+        said = {
+            Queue.State.OPEN: "The queue is open.",
+            Queue.State.PAUSED: "The queue is paused: it hands nothing out until it is opened again.",
+            Queue.State.CLOSED: "The queue is closed. Verdicts still on their way are stored.",
+        }
+        messages.success(request, said[Queue.State(queue.state)])
+    return redirect(queue)
+
+
+@login_required
+@require_GET
+def releases(request: HttpRequest, slug: str) -> HttpResponse:
+    """The qrels releases of a collection, and the files of labels that were imported."""
+    collection = collection_for(request.user, slug, READERS)
+    page = page_of(request, collection.releases.defer("sidecar"))
+    has_imports = ImportedLabel.objects.filter(collection=collection).exists()
+    context = {"page": page, "has_imports": has_imports, "collection": collection, "section": "releases"}
+    return render(request, "labeling/releases.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def release_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """What the labels are now, and a form that freezes them."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = ReleaseForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            return redirect(release_qrels(collection, user=person(request), **form.cleaned_data))
+        except refusals() as error:
+            show_problem(form, error)
+    counts = current_labels(collection).counts
+    context = {"form": form, "counts": counts, "collection": collection, "section": "releases"}
+    return render(request, "labeling/release_new.html", context)
+
+
+@login_required
+@require_GET
+def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
+    """A release with its rule, counts, provenance and downloads."""
+    release = release_for(request.user, release_id)
+    if release.collection.slug != slug:
+        raise Http404
+    context = {
+        "release": release,
+        "sidecar": release.sidecar,
+        "downloads": DOWNLOADS,
+        "collection": release.collection,
+        "section": "releases",
+    }
+    return render(request, "labeling/release.html", context)
+
+
+@login_required
+@require_GET
+def release_download(request: HttpRequest, slug: str, release_id: int, format: str) -> HttpResponse:
+    """The release as a file of `format`, or its sidecar."""
+    release = release_for(request.user, release_id)
+    if release.collection.slug != slug or format not in FORMATS:
+        raise Http404
+    try:
+        content = export_release(release, format)
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect(release)
+    return attachment(content, export_name(release, format), format)
+
+
+def attachment(content: bytes, name: str, format: str) -> HttpResponse:
+    """A file to save; `name` holds nothing that would have to be quoted."""
+    response = HttpResponse(content, content_type=CONTENT_TYPES.get(format, "text/plain; charset=utf-8"))
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def qrels_import(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form for a file of labels; a large one goes to the background worker."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = QrelsForm(request.POST or None, request.FILES or None)
+    if request.method == "POST" and (response := upload(request, collection, "qrels", form)):
+        return response
+    context = {"form": form, "collection": collection, "section": "releases"}
+    return render(request, "labeling/qrels_import.html", context)

@@ -1,0 +1,177 @@
+// The items this page holds leases for: claimed ten at a time, refilled when five are left, renewed while the
+// annotator is active, returned on leaving. The first one is on screen.
+
+const BATCH = 10;
+const REFILL_AT = 5;
+// All that was offered is already judged here and on its way: the next offer will know.
+const SETTLING_MS = 300;
+const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 30_000;
+
+/** Events: "change" (items came), "empty" (detail: the server's answer), "failure". */
+export class Batch extends EventTarget {
+  #client;
+  #unsent;
+  #leaseMs;
+  #settledAt = new Map();
+  #claiming = false;
+  #givenUp = false;
+  #dry = false;
+  #retryTimer = null;
+  #failures = 0;
+  #renewing = false;
+  #left = new Map();
+
+  /** `unsent(item)` says whether a verdict or skip for it still waits here; lease times never use the client's clock. */
+  constructor(client, { unsent, leaseSeconds }) {
+    super();
+    this.#client = client;
+    this.#unsent = unsent;
+    this.#leaseMs = leaseSeconds * 1000;
+    this.items = [];
+  }
+
+  get current() {
+    return this.items[0] ?? null;
+  }
+
+  get following() {
+    return this.items[1] ?? null;
+  }
+
+  /** How much of a query is left for this person, the item on screen included: the server's count, kept up here. */
+  leftIn(query) {
+    return this.#left.get(query) ?? 0;
+  }
+
+  /** Take over an item that came with the page. */
+  adopt(item) {
+    this.#left.set(item.query.id, item.query.left);
+    this.items.push({ ...item, leasedAt: performance.now() });
+  }
+
+  /** Take the item off the batch because the annotator is done with it. */
+  settle(item) {
+    this.items = this.items.filter((held) => held.item !== item.item);
+    this.#settledAt.set(item.item, Infinity);
+    this.#left.set(item.query.id, Math.max(0, this.leftIn(item.query.id) - 1));
+    if (this.items.length === 0 || (this.items.length <= REFILL_AT && !this.#dry)) this.refill();
+  }
+
+  /** The server knows: what it offers from now on may be this item again. */
+  acknowledged(item) {
+    if (this.#settledAt.has(item)) this.#settledAt.set(item, performance.now());
+  }
+
+  /** Bring an item back to the front, after an undo. */
+  putBack(item) {
+    if (this.#settledAt.delete(item.item)) this.#left.set(item.query.id, this.leftIn(item.query.id) + 1);
+    this.items = [item, ...this.items.filter((held) => held.item !== item.item)];
+    this.#dry = false;
+  }
+
+  /** Give an item that is held the lease it got anew. */
+  refresh(item) {
+    this.items = this.items.map((held) => (held.item === item.item ? stamped(item) : held));
+  }
+
+  async refill() {
+    if (this.#claiming || this.#retryTimer !== null) return;
+    this.#claiming = true;
+    const startedAt = performance.now();
+    try {
+      const answer = await this.#client.claim(BATCH);
+      this.#failures = 0;
+      if (this.#givenUp) this.#handBack(answer);
+      else this.#receive(answer, startedAt);
+    } catch (failure) {
+      this.#tryLater(failure);
+    } finally {
+      this.#claiming = false;
+    }
+  }
+
+  claimNow() {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = null;
+    this.#givenUp = false;
+    this.#dry = false;
+    return this.refill();
+  }
+
+  /** Called at every sign of life: renew when less than half of a lease is left. */
+  async renewIfDue() {
+    const due = this.items.some((held) => held.lease && performance.now() - held.leasedAt > this.#leaseMs / 2);
+    if (!due || this.#renewing) return;
+    this.#renewing = true;
+    try {
+      const tokens = this.items.map((held) => held.lease).filter(Boolean);
+      this.#renewed(await this.#client.renew(tokens));
+    } catch {
+      // A verdict for an expired lease is accepted, so there is nothing to mend; the next sign of life tries again.
+    } finally {
+      this.#renewing = false;
+    }
+  }
+
+  /** Forget the batch and return its leases' tokens. */
+  giveUp() {
+    const tokens = this.items.map((held) => held.lease).filter(Boolean);
+    this.items = [];
+    this.#givenUp = true;
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = null;
+    return tokens;
+  }
+
+  // A claim that was under way when the annotator paused: nobody is there to judge what it brought.
+  #handBack({ items }) {
+    const tokens = items.map((item) => item.lease).filter(Boolean);
+    if (tokens.length) this.#client.release(tokens).catch(() => {});
+  }
+
+  #receive(answer, startedAt) {
+    const held = new Set(this.items.map((item) => item.item));
+    const fresh = answer.items.filter((item) => !held.has(item.item) && this.#mayShow(item.item, startedAt));
+    // What is held already may have a new lease: the page before this one returned the old one.
+    for (const item of answer.items) if (held.has(item.item)) this.refresh(item);
+    for (const item of fresh) if (!this.#left.has(item.query.id)) this.#left.set(item.query.id, item.query.left);
+    this.items.push(...fresh.map(stamped));
+    this.#dry = fresh.length === 0;
+    if (this.items.length) this.dispatchEvent(new Event("change"));
+    else if (answer.items.length) this.#claimIn(SETTLING_MS);
+    else this.dispatchEvent(new CustomEvent("empty", { detail: answer }));
+  }
+
+  // An answer that was under way while the annotator settled the item does not bring it back.
+  #mayShow(item, startedAt) {
+    if (this.#unsent(item)) return false;
+    const settledAt = this.#settledAt.get(item);
+    return settledAt === undefined || settledAt < startedAt;
+  }
+
+  // Leases that were not renewed went to somebody else: only the item on screen stays.
+  #renewed({ leases }) {
+    if (!Array.isArray(leases)) return;
+    const kept = new Set(leases.map((lease) => lease.lease ?? lease));
+    this.items = this.items
+      .filter((held, place) => place === 0 || !held.lease || kept.has(held.lease))
+      .map((held) => (kept.has(held.lease) ? stamped(held) : held));
+    if (this.items.length <= REFILL_AT) this.claimNow();
+  }
+
+  #tryLater(failure) {
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+    this.#failures += 1;
+    this.#claimIn(wait);
+    this.dispatchEvent(new CustomEvent("failure", { detail: failure }));
+  }
+
+  #claimIn(wait) {
+    this.#retryTimer = setTimeout(() => this.claimNow(), wait);
+  }
+}
+
+function stamped(item) {
+  return { ...item, leasedAt: performance.now() };
+}

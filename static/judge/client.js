@@ -1,0 +1,98 @@
+// Talks to the HTTP interface of one queue with the session's cookie, for one account and no other.
+
+const TIMEOUT_MS = 20_000;
+
+/**
+ * A call that did not succeed. `kind` is "unreachable" (try again), "signed_out", "other_account", "shut_out" (the
+ * queue is not this person's any more) or "refused". `told`: the server itself said what is wrong.
+ */
+export class Failure extends Error {
+  constructor(kind, message, { told = false } = {}) {
+    super(message);
+    this.kind = kind;
+    this.told = told;
+  }
+}
+
+export class Client {
+  /** `account` is the key of the user whose page this is; the server takes nothing for another one's session. */
+  constructor(base, { account, formToken = "" }) {
+    this.base = base;
+    this.account = account;
+    this.formToken = formToken;
+  }
+
+  claim(count) {
+    return this.#post("claim/", { count });
+  }
+
+  /** Send verdicts; answers `{results: [{key, status, detail}]}`. */
+  judge(submissions) {
+    return this.#post("judgments/", submissions);
+  }
+
+  skip(item, lease) {
+    return this.#post("skip/", { item, lease });
+  }
+
+  undo(key) {
+    return this.#post("undo/", { key });
+  }
+
+  renew(leases) {
+    return this.#post("renew/", { leases });
+  }
+
+  release(leases) {
+    return this.#post("release/", { leases });
+  }
+
+  /** Send while the page goes away; nobody waits for the answer. */
+  partingCall(path, body) {
+    fetch(this.base + path, { ...this.#request(body), keepalive: true }).catch(() => {});
+  }
+
+  async #post(path, body) {
+    let response;
+    try {
+      response = await fetch(this.base + path, { ...this.#request(body), signal: AbortSignal.timeout(TIMEOUT_MS) });
+    } catch {
+      throw new Failure("unreachable", navigator.onLine ? "The server does not answer." : "There is no network.");
+    }
+    const answer = await response.json().catch(() => null);
+    if (response.ok) return answer === null ? {} : { ...answer, serverTime: Date.parse(response.headers.get("Date")) };
+    throw failureOf(response.status, answer);
+  }
+
+  #request(body) {
+    return {
+      method: "POST",
+      credentials: "same-origin",
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "application/json",
+        "X-CSRFToken": this.#token(),
+        "X-Account": String(this.account),
+      },
+      body: JSON.stringify(body),
+    };
+  }
+
+  // The cookie is newer than the form when somebody signed in again in another tab.
+  #token() {
+    const cookie = document.cookie.split("; ").find((pair) => pair.startsWith("csrftoken="));
+    return cookie ? cookie.slice("csrftoken=".length) : this.formToken;
+  }
+}
+
+function failureOf(status, answer) {
+  const detail = answer?.detail || `The server answered with ${status}.`;
+  const told = Boolean(answer?.detail);
+  if (status === 401) return new Failure("signed_out", "You are signed out.");
+  if (status === 409 && answer?.signed_in) return new Failure("other_account", detail, { told });
+  // A form token that somebody else's sign-in has replaced is read anew with the next try.
+  if (status === 403 && detail.startsWith("CSRF")) return new Failure("unreachable", detail);
+  if (status === 403 || status === 404) return new Failure("shut_out", detail, { told });
+  if (status >= 500 || status === 408 || status === 429) return new Failure("unreachable", detail, { told });
+  return new Failure("refused", detail, { told });
+}

@@ -1,0 +1,71 @@
+// From a key press to the name of an action. A held key acts once; keys typed into a field are the field's.
+
+const TYPING = "input:not([type=button], [type=submit]), textarea, select, [contenteditable]";
+const SHOWN_AS = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓" };
+// These move the focus, press buttons, scroll and close.
+const OF_THE_BROWSER = new Set(["Tab", "Enter", " ", "Escape", "Backspace", "Delete"]);
+
+/** Calls `act(name, event)` for shortcuts and `choose(number, event)` for 1 to 5 while `choosing()` is true. */
+export class Keys {
+  #act;
+  #choose;
+  #choosing;
+  #settings;
+
+  constructor({ act, choose, choosing, settings }) {
+    this.#act = act;
+    this.#choose = choose;
+    this.#choosing = choosing;
+    this.#settings = settings;
+    document.addEventListener("keydown", (event) => this.#pressed(event));
+  }
+
+  #pressed(event) {
+    if (event.target.closest?.(TYPING) || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (isUndoChord(event)) return this.#take(event, () => this.#act("undo", event));
+    if (event.ctrlKey || event.altKey || event.metaKey) return;
+    const key = nameOf(event);
+    if (this.#choosing()) return this.#pressedInPanel(key, event);
+    const action = this.#settings.switches.single_keys && this.#settings.actionOf(key);
+    if (action) this.#take(event, () => this.#act(action, event));
+  }
+
+  // While the reasons are open, verdict keys must not judge.
+  #pressedInPanel(key, event) {
+    if (key === "Escape") return this.#take(event, () => this.#choose(null, event));
+    if (!this.#settings.switches.single_keys) return;
+    if (/^[1-5]$/.test(key)) this.#take(event, () => this.#choose(Number(key), event));
+    else if (this.#settings.actionOf(key) === "cannot_judge") this.#take(event, () => this.#choose(null, event));
+  }
+
+  #take(event, action) {
+    event.preventDefault();
+    if (!event.repeat) action();
+  }
+}
+
+/** What is written on a key cap. */
+export function capOf(key) {
+  return SHOWN_AS[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+}
+
+/** Why a key that was pressed cannot be a shortcut, or nothing. */
+export function objectionTo(event, key) {
+  if (event.ctrlKey || event.altKey || event.metaKey || !key) return "Press one key without Ctrl, Alt or Shift.";
+  if (OF_THE_BROWSER.has(event.key)) return `${event.code || event.key} is needed for moving and closing. Press another key.`;
+  return "";
+}
+
+// The letter printed on the key; on a layout without Latin letters, or with digits under Shift, the key's place.
+export function nameOf(event) {
+  if (event.key === "?" || event.key.length > 1) return event.shiftKey && event.key !== "?" ? "" : event.key;
+  if (event.shiftKey && !/^[0-9]$/.test(event.key)) return "";
+  const key = event.key.toLowerCase();
+  if (/^[a-z0-9]$/.test(key)) return key;
+  const place = /^(?:Key([A-Z])|Digit([0-9]))$/.exec(event.code);
+  return place ? (place[1] ?? place[2]).toLowerCase() : key;
+}
+
+function isUndoChord(event) {
+  return (event.ctrlKey || event.metaKey) && !event.shiftKey && !event.altKey && nameOf(event) === "z";
+}

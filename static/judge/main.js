@@ -1,0 +1,150 @@
+// Turns the judging page that the server rendered, a form with one item, into the fast one.
+
+import { Batch } from "./batch.js";
+import { Client } from "./client.js";
+import { ActiveClock } from "./clock.js";
+import { Keys } from "./keys.js";
+import { Outbox } from "./outbox.js";
+import { othersSentence, ownersOf } from "./owners.js";
+import { Pace } from "./pace.js";
+import { Session } from "./session.js";
+import { Settings } from "./settings.js";
+import { guardSignOut } from "./signing_out.js";
+import { IndexedStore, allRecords, openDatabase } from "./store.js";
+import { Tabs } from "./tabs.js";
+import { View } from "./view.js";
+import { Words } from "./words.js";
+
+const root = document.getElementById("judging");
+const page = JSON.parse(document.getElementById("judging-data").textContent);
+
+const { account, queue } = page;
+const settings = new Settings(account.id);
+const words = new Words(page.words);
+const view = new View(root, { settings, words });
+const client = new Client(page.api, { account: account.id, formToken: view.form.elements.csrfmiddlewaretoken.value });
+const tabs = new Tabs({ account: account.id, queue: queue.id });
+
+const database = await openDatabase();
+const owner = { account: account.id, name: account.name, queue: queue.id, queueName: queue.name, api: page.api };
+const outbox = new Outbox(client, database ? new IndexedStore(database, owner, tabs) : undefined);
+const unsent = await outbox.open();
+
+const batch = new Batch(client, { unsent: (item) => outbox.holds(item), leaseSeconds: page.lease_seconds });
+const clock = new ActiveClock();
+const pace = new Pace(page.break_after);
+const { recent, progress } = page;
+const session = new Session({ batch, outbox, client, clock, pace, tabs, view, recent, progress });
+
+const ACTIONS = {
+  relevant: () => session.judge("relevant"),
+  not_relevant: () => session.judge("not_relevant"),
+  skip: () => session.skip(),
+  undo: () => session.undo(),
+  cannot_judge: () => view.toggleReasons(),
+  document: () => view.toggleExtent(),
+  highlight: () => view.toggleHighlight(),
+  note: () => view.openNote(),
+  guidelines: () => view.toggleGuidelines(),
+  pause: () => (session.state === "paused" ? session.resume() : session.pause()),
+  go_on: () => session.goOn(),
+  help: () => view.openSettings(),
+  look_again: () => session.lookAgain(),
+};
+// These change what is on screen or stored, so they wait until the document on screen has been seen.
+const GUARDED = new Set(["relevant", "not_relevant", "skip", "undo"]);
+// What is possible while no document is on screen on purpose; "undo" after a break card is meant for what it hides.
+const POSSIBLE = {
+  paused: new Set(["pause", "guidelines", "help"]),
+  resting: new Set(["go_on", "pause", "undo", "guidelines", "help"]),
+  stopped: new Set(["look_again", "guidelines", "help"]),
+};
+
+function act(action, event) {
+  if (!(POSSIBLE[session.state]?.has(action) ?? true)) return;
+  if (GUARDED.has(action) && session.state === "working" && !view.accepts(event)) return;
+  ACTIONS[action]();
+}
+
+function choose(number, event) {
+  if (number === null) view.toggleReasons(false);
+  else if (view.accepts(event)) session.judge("cannot_judge", view.reason(number));
+}
+
+new Keys({ act, choose, choosing: () => view.choosing, settings });
+
+// Every button works without this script too: its form carries the same names and values.
+let tap = null;
+root.addEventListener("click", (event) => {
+  tap = event;
+  const chip = event.target.closest("[data-reopen]");
+  if (chip && session.state === "working") return session.undo(chip.dataset.reopen);
+  const button = event.target.closest("[data-action]");
+  if (!button) return;
+  event.preventDefault();
+  act(button.dataset.action, event);
+});
+
+view.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { name, value } = event.submitter ?? {};
+  if (name === "verdict" || name === "action") act(value, tap);
+  if (name === "reason" && view.accepts(tap)) session.judge("cannot_judge", value);
+});
+
+const note = view.form.elements.note;
+note.addEventListener("input", () => view.noteChanged());
+note.addEventListener("keydown", (event) => {
+  if (event.isComposing) return;
+  if (event.key === "Escape") view.closeNote({ keep: false });
+  if (event.key === "Enter" && !event.shiftKey) {
+    event.preventDefault();
+    view.closeNote({ keep: true });
+  }
+});
+
+// Guidelines are open on the first visit and again after they changed.
+const guidelines = document.getElementById("guidelines");
+if (guidelines) {
+  const remembered = `soundings.guidelines.${page.collection}`;
+  try {
+    const [version, state] = (localStorage.getItem(remembered) ?? "").split(":");
+    guidelines.open = version !== page.guidelines_version || state === "open";
+    const remember = () =>
+      localStorage.setItem(remembered, `${page.guidelines_version}:${guidelines.open ? "open" : "closed"}`);
+    if (version !== page.guidelines_version) remember();
+    guidelines.addEventListener("toggle", remember);
+  } catch {
+    // Storage may be switched off; then they open as the server rendered them.
+  }
+}
+
+window.addEventListener("beforeunload", (event) => {
+  if (outbox.length) event.preventDefault();
+});
+window.addEventListener("pagehide", () => session.part());
+window.addEventListener("pageshow", (event) => {
+  if (event.persisted) session.lookAgain();
+});
+
+guardSignOut(root.querySelector("[data-part=sign_out]"), {
+  waiting: async () => outbox.length,
+  send: () => outbox.sendNow(),
+  prepare: () => session.pause(),
+});
+
+let met = false;
+tabs.addEventListener("met", ({ detail }) => {
+  if (met || detail.account !== account.id || detail.queue !== queue.id) return;
+  met = true;
+  view.remark("You judge this queue in another tab too. That does no harm: what you judge there goes from here.");
+});
+tabs.greet();
+
+if (!outbox.isLasting) view.remark("This browser lets the page keep nothing: leave it open until it says “All saved”.");
+const records = database ? await allRecords(database) : [];
+const others = ownersOf(records.filter((record) => record.account !== account.id));
+if (others.length) view.remark(othersSentence(others));
+
+root.dataset.waiting = outbox.length;
+session.start(page.item, unsent);

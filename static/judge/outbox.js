@@ -1,0 +1,169 @@
+// What the annotator did and the server has not yet acknowledged: an ordered list of operations, each written to
+// the store before it is sent, sent one after the other, and again until they arrive.
+
+import { MemoryStore } from "./store.js";
+
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 30_000;
+const VERDICTS_AT_ONCE = 20;
+
+/** Events: "change" (state or length), "done" (detail: {operation, answer}), "refused" (detail: {operation, reason}). */
+export class Outbox extends EventTarget {
+  #client;
+  #store;
+  #entries = [];
+  #sending = false;
+  #retryTimer = null;
+  #failures = 0;
+
+  constructor(client, store = new MemoryStore()) {
+    super();
+    this.#client = client;
+    this.#store = store;
+    this.failure = null;
+    window.addEventListener("online", () => this.sendNow());
+    document.addEventListener("visibilitychange", () => document.hidden || this.sendNow());
+  }
+
+  /** Take over what earlier pages left, and return it; it may have been sent already. */
+  async open() {
+    try {
+      const operations = await this.#store.load();
+      this.#entries = operations.map((operation) => ({ operation, tried: true, kept: Promise.resolve() }));
+    } catch {
+      this.#forgetful();
+    }
+    return this.#entries.map(({ operation }) => operation);
+  }
+
+  /** Whether what waits would survive a crash of the page. */
+  get isLasting() {
+    return !(this.#store instanceof MemoryStore);
+  }
+
+  /** How many verdicts, skips and undos the server has not acknowledged. */
+  get length() {
+    return this.#entries.length;
+  }
+
+  holds(item) {
+    return this.#entries.some(({ operation }) => operation.item === item && operation.kind !== "undo");
+  }
+
+  add(operation) {
+    const kept = this.#store.add(operation).catch(() => this.#forgetful());
+    this.#entries.push({ operation, tried: false, kept });
+    this.#changed();
+    if (this.#retryTimer === null) this.#pump();
+  }
+
+  /** Take back what was never sent; false when the server may already know of it. */
+  withdraw(key) {
+    const entry = this.#entries.find(({ operation, tried }) => operation.key === key && !tried);
+    if (!entry) return false;
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    this.#takeFromStore(entry);
+    this.#changed();
+    return true;
+  }
+
+  sendNow() {
+    clearTimeout(this.#retryTimer);
+    this.#retryTimer = null;
+    return this.#pump();
+  }
+
+  /** The verdicts that may leave in one last call, because no undo or skip stands before them. */
+  partingVerdicts() {
+    return leadingVerdicts(this.#entries).map(submissionOf);
+  }
+
+  async #pump() {
+    if (this.#sending) return;
+    this.#sending = true;
+    try {
+      while (this.#entries.length && this.#retryTimer === null) await this.#sendFirst();
+    } finally {
+      this.#sending = false;
+    }
+  }
+
+  async #sendFirst() {
+    await this.#entries[0].kept;
+    if (!this.#entries.length) return;
+    const verdicts = leadingVerdicts(this.#entries);
+    const sent = verdicts.length ? verdicts : this.#entries.slice(0, 1);
+    for (const entry of sent) entry.tried = true;
+    await Promise.all(sent.map((entry) => entry.kept));
+    try {
+      const answers = await this.#call(sent);
+      this.#failures = 0;
+      this.failure = null;
+      sent.forEach((entry, place) => this.#settle(entry, answers[place]));
+    } catch (failure) {
+      if (failure.kind === "refused" && sent[0].operation.kind !== "verdict") this.#refuse(sent[0], failure.message);
+      else this.#tryLater(failure);
+    }
+    this.#changed();
+  }
+
+  // One answer for each operation, in their order.
+  async #call(sent) {
+    const [{ operation }] = sent;
+    if (operation.kind === "skip") return [await this.#client.skip(operation.item, operation.lease)];
+    if (operation.kind === "undo") return [await this.#client.undo(operation.undoes)];
+    const { results = [] } = await this.#client.judge(sent.map(submissionOf));
+    const refusal = { status: "rejected", detail: "" };
+    return sent.map((entry) => results.find((result) => result.key === entry.operation.key) ?? refusal);
+  }
+
+  #settle(entry, answer) {
+    if (answer.status === "rejected") return this.#refuse(entry, answer.detail);
+    this.#remove(entry);
+    this.dispatchEvent(new CustomEvent("done", { detail: { operation: entry.operation, answer } }));
+  }
+
+  #refuse(entry, reason) {
+    this.#remove(entry);
+    this.dispatchEvent(new CustomEvent("refused", { detail: { operation: entry.operation, reason } }));
+  }
+
+  #remove(entry) {
+    this.#entries = this.#entries.filter((other) => other !== entry);
+    this.#store.remove(entry.operation.key).catch(() => {});
+  }
+
+  // Another tab may have taken this page for gone and sent the verdict meanwhile: then it is undone at the server.
+  async #takeFromStore({ operation, kept }) {
+    await kept;
+    const wasThere = await this.#store.remove(operation.key).catch(() => true);
+    if (!wasThere && this.isLasting) this.add({ kind: "undo", key: `u-${operation.key}`, undoes: operation.key });
+  }
+
+  #tryLater(failure) {
+    if (!failure.kind) throw failure;
+    this.failure = failure;
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
+    this.#failures += 1;
+    this.#retryTimer = setTimeout(() => this.sendNow(), wait);
+  }
+
+  // The browser's disk may be full or its storage taken away: from then on the page's memory has to do.
+  #forgetful() {
+    this.#store = new MemoryStore();
+    this.#changed();
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+function leadingVerdicts(entries) {
+  const end = entries.findIndex(({ operation }) => operation.kind !== "verdict");
+  return entries.slice(0, end < 0 ? VERDICTS_AT_ONCE : Math.min(end, VERDICTS_AT_ONCE));
+}
+
+function submissionOf({ operation: { kind, title, ...submission } }) {
+  return submission;
+}

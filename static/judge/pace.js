@@ -1,0 +1,54 @@
+// Says when a break is due: after so many documents or so much active time in a row.
+
+const LONG_SITTING_MINUTES = 50;
+
+export class Pace {
+  #after;
+  #judged = 0;
+  #activeMs = 0;
+  #sitting = { judged: 0, activeMs: 0 };
+
+  /** `after`: {items, minutes}. */
+  constructor(after) {
+    this.#after = after;
+  }
+
+  count(activeMs) {
+    this.#judged += 1;
+    this.#activeMs += activeMs;
+  }
+
+  uncount() {
+    this.#judged = Math.max(0, this.#judged - 1);
+  }
+
+  get due() {
+    return this.#judged >= this.#after.items || this.#activeMs >= this.#after.minutes * 60_000;
+  }
+
+  /** Begin the next stretch; a sentence or two on this one and the sitting. */
+  rest() {
+    this.#sitting.judged += this.#judged;
+    this.#sitting.activeMs += this.#activeMs;
+    const stretch = `${this.#judged} documents in ${spoken(this.#activeMs)} of active time`;
+    const { judged, activeMs } = this.#sitting;
+    const isFirst = judged === this.#judged;
+    this.#judged = this.#activeMs = 0;
+    if (activeMs >= LONG_SITTING_MINUTES * 60_000) {
+      return `${stretch}, ${judged} in ${spoken(activeMs)} in all. A longer break would do good now.`;
+    }
+    return isFirst ? `${stretch}.` : `${stretch}, ${judged} in all since you began.`;
+  }
+
+  /** After a pause the sitting begins anew. */
+  restart() {
+    this.#judged = this.#activeMs = 0;
+    this.#sitting = { judged: 0, activeMs: 0 };
+  }
+}
+
+function spoken(milliseconds) {
+  const minutes = Math.round(milliseconds / 60_000);
+  if (minutes < 1) return "less than a minute";
+  return minutes === 1 ? "one minute" : `${minutes} minutes`;
+}

@@ -1,0 +1,274 @@
+// One annotator at work: what a verdict, a skip, an undo and a pause do to the batch, the outbox and the screen.
+
+import { VERDICTS } from "./words.js";
+
+const UNDO_STEPS = 20;
+const RECHECK_LEAST_MS = 5_000;
+const RECHECK_MOST_MS = 300_000;
+// With these the page cannot go on until somebody does something about it.
+const STOPPING = new Set(["other_account", "shut_out"]);
+
+export class Session {
+  #batch;
+  #outbox;
+  #client;
+  #clock;
+  #pace;
+  #tabs;
+  #view;
+  #history;
+  #progress;
+  #recheck = null;
+  #state = "working"; // or "paused", "resting", "stopped"
+
+  constructor({ batch, outbox, client, clock, pace, tabs, view, recent, progress }) {
+    this.#batch = batch;
+    this.#outbox = outbox;
+    this.#client = client;
+    this.#clock = clock;
+    this.#pace = pace;
+    this.#tabs = tabs;
+    this.#view = view;
+    this.#history = recent;
+    this.#progress = progress;
+    this.#listen();
+  }
+
+  /** `item` is what the server already rendered, or null; `unsent` is what earlier pages left to be sent. */
+  start(item, unsent) {
+    const known = new Set(this.#history.map(({ key }) => key));
+    const missing = unsent.filter(({ kind, key }) => kind === "verdict" && !known.has(key));
+    this.#history = [...this.#history, ...missing].slice(-UNDO_STEPS);
+    const shown = item && !this.#outbox.holds(item.item) ? item : null;
+    if (shown) this.#batch.adopt(shown);
+    this.#view.adopt(shown);
+    if (item && !shown) this.#view.fetching();
+    this.#clock.restart();
+    this.#view.last(this.#history);
+    this.#batch.refill();
+    this.#outbox.sendNow();
+  }
+
+  get state() {
+    return this.#state;
+  }
+
+  /** The verdict is bound to the item and version that are on screen now. */
+  judge(verdict, reason = "") {
+    const item = this.#view.shown;
+    if (!item) return;
+    const operation = {
+      kind: "verdict",
+      key: newKey(),
+      item: item.item,
+      version: item.version,
+      lease: item.lease,
+      verdict,
+      reason,
+      note: this.#view.takeNote(),
+      active_ms: this.#clock.read(),
+      shown: this.#view.shownExtent,
+      title: item.document.title,
+    };
+    this.#count(1);
+    this.#pace.count(operation.active_ms);
+    this.#leave(item, operation, verdict);
+  }
+
+  skip() {
+    const item = this.#view.shown;
+    if (!item) return;
+    this.#leave(item, { kind: "skip", key: newKey(), item: item.item, lease: item.lease }, "skip");
+  }
+
+  /** Take back the last verdict, or the one with `key`, and bring its document back. */
+  undo(key = this.#history.at(-1)?.key) {
+    const entry = this.#history.find((other) => other.key === key);
+    if (!entry) return this.#view.say("There is nothing to undo.");
+    this.#history = this.#history.filter((other) => other !== entry);
+    if (entry.verdict !== "skip") {
+      this.#count(-1);
+      this.#pace.uncount();
+    }
+    // What was skipped needs no undo at the server: without its lease a verdict is still taken.
+    if (!this.#outbox.withdraw(entry.key) && entry.verdict !== "skip") {
+      this.#outbox.add({ kind: "undo", key: newKey(), undoes: entry.key });
+    }
+    if (this.#state === "resting") this.#state = "working";
+    if (entry.item?.document) this.#bringBack(entry);
+    else this.#showCurrent();
+    this.#view.last(this.#history);
+  }
+
+  async pause() {
+    this.#state = "paused";
+    const tokens = this.#batch.giveUp();
+    this.#view.pause(tokens.length);
+    if (tokens.length) await this.#client.release(tokens).catch(() => {});
+  }
+
+  resume() {
+    this.#pace.restart();
+    this.lookAgain();
+  }
+
+  /** Go on after a break card. */
+  goOn() {
+    this.#state = "working";
+    if (this.#batch.current) this.#showCurrent();
+    else this.lookAgain();
+  }
+
+  lookAgain() {
+    this.#state = "working";
+    clearTimeout(this.#recheck);
+    this.#view.last(this.#history);
+    this.#view.fetching();
+    this.#batch.claimNow();
+    this.#outbox.sendNow();
+  }
+
+  /** The page goes away: send what waits, return the leases of what was not judged. */
+  part() {
+    const verdicts = this.#outbox.partingVerdicts();
+    if (verdicts.length) this.#client.partingCall("judgments/", verdicts);
+    const tokens = this.#batch.giveUp();
+    if (tokens.length) this.#client.partingCall("release/", { leases: tokens });
+  }
+
+  #listen() {
+    this.#batch.addEventListener("change", () => this.#showCurrent());
+    this.#batch.addEventListener("empty", ({ detail }) => this.#ranDry(detail));
+    this.#batch.addEventListener("failure", ({ detail }) => this.#claimFailed(detail));
+    this.#outbox.addEventListener("change", () => this.#outboxChanged());
+    this.#outbox.addEventListener("done", ({ detail }) => this.#arrived(detail));
+    this.#outbox.addEventListener("refused", ({ detail }) => this.#refused(detail));
+    this.#clock.addEventListener("alive", () => this.#state === "paused" || this.#batch.renewIfDue());
+    this.#tabs.addEventListener("settled", ({ detail }) => this.#settledElsewhere(detail.item));
+    window.addEventListener("online", () => this.#backAgain());
+    document.addEventListener("visibilitychange", () => document.hidden || this.#backAgain());
+  }
+
+  #leave(item, operation, verdict) {
+    const { key, note = "" } = operation;
+    const entry = { key, verdict, title: item.document.title, item, note };
+    this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
+    this.#outbox.add(operation);
+    this.#tabs.settled(item.item);
+    this.#batch.settle(item);
+    this.#view.last(this.#history);
+    if (this.#pace.due && this.#batch.current) this.#rest();
+    else if (this.#batch.current) this.#showCurrent(`Saved: ${VERDICTS[verdict]}.`);
+    else this.#view.fetching();
+  }
+
+  #rest() {
+    this.#state = "resting";
+    this.#view.rest(this.#pace.rest(), this.#batch.current.query.text);
+    this.#tellProgress();
+  }
+
+  #bringBack({ item, verdict, note }) {
+    this.#batch.putBack(item);
+    this.#showCurrent(`Undone: ${VERDICTS[verdict]}.`);
+    this.#view.restoreNote(note);
+  }
+
+  #showCurrent(said = "") {
+    if (this.#state !== "working" || !this.#batch.current) return;
+    clearTimeout(this.#recheck);
+    if (this.#view.show(this.#batch.current, said)) this.#clock.restart();
+    this.#tellProgress();
+  }
+
+  #ranDry({ empty, serverTime }) {
+    if (this.#state === "paused") return;
+    this.#state = "working";
+    if (this.#outbox.length) return this.#view.fetching();
+    this.#view.empty(empty, serverTime);
+    this.#tellProgress();
+    clearTimeout(this.#recheck);
+    if (!empty?.next_free_at) return;
+    const wait = Date.parse(empty.next_free_at) - (serverTime || Date.now()) + 1_000;
+    const bounded = Math.min(Math.max(wait, RECHECK_LEAST_MS), RECHECK_MOST_MS);
+    this.#recheck = setTimeout(() => this.#batch.claimNow(), bounded);
+  }
+
+  // The connection or the tab is back: what ran out meanwhile is fetched at once.
+  #backAgain() {
+    if (this.#state === "working" && !this.#batch.current) this.#batch.claimNow();
+  }
+
+  #claimFailed(failure) {
+    if (STOPPING.has(failure.kind)) this.#stop(failure);
+    else if (this.#state === "working") this.#view.claimFailed(failure, this.#batch.current);
+  }
+
+  #stop(failure) {
+    if (this.#state === "stopped") return;
+    this.#state = "stopped";
+    this.#view.stop(failure, this.#outbox.length);
+  }
+
+  #outboxChanged() {
+    const { length, failure } = this.#outbox;
+    this.#view.saveState(length, failure);
+    if (failure && STOPPING.has(failure.kind)) this.#stop(failure);
+    if (length === 0 && !this.#batch.current && this.#state === "working") this.#batch.claimNow();
+  }
+
+  #arrived({ operation, answer }) {
+    if (this.#state === "stopped") this.lookAgain();
+    if (operation.kind === "undo") return this.#undone(answer);
+    this.#batch.acknowledged(operation.item);
+  }
+
+  // The server hands the undone item back with a new lease.
+  #undone({ item }) {
+    if (!item) return;
+    const held = this.#batch.items.some((other) => other.item === item.item);
+    if (held) this.#batch.refresh(item);
+    else if (!this.#outbox.holds(item.item)) this.#batch.putBack(item);
+    this.#showCurrent();
+  }
+
+  #refused({ operation, reason }) {
+    this.#batch.acknowledged(operation.item);
+    if (operation.kind === "verdict") {
+      this.#history = this.#history.filter((entry) => entry.key !== operation.key);
+      this.#count(-1);
+      this.#view.last(this.#history);
+    }
+    if (operation.kind !== "skip") this.#view.refused(operation, reason);
+  }
+
+  // Two tabs of one person hold the same documents: what one has judged, the other need not show.
+  #settledElsewhere(number) {
+    const item = this.#batch.items.find((held) => held.item === number);
+    if (!item) return;
+    const wasShown = this.#view.shown?.item === number;
+    this.#batch.settle(item);
+    this.#batch.acknowledged(number);
+    if (wasShown && this.#batch.current) this.#showCurrent("Judged in the other tab.");
+    else if (wasShown) this.#view.fetching();
+  }
+
+  #count(step) {
+    this.#progress.done += step;
+    this.#progress.done_today += step;
+    this.#progress.left = Math.max(0, this.#progress.left - step);
+  }
+
+  #tellProgress() {
+    const query = this.#batch.current?.query.id;
+    const leftInQuery = query === undefined ? null : this.#batch.leftIn(query);
+    this.#view.progress({ ...this.#progress, left_in_query: leftInQuery });
+  }
+}
+
+// crypto.randomUUID exists only on secure origins; a team's server inside a house may be plain HTTP.
+export function newKey() {
+  if (crypto.randomUUID) return crypto.randomUUID();
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,102 @@
+// What an annotator has chosen for this page: keys, highlighting, sides. Kept in this browser for one account.
+
+export const KEYMAP = {
+  relevant: ["j", "ArrowRight", "1"],
+  not_relevant: ["f", "ArrowLeft", "0"],
+  skip: ["s"],
+  cannot_judge: ["x"],
+  undo: ["u"],
+  document: ["d"],
+  highlight: ["h"],
+  note: ["n"],
+  guidelines: ["g"],
+  pause: ["p"],
+  help: ["?"],
+};
+
+const DEFAULTS = { single_keys: true, highlight: true, whole: false, swapped: false };
+
+/** Event: "change". The switches are `single_keys`, `highlight`, `whole` and `swapped`. */
+export class Settings extends EventTarget {
+  #place;
+
+  constructor(account) {
+    super();
+    this.#place = `soundings.judging.${account}`;
+    const stored = this.#stored();
+    this.switches = { ...DEFAULTS, ...chosen(stored.switches) };
+    this.keymap = { ...copied(KEYMAP), ...usable(stored.keymap) };
+  }
+
+  turn(name, on) {
+    this.switches[name] = on;
+    if (name === "swapped") this.#swapSides();
+    this.#changed();
+  }
+
+  /** The action a key stands for, or undefined. */
+  actionOf(key) {
+    return Object.keys(this.keymap).find((action) => this.keymap[action].includes(key));
+  }
+
+  /** Put `key` in the place of `old` (null: beside the others; a null `key` takes `old` away). False: it is taken. */
+  setKey(action, old, key) {
+    const holder = key && this.actionOf(key);
+    if (holder && !(holder === action && key === old)) return false;
+    const keys = this.keymap[action];
+    if (old === null) keys.push(key);
+    else keys.splice(keys.indexOf(old), 1, ...(key ? [key] : []));
+    this.#changed();
+    return true;
+  }
+
+  resetKeys() {
+    this.keymap = copied(KEYMAP);
+    if (this.switches.swapped) this.#swapSides();
+    this.#changed();
+  }
+
+  // The hands follow the buttons; 1 and 0 are words, not places.
+  #swapSides() {
+    const { relevant, not_relevant: notRelevant } = this.keymap;
+    const [digits, others] = [(keys) => keys.filter(isDigit), (keys) => keys.filter((key) => !isDigit(key))];
+    this.keymap.relevant = [...others(notRelevant), ...digits(relevant)];
+    this.keymap.not_relevant = [...others(relevant), ...digits(notRelevant)];
+  }
+
+  #stored() {
+    try {
+      return JSON.parse(localStorage.getItem(this.#place)) ?? {};
+    } catch {
+      return {};
+    }
+  }
+
+  #changed() {
+    try {
+      localStorage.setItem(this.#place, JSON.stringify({ switches: this.switches, keymap: this.keymap }));
+    } catch {
+      // Storage may be switched off; then the choice lasts as long as the page.
+    }
+    this.dispatchEvent(new Event("change"));
+  }
+}
+
+function isDigit(key) {
+  return /^[0-9]$/.test(key);
+}
+
+function copied(keymap) {
+  return Object.fromEntries(Object.entries(keymap).map(([action, keys]) => [action, [...keys]]));
+}
+
+// What is stored may come from another version of this page.
+function usable(keymap) {
+  const entries = Object.entries(keymap ?? {});
+  return Object.fromEntries(entries.filter(([action, keys]) => action in KEYMAP && Array.isArray(keys)));
+}
+
+function chosen(switches) {
+  const entries = Object.entries(switches ?? {});
+  return Object.fromEntries(entries.filter(([name, on]) => name in DEFAULTS && typeof on === "boolean"));
+}

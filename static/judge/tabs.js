@@ -1,0 +1,55 @@
+// The other tabs of this browser in which somebody judges: who is there, and what they have just judged.
+
+const CHANNEL = "soundings-judging";
+const ANSWER_MS = 200;
+
+/** Events: "met" (detail: the other's {page, account, queue}), "settled" (detail: {item}, in the same queue). */
+export class Tabs extends EventTarget {
+  #channel = null;
+  #self;
+
+  constructor({ account, queue = null }) {
+    super();
+    this.page = newPage();
+    this.#self = { page: this.page, account, queue };
+    if (!("BroadcastChannel" in window)) return;
+    this.#channel = new BroadcastChannel(CHANNEL);
+    this.#channel.addEventListener("message", ({ data }) => this.#heard(data));
+  }
+
+  greet() {
+    this.#tell({ kind: "who" });
+  }
+
+  /** Tell the others that an item is done with here. */
+  settled(item) {
+    this.#tell({ kind: "settled", item });
+  }
+
+  /** The pages that answer at once, this one included; a page that sleeps sends twice, which changes nothing. */
+  async alive() {
+    const pages = new Set([this.page]);
+    const note = ({ detail }) => pages.add(detail.page);
+    this.addEventListener("met", note);
+    this.greet();
+    await new Promise((resolve) => setTimeout(resolve, this.#channel ? ANSWER_MS : 0));
+    this.removeEventListener("met", note);
+    return pages;
+  }
+
+  #heard({ kind, from, ...rest }) {
+    const isSameWork = from.account === this.#self.account && from.queue === this.#self.queue;
+    if (kind === "who") this.#tell({ kind: "here" });
+    if (kind === "who" || kind === "here") this.dispatchEvent(new CustomEvent("met", { detail: from }));
+    else if (kind === "settled" && isSameWork) this.dispatchEvent(new CustomEvent("settled", { detail: rest }));
+  }
+
+  #tell(message) {
+    this.#channel?.postMessage({ ...message, from: this.#self });
+  }
+}
+
+function newPage() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

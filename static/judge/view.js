@@ -1,0 +1,328 @@
+// Everything the annotator sees and hears. Text from outside only ever becomes text nodes.
+
+import { DocumentPane } from "./document_pane.js";
+import { capOf } from "./keys.js";
+import { SettingsDialog } from "./settings_dialog.js";
+import { VERDICTS, verdicts } from "./words.js";
+
+const KEY_PAUSE_MS = 120;
+const POINTER_PAUSE_MS = 300;
+const QUIET_SAVE_MS = 400;
+const CHIPS = 3;
+const STAGES = ["document", "fetching", "empty", "paused", "break", "stopped"];
+const NARROW = window.matchMedia("(max-width: 899px)");
+
+export class View {
+  #parts = {};
+  #shownAt = -Infinity;
+  #acceptTimer = null;
+  #saveTimer = null;
+  #query = null;
+  #pane;
+  #settings;
+  #dialog;
+  #words;
+
+  constructor(root, { settings, words }) {
+    this.root = root;
+    this.shown = null;
+    for (const part of root.querySelectorAll("[data-part]")) this.#parts[part.dataset.part] = part;
+    this.form = this.#parts.form;
+    this.#words = words;
+    this.#settings = settings;
+    this.#pane = new DocumentPane(this.#parts);
+    this.#dialog = new SettingsDialog(this.#parts.settings, settings);
+    settings.addEventListener("change", () => this.#applySettings());
+    this.#applySettings();
+  }
+
+  /** Whether the item on screen has been there long enough to be meant: a key or tap in flight is not for it. */
+  accepts(event) {
+    const tooSoon = event?.detail > 0 && performance.now() - this.#shownAt < POINTER_PAUSE_MS;
+    return !this.shown || (this.root.dataset.accepts === "true" && !tooSoon);
+  }
+
+  /** Take over what the server rendered. */
+  adopt(item) {
+    this.shown = item;
+    this.#query = item?.query.id ?? null;
+    this.#enable(Boolean(item));
+    if (!item) return;
+    this.#pane.adopt(item.document, this.form.elements.shown.value === "document");
+    if (item.document.passage && this.#settings.switches.whole) this.#pane.paint(item.document, true);
+    this.root.dataset.accepts = "true";
+  }
+
+  /** What the verdict on the item on screen goes by. */
+  get shownExtent() {
+    return this.#pane.shown;
+  }
+
+  /** Paint an item; false when it is on screen already. */
+  show(item, said = "") {
+    const same = this.shown?.item === item.item && this.shown.version === item.version;
+    this.shown = item;
+    if (same) return false;
+    this.#stage("document");
+    this.#paintQuery(item.query);
+    this.#pane.paint(item.document, this.#settings.switches.whole);
+    this.#closePanels();
+    this.restoreNote("");
+    this.#enable(true);
+    this.#afterPaint();
+    this.#parts.title.focus({ preventScroll: true });
+    this.say(`${said} ${said ? "Next: " : ""}${item.document.title || "a document without a title"}.`.trim());
+    return true;
+  }
+
+  fetching() {
+    this.#clear();
+    this.#parts.fetching_sign_in.hidden = true;
+    this.#parts.fetching_text.textContent = "Fetching the next document …";
+    this.#stage("fetching");
+  }
+
+  claimFailed(failure, current) {
+    if (current) return;
+    this.#clear();
+    const trying = failure.kind === "refused" ? "" : " Trying again.";
+    this.#parts.fetching_text.textContent = `No document could be fetched: ${failure.message}${trying}`;
+    this.#parts.fetching_sign_in.hidden = failure.kind !== "signed_out";
+    this.#stage("fetching");
+  }
+
+  empty(empty, serverTime) {
+    this.#clear();
+    const sentence = this.#words.empty(empty, serverTime);
+    this.#parts.empty_text.textContent = sentence;
+    this.#stage("empty");
+    this.say(sentence);
+  }
+
+  /** The page cannot go on: somebody else is signed in, or the queue is not this person's any more. */
+  stop(failure, waiting) {
+    this.#clear();
+    const kept = waiting ? ` ${verdicts(waiting)} of yours ${waiting === 1 ? "waits" : "wait"} in this browser.` : "";
+    const isOther = failure.kind === "other_account";
+    const why = isOther ? failure.message : `You cannot judge in this queue any more: ${failure.message}`;
+    this.#parts.stopped_text.textContent = `${why}${kept} Nothing is sent under another name.`;
+    this.#stage("stopped");
+    this.say(this.#parts.stopped_text.textContent);
+  }
+
+  rest(sentence, nextQuery) {
+    this.#clear();
+    this.#parts.break_text.textContent = sentence;
+    this.#parts.break_next.textContent = `Next: ${nextQuery}`;
+    this.#stage("break");
+    this.#parts.go_on.focus();
+    this.say(`Time for a short break. ${sentence}`);
+  }
+
+  pause(returned) {
+    this.#clear();
+    const documents = returned === 1 ? "One document" : `${returned} documents`;
+    this.#parts.paused_text.textContent = returned ? `${documents} went back to the queue for now.` : "";
+    this.#stage("paused");
+    this.#parts.undo.disabled = true;
+    this.#parts.resume.focus();
+    this.say("Paused.");
+  }
+
+  saveState(waiting, failure) {
+    this.root.dataset.waiting = waiting;
+    clearTimeout(this.#saveTimer);
+    const calm = waiting > 0 && !failure;
+    this.#saveTimer = setTimeout(() => this.#paintSaveState(waiting, failure), calm ? QUIET_SAVE_MS : 0);
+  }
+
+  progress(counts) {
+    this.#parts.progress.textContent = this.#words.progress(counts);
+  }
+
+  /** Offer the last verdicts to be opened again; undo takes the last of them. */
+  last(history) {
+    this.#parts.undo.disabled = history.length === 0;
+    this.#parts.last.replaceChildren(...history.slice(-CHIPS).map(chip));
+  }
+
+  refused(operation, reason) {
+    const what = operation.kind === "undo" ? "An undo" : `The verdict “${VERDICTS[operation.verdict]}”`;
+    this.#parts.notice.textContent = `${what} could not be saved: ${reason || "the server refused it."}`;
+    this.#parts.notice.hidden = false;
+    this.say(this.#parts.notice.textContent);
+  }
+
+  /** Say what is no trouble but worth knowing, until the page is left. */
+  remark(sentence) {
+    this.#parts.others.textContent = `${this.#parts.others.textContent} ${sentence}`.trim();
+    this.#parts.others.hidden = false;
+  }
+
+  /** Speak to a screen reader. */
+  say(sentence) {
+    this.#parts.live.textContent = sentence;
+  }
+
+  // --- Note, reasons, guidelines, help
+
+  get choosing() {
+    return this.#parts.reasons.open;
+  }
+
+  toggleReasons(open = !this.#parts.reasons.open) {
+    this.#parts.note.open = false;
+    this.#parts.reasons.open = open && Boolean(this.shown);
+    if (this.#parts.reasons.open) this.#parts.reasons.querySelector("button").focus();
+    else this.#parts.title.focus({ preventScroll: true });
+  }
+
+  reason(number) {
+    return this.#parts.reasons.querySelectorAll("button")[number - 1].value;
+  }
+
+  openNote() {
+    if (!this.shown) return;
+    this.#parts.reasons.open = false;
+    this.#parts.note.open = true;
+    this.#parts.note_text.focus();
+  }
+
+  /** Close the note; what was typed stays for the next verdict unless it is given up. */
+  closeNote({ keep }) {
+    if (!keep) this.#parts.note_text.value = "";
+    this.#parts.note.open = false;
+    this.noteChanged();
+    this.#parts.title.focus({ preventScroll: true });
+  }
+
+  noteChanged() {
+    this.#parts.note_kept.hidden = !this.#parts.note_text.value.trim();
+  }
+
+  takeNote() {
+    const note = this.#parts.note_text.value.trim();
+    this.restoreNote("");
+    return note;
+  }
+
+  restoreNote(note) {
+    this.#parts.note_text.value = note;
+    this.noteChanged();
+  }
+
+  toggleGuidelines() {
+    if (!this.#parts.guidelines) return;
+    this.#parts.guidelines.open = !this.#parts.guidelines.open;
+    if (this.#parts.guidelines.open && NARROW.matches) this.#parts.guidelines.scrollIntoView({ block: "start" });
+  }
+
+  openSettings() {
+    this.#dialog.open();
+  }
+
+  toggleExtent() {
+    if (this.shown && this.#pane.toggle()) this.say(this.#parts.extent_word.textContent);
+  }
+
+  toggleHighlight() {
+    this.#settings.turn("highlight", !this.#settings.switches.highlight);
+    this.say(`Highlighting is ${this.#settings.switches.highlight ? "on" : "off"}.`);
+  }
+
+  // --- Painting
+
+  #paintQuery(query) {
+    const changed = this.#query !== null && this.#query !== query.id;
+    this.#query = query.id;
+    this.#parts.query.textContent = query.text;
+    this.#parts.narrative.textContent = query.narrative ?? "";
+    this.#parts.narrative.hidden = !query.narrative;
+    this.#scroll(changed);
+  }
+
+  // On a phone the query stays in its sticky strip; a new one is worth seeing with its narrative.
+  #scroll(changed) {
+    if (!NARROW.matches || changed) return window.scrollTo(0, 0);
+    if (this.#parts.guidelines) this.#parts.guidelines.open = false;
+    this.#parts.document.scrollIntoView({ block: "start" });
+  }
+
+  #stage(name) {
+    for (const stage of STAGES) this.#parts[stage].hidden = stage !== name;
+    const idle = name !== "document" && name !== "fetching";
+    this.#parts.query_area.hidden = idle;
+    this.root.classList.toggle("judging-idle", idle);
+  }
+
+  #clear() {
+    this.shown = null;
+    this.root.dataset.accepts = "false";
+    clearTimeout(this.#acceptTimer);
+    this.#closePanels();
+    this.#enable(false);
+  }
+
+  #closePanels() {
+    this.#parts.reasons.open = false;
+    this.#parts.note.open = false;
+  }
+
+  #enable(on) {
+    for (const button of this.form.querySelectorAll("[data-needs-item]")) button.disabled = !on;
+  }
+
+  #afterPaint() {
+    this.#shownAt = performance.now();
+    this.root.dataset.accepts = "false";
+    clearTimeout(this.#acceptTimer);
+    requestAnimationFrame(() => {
+      this.#acceptTimer = setTimeout(() => (this.root.dataset.accepts = "true"), KEY_PAUSE_MS);
+    });
+  }
+
+  #paintSaveState(waiting, failure) {
+    const state = this.#parts.save_state;
+    state.dataset.state = failure ? "trouble" : waiting ? "waiting" : "saved";
+    state.replaceChildren(saveSentence(waiting, failure));
+    if (failure?.kind !== "signed_out") return;
+    const link = document.createElement("a");
+    Object.assign(link, { href: state.dataset.signIn, target: "_blank", textContent: "Sign in again" });
+    state.append(" ", link);
+  }
+
+  #applySettings() {
+    const { switches, keymap } = this.#settings;
+    this.root.classList.toggle("no-marks", !switches.highlight);
+    this.root.classList.toggle("no-keys", !switches.single_keys);
+    for (const cap of this.root.querySelectorAll("kbd[data-key]")) {
+      const [key] = keymap[cap.dataset.key];
+      cap.textContent = key ? capOf(key) : "";
+      cap.hidden = !key;
+    }
+    const [first, second] = switches.swapped ? ["relevant", "not-relevant"] : ["not-relevant", "relevant"];
+    const buttons = (name) => this.form.querySelector(`.verdict-button.${name}`);
+    if (buttons(first).nextElementSibling !== buttons(second)) buttons(first).after(buttons(second));
+  }
+}
+
+function chip({ key, verdict, title }) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = `chip verdict-${verdict}`;
+  button.dataset.reopen = key;
+  button.title = "Judge this document again";
+  const word = document.createElement("span");
+  word.className = "visually-hidden";
+  word.textContent = `Judge again, ${VERDICTS[verdict]}: `;
+  button.append(word, title || "untitled document");
+  return button;
+}
+
+function saveSentence(waiting, failure) {
+  if (!failure) return waiting ? `${waiting} waiting` : "All saved";
+  if (failure.kind === "signed_out") return `Signed out: ${waiting} waiting.`;
+  if (failure.kind === "other_account") return `${waiting} waiting`;
+  if (failure.told) return `${failure.message} ${waiting} waiting, trying again`;
+  return `${navigator.onLine ? "No answer" : "Offline"}: ${waiting} waiting, trying again`;
+}

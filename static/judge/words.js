@@ -1,0 +1,49 @@
+// The sentences that the server words too. Their wording comes with the page; this fills the places.
+
+export const VERDICTS = {
+  relevant: "relevant",
+  not_relevant: "not relevant",
+  cannot_judge: "can't judge",
+  skip: "skipped",
+};
+
+export class Words {
+  #words;
+
+  constructor(words) {
+    this.#words = words;
+  }
+
+  /** A count that is null is left out. */
+  progress(counts) {
+    const known = Object.entries(this.#words.progress).filter(([name]) => (counts[name] ?? null) !== null);
+    return known.map(([name, wording]) => filled(wording, { count: counts[name] })).join(" · ");
+  }
+
+  /** Why there is nothing to judge. `serverTime`: the server's clock when it answered, in milliseconds. */
+  empty(empty, serverTime) {
+    const { not_open: notOpen, waiting, next, finished } = this.#words.empty;
+    if (empty && empty.state !== "open") return filled(notOpen, empty);
+    const reasons = Object.entries(this.#words.reasons)
+      .filter(([name]) => empty?.[name])
+      .map(([name, [one, several]]) => filled(empty[name] > 1 ? several : one, { count: empty[name] }));
+    if (!reasons.length) return finished;
+    const frees = empty.next_free_at ? filled(next, { time: localTime(empty.next_free_at, serverTime) }) : "";
+    return filled(waiting, { reasons: reasons.join(", "), next: frees });
+  }
+}
+
+/** "1 verdict", "3 verdicts". */
+export function verdicts(count) {
+  return count === 1 ? "1 verdict" : `${count} verdicts`;
+}
+
+function filled(wording, values) {
+  return wording.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+}
+
+// A client's clock may be wrong: what counts is how far away the moment is for the server.
+function localTime(moment, serverTime) {
+  const drift = serverTime ? Date.now() - serverTime : 0;
+  return new Date(Date.parse(moment) + drift).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+}

@@ -1,0 +1,89 @@
+"""axe-core finds nothing on the main pages and on the judging page, in light, dark and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from evaluation.conventions import Conventions
+from evaluation.reports import create_report
+from labeling.models import Queue
+from labeling.qrels import release_qrels
+from tests.browser.judging import open_judging, press, ready
+from tests.labeling.helpers import judge
+from tests.world import World
+
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
+LOOKS: dict[str, dict[str, Any]] = {
+    "light": {},
+    "dark": {"color_scheme": "dark", "reduced_motion": "reduce"},
+    "phone": PHONE,
+}
+
+
+def violations(page: Page) -> list[str]:
+    """What axe-core has to say of the page as it is now: rule and element."""
+    found = Axe().run(page).response["violations"]
+    return [f"{rule['id']}: {node['html'][:150]}" for rule in found for node in rule["nodes"]]
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_judging_page(look: str, page_of: Callable[..., Page], world: World, queue: Queue) -> None:
+    world.collection.documents.update(text="A night bus, or none. " * 120)
+    page = page_of(world.ben, **LOOKS[look])
+    open_judging(page, queue)
+    for key in "jfs":
+        press(page, key)
+    assert violations(page) == []
+    for opens, closes in (("d", "d"), ("x", "Escape"), ("n", "Escape"), ("?", "Escape"), ("p", "p")):
+        ready(page)
+        page.keyboard.press(opens)
+        assert (opens, violations(page)) == (opens, [])
+        page.keyboard.press(closes)
+
+
+def test_pages_without_a_document(page_of: Callable[..., Page], world: World, queue: Queue) -> None:
+    for item in queue.items.order_by("order_key")[:17]:
+        judge(queue, world.ben, item.pk)
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    page.context.set_offline(True)
+    page.keyboard.press("j")
+    expect(page.locator("[data-part=save_state]")).to_contain_text("Offline")
+    assert violations(page) == []
+    page.context.set_offline(False)
+    expect(page.locator("[data-part=empty]")).to_be_visible()
+    assert violations(page) == []
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, queue: Queue) -> None:
+    runs = world.import_runs()
+    for place, item in enumerate(queue.items.all()):
+        judge(queue, world.ben, item.pk, "relevant" if place % 2 else "not_relevant")
+    release = release_qrels(world.collection, name="first", user=world.ada)
+    report = create_report(
+        world.collection,
+        release=release,
+        runs=runs,
+        k=(1, 2),
+        measures=("recall",),
+        conventions=Conventions(),
+        user=world.ada,
+    )
+    page = page_of(world.ada, **LOOKS[look])
+    slug = f"/collections/{world.collection.slug}/"
+    collection_pages = ["", "runs/", f"runs/{runs[0].pk}/", "pools/", "pools/new/", "qrels/", "members/"]
+    others = ["/", "/guide/", f"/queues/{queue.pk}/", release.get_absolute_url(), report.get_absolute_url()]
+    found = {}
+    for address in [*(slug + name for name in collection_pages), *others]:
+        page.goto(address, wait_until="domcontentloaded")
+        found[address] = violations(page)
+    page.context.clear_cookies()
+    page.goto("/sign-in/")
+    found["sign-in"] = violations(page)
+    assert {address: problems for address, problems in found.items() if problems} == {}

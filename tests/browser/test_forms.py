@@ -1,0 +1,49 @@
+"""What the browser adds to the forms, which work without it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from tests.world import World
+
+CLICK_TWICE = """() => {
+  const sent = [];
+  window.addEventListener("submit", (event) => {
+    sent.push(!event.defaultPrevented);
+    event.preventDefault();
+  });
+  const button = document.querySelector("main form [type=submit]");
+  button.click();
+  button.click();
+  return sent;
+}"""
+
+
+def test_a_double_click_sends_a_form_once(page_of: Callable[..., Page], world: World) -> None:
+    world.import_runs()
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/pools/new/")
+    page.get_by_label("Name").fill("clicked twice")
+    assert page.evaluate(CLICK_TWICE) == [True, False]
+
+
+def test_a_form_that_was_sent_once_arrives(page_of: Callable[..., Page], world: World) -> None:
+    world.import_runs()
+    page = page_of(world.ada)
+    page.goto("/collections/harbour/pools/new/")
+    page.get_by_label("Name").fill("clicked once")
+    page.get_by_role("button", name="Build the pool").click()
+    expect(page.get_by_role("heading", name="clicked once", level=1)).to_be_visible()
+
+
+def test_long_names_never_widen_a_page(page_of: Callable[..., Page], world: World) -> None:
+    run = world.import_runs()[0]
+    run.name, run.source_name = "n" * 200, "f" * 300
+    run.save()
+    page = page_of(world.ada, viewport={"width": 390, "height": 800})
+    page.goto(f"/collections/harbour/runs/{run.pk}/")
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    root = "document.documentElement"
+    assert page.evaluate(f"{root}.scrollWidth <= {root}.clientWidth")

@@ -1,0 +1,162 @@
+"""What an annotator can choose: keys, highlighting, passage or document, sides, breaks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from labeling import judging
+from labeling.models import JudgmentEvent, Queue
+from tests.browser.judging import all_saved, on_screen, open_judging, press, ready, stored
+from tests.world import World
+
+TEXT = "Nothing of use is here. " * 60 + "\nA night bus leaves at one 🚌. " + "Nor is it there. " * 60
+
+
+@pytest.fixture
+def page(page_of: Callable[..., Page], world: World, queue: Queue) -> Page:
+    """Ben's judging page."""
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    return page
+
+
+def change_key(page: Page, name: str, key: str) -> str:
+    """Choose a key in the dialog and press another; what the dialog says then."""
+    page.get_by_role("button", name=name).click()
+    page.keyboard.press(key)
+    return page.locator("[data-part=key_message]").inner_text()
+
+
+def test_keys_are_changed_by_keyboard_and_outlive_the_page(page: Page, queue: Queue) -> None:
+    page.keyboard.press("?")
+    dialog = page.get_by_role("dialog", name="Keys and settings")
+    assert "F is the key for “Not relevant” already" in change_key(page, "Relevant: J.", "f")
+    page.keyboard.press("k")
+    assert "K is now a key" in page.locator("[data-part=key_message]").inner_text()
+    assert "needed for moving" in change_key(page, "Skip: somebody else may judge it: S.", "Tab")
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(dialog).to_be_hidden()
+    expect(page.locator(".verdict-button.relevant kbd")).to_have_text("K")
+    open_judging(page, queue)
+    shown = on_screen(page)
+    page.keyboard.press("j")
+    assert on_screen(page) == shown
+    press(page, "k")
+    all_saved(page)
+    assert stored(queue) == {shown: "relevant"}
+
+
+def test_single_keys_can_be_switched_off_and_sides_swapped(page: Page, queue: Queue) -> None:
+    page.keyboard.press("?")
+    page.get_by_label("Relevant on the left").check()
+    page.get_by_label("Single keys judge").uncheck()
+    page.keyboard.press("Escape")
+    shown = on_screen(page)
+    for key in "jfs10xup":
+        page.keyboard.press(key)
+    expect(page.locator(".verdict-button kbd").first).to_be_hidden()
+    assert on_screen(page) == shown
+    assert page.locator(".verdict-button").first.inner_text().endswith("Relevant")
+    page.get_by_role("button", name="Keys and settings").click()
+    page.get_by_label("Single keys judge").check()
+    page.keyboard.press("Escape")
+    judged = {press(page, "f"): "relevant", press(page, "ArrowRight"): "not_relevant"}
+    all_saved(page)
+    assert stored(queue) == judged
+
+
+def test_the_passage_comes_first_and_what_was_judged_is_recorded(
+    page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    world.collection.documents.update(text=TEXT)
+    world.collection.queries.update(text="night bus")
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    text = page.locator("[data-part=text]")
+    for key in "jj":  # the first is the server's, the second the script's
+        expect(text).to_contain_text("A night bus leaves at one 🚌.")
+        assert len(text.inner_text()) < 1_400
+        assert text.locator("mark").all_inner_texts() == ["night", "bus"]
+        press(page, key)
+    ready(page)
+    before = text.locator("mark").first.bounding_box() or {}
+    page.keyboard.press("d")
+    assert len(text.inner_text()) > 2_400
+    assert text.locator("mark").first.bounding_box() == pytest.approx(before, abs=1)
+    page.get_by_role("link", name="Only the passage").click()
+    assert len(text.inner_text()) < 1_400
+    page.keyboard.press("h")
+    assert "no-marks" in (page.locator("#judging").get_attribute("class") or "")
+    press(page, "j")
+    all_saved(page)
+    shown = JudgmentEvent.objects.order_by("pk").values_list("shown", flat=True)
+    assert list(shown) == ["passage", "passage", "document"]
+    open_judging(page, queue)
+    assert "no-marks" in (page.locator("#judging").get_attribute("class") or "")
+
+
+def test_a_chip_opens_its_verdict_again(page: Page, queue: Queue) -> None:
+    judged = [press(page, key) for key in "jfjf"]
+    chips = page.locator(".chip")
+    assert [chip.inner_text().split(":")[-1].strip() for chip in chips.all()] == [
+        pair.title for pair in judged[1:]
+    ]
+    ready(page)
+    chips.first.click()
+    expect(page.locator("#document-title")).to_have_text(judged[1].title)
+    expect(page.locator("[data-part=live]")).to_contain_text("Undone: not relevant.")
+    press(page, "j")
+    all_saved(page)
+    assert stored(queue)[judged[1]] == "relevant"
+    assert len(stored(queue)) == 4
+
+
+def test_undo_reaches_back_twenty_steps(page: Page, queue: Queue) -> None:
+    judged = [press(page, "j") for _ in range(18)]
+    for pair in reversed(judged):
+        page.keyboard.press("u")
+        expect(page.locator("#document-title")).to_have_text(pair.title)
+        expect(page.locator("[data-part=query]")).to_have_text(pair.query)
+        ready(page)
+    all_saved(page)
+    assert stored(queue) == {}
+
+
+def test_a_break_is_offered_and_can_be_skipped(
+    page_of: Callable[..., Page], world: World, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(judging, "BREAK_ITEMS", 3)
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    judged = [press(page, "j") for _ in range(3)]
+    card = page.locator("[data-part=break]")
+    expect(card).to_contain_text("3 documents in less than a minute of active time.")
+    page.keyboard.press("j")  # no verdict key goes through the card
+    page.keyboard.press("Enter")
+    expect(card).to_be_hidden()
+    judged += [press(page, "f") for _ in range(3)]
+    expect(card).to_contain_text("6 in all since you began")
+    page.keyboard.press("u")
+    expect(page.locator("#document-title")).to_have_text(judged[-1].title)
+    all_saved(page)
+    assert list(stored(queue)) == judged[:-1]
+
+
+def test_nothing_moves_between_documents(page: Page) -> None:
+    def places() -> list[object]:
+        parts = (".verdict-bar", ".verdict-button", "#document-title")
+        return [page.locator(part).first.bounding_box() for part in parts]
+
+    ready(page)
+    press(page, "j")
+    before = places()
+    query = on_screen(page).query
+    while on_screen(page).query == query:
+        assert places()[:2] == before[:2]
+        assert places()[2]["y"] == before[2]["y"]  # type: ignore[index]
+        press(page, "f")

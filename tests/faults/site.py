@@ -1,0 +1,173 @@
+"""A whole site in processes of its own, with temporary data, that faults can be done to."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.client import HTTPConnection, HTTPException
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from tests.soundings.processes import ROOT, children_of, environment, free_port
+
+PREPARE = Path(__file__).with_name("prepare.py")
+PATIENCE_SECONDS = 30
+_keys = count(1)
+
+
+@dataclass
+class Answer:
+    """A status and the JSON object that came with it."""
+
+    status: int
+    body: Any
+
+
+@dataclass
+class Site:
+    """A folder, a database address (SQLite in the folder without one) and, while it runs, a server."""
+
+    folder: Path
+    variables: dict[str, str] = field(default_factory=dict)
+    port: int = 0
+    server: subprocess.Popen[bytes] | None = None
+    tokens: dict[str, str] = field(default_factory=dict)
+    queue: int = 0
+
+    def run(self, code: str) -> Any:
+        """Run Python with Django set up on the site's database; what it prints is JSON."""
+        command = [sys.executable, "-c", f"import django; django.setup()\n{code}"]
+        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(), timeout=60)
+        assert done.returncode == 0, done.stderr
+        return json.loads(done.stdout)
+
+    def copy(self, folder: Path) -> Site:
+        """The same site, prepared and not running, in a folder that is made for it (SQLite)."""
+        shutil.copytree(self.folder, folder)
+        return Site(folder, tokens=self.tokens, queue=self.queue)
+
+    def prepare(self, documents: int) -> None:
+        """Make the tables, people and a queue."""
+        facts = self.run(f"documents_each = {documents}\n{PREPARE.read_text()}")
+        self.tokens, self.queue = facts["tokens"], facts["queue"]
+
+    def start(self, *prefix: str) -> None:
+        """Start the web server as `serve` does, and wait until it answers."""
+        self.port = free_port()
+        command = [
+            *prefix,
+            sys.executable,
+            "-m",
+            "gunicorn",
+            "--config",
+            "python:soundings.gunicorn_settings",
+        ]
+        command += ["--bind", f"127.0.0.1:{self.port}", "--workers", "2"]
+        with (self.folder / "server.log").open("ab") as log:
+            self.server = subprocess.Popen(
+                command, cwd=ROOT, env=self._environment(), start_new_session=True, stdout=log, stderr=log
+            )
+        wait_until(self._answers)
+
+    def kill(self) -> None:
+        """SIGKILL to the server and all of its processes: nobody gets to finish anything."""
+        assert self.server is not None
+        for pid in {self.server.pid, *children_of(self.server.pid)}:
+            os.kill(pid, signal.SIGKILL)
+        self.server.wait(PATIENCE_SECONDS)
+        self.server = None
+
+    def post(self, path: str, body: Any, person: str = "ben") -> Answer:
+        """Send `body` to an address below the queue's; `OSError` or `HTTPException` when no answer comes."""
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=PATIENCE_SECONDS)
+        headers = {"Content-Type": "application/json", "Authorization": f"Token {self.tokens[person]}"}
+        try:
+            connection.request("POST", f"/api/queues/{self.queue}/{path}/", json.dumps(body), headers)
+            response = connection.getresponse()
+            return Answer(response.status, json.loads(response.read()))
+        finally:
+            connection.close()
+
+    def claim(self, person: str = "ben", size: int = 10) -> list[dict[str, Any]]:
+        """The items that a claim gives."""
+        items: list[dict[str, Any]] = self.post("claim", {"count": size}, person).body["items"]
+        return items
+
+    def submit(self, item: dict[str, Any], person: str = "ben", key: str = "") -> Answer:
+        """Send a verdict on a claimed item."""
+        verdict = {"item": item["item"], "lease": item["lease"], "version": item["version"]}
+        body = verdict | {"key": key or new_key(), "verdict": "relevant"}
+        return self.post("judgments", [body], person)
+
+    def stored(self) -> dict[str, Any]:
+        """What the database says: event keys, judgments, and the items whose counters are not true."""
+        facts: dict[str, Any] = self.run(LOOK)
+        return facts
+
+    def _environment(self) -> dict[str, str]:
+        paths = {"PYTHONPATH": str(ROOT), "DJANGO_SETTINGS_MODULE": "soundings.settings"}
+        return environment(self.folder, **paths, **self.variables)
+
+    def _answers(self) -> bool:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
+        try:
+            connection.request("GET", "/health/")
+            return connection.getresponse().status == 200
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+
+
+# A counter is true when it says what judgments and leases say; an item that has more than it needs is not.
+LOOK = """
+import json
+from collections import Counter
+from labeling.models import Item, Judgment, JudgmentEvent, Lease
+judged = Counter(Judgment.objects.values_list("query", "document"))
+leased = Counter(Lease.objects.values_list("item", flat=True))
+
+def is_true(item):
+    done = min(item.needed, judged[item.query_id, item.document_id])
+    return (item.done, item.leased) == (done, leased[item.pk]) and done + item.leased <= item.needed
+
+events = JudgmentEvent.objects.filter(kind="verdict")
+print(json.dumps({
+    "keys": list(events.values_list("key", flat=True)),
+    "judgments": list(Judgment.objects.values_list("event__key", flat=True)),
+    "untrue": [item.pk for item in Item.objects.all() if not is_true(item)],
+}))
+"""
+
+
+def new_key() -> str:
+    """A key that no other verdict of this process has."""
+    return f"key-{os.getpid()}-{next(_keys)}"
+
+
+def wait_until(condition: Any) -> None:
+    """Ask every twentieth of a second; fails after half a minute."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "It did not come about within half a minute."
+        time.sleep(0.05)
+
+
+@contextmanager
+def running(site: Site) -> Iterator[Site]:
+    """Start a site; whatever is left of it is killed at the end."""
+    site.start()
+    try:
+        yield site
+    finally:
+        if site.server is not None:
+            site.kill()

@@ -1,0 +1,282 @@
+"""The HTTP interface of judging and of labels, as scripts use it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+from rest_framework.authtoken.models import Token
+
+from labeling.models import ImportedLabel, Item, Judgment, Queue
+from labeling.queues import claim
+from tests.labeling.helpers import judge, make_pool, make_queue
+from tests.world import World, qrels_text
+
+
+class Api:
+    """A client with somebody's token."""
+
+    def __init__(self, user: User) -> None:
+        self.client = Client(
+            headers={"Authorization": f"Token {Token.objects.get_or_create(user=user)[0].key}"}
+        )
+
+    def post(self, path: str, body: Any = None) -> Any:
+        return self.client.post(f"/api/{path}", json.dumps(body or {}), content_type="application/json")
+
+    def get(self, path: str) -> Any:
+        return self.client.get(f"/api/{path}")
+
+
+def first_item(api: Api, queue: Queue) -> dict[str, Any]:
+    item: dict[str, Any] = api.post(f"queues/{queue.pk}/claim/", {"count": 1}).json()["items"][0]
+    return item
+
+
+def test_a_claim_tells_what_to_judge_and_nothing_of_ranks(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    body = Api(world.ben).post(f"queues/{queue.pk}/claim/").json()
+    assert body["empty"] is None
+    assert len(body["items"]) == 2
+    item = body["items"][0]
+    assert set(item) >= {"item", "version", "lease", "expires_at", "query", "document"}
+    assert item["query"]["id"] == "q1"
+    assert item["query"]["text"] == "night bus"
+    assert set(item["document"]) >= {"id", "title", "text"}
+    assert "rank" not in json.dumps(body)
+
+
+def test_an_empty_claim_explains_itself(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    Api(world.cleo).post(f"queues/{queue.pk}/claim/")
+    body = Api(world.ben).post(f"queues/{queue.pk}/claim/").json()
+    assert body["items"] == []
+    next_free_at = body["empty"].pop("next_free_at")
+    assert next_free_at > "2026"
+    assert body["empty"] == {"leased": 2, "second_opinion": 0, "conflict": 0, "state": "open"}
+
+
+def test_verdicts_are_stored_each_by_itself(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    api = Api(world.ben)
+    items = api.post(f"queues/{queue.pk}/claim/").json()["items"]
+    good = {
+        "item": items[0]["item"],
+        "version": items[0]["version"],
+        "lease": items[0]["lease"],
+        "key": "k1",
+        "verdict": "relevant",
+        "active_ms": 900,
+        "shown": "passage",
+        "note": "",
+        "reason": None,
+    }
+    verdicts = [
+        good,
+        good,
+        {"item": items[1]["item"], "key": "k2", "verdict": "maybe"},
+        {"item": items[1]["item"], "key": "k3", "verdict": "cannot_judge"},
+        {"item": 10**12, "key": "k4", "verdict": "relevant"},
+        {"key": "k5", "verdict": "relevant"},
+        "nonsense",
+        {"item": items[2]["item"], "key": "k6", "verdict": "not_relevant"},
+    ]
+    response = api.post(f"queues/{queue.pk}/judgments/", verdicts)
+    assert response.status_code == 200
+    results = response.json()["results"]
+    assert [(result["key"], result["status"]) for result in results] == [
+        ("k1", "stored"),
+        ("k1", "duplicate"),
+        ("k2", "rejected"),
+        ("k3", "rejected"),
+        ("k4", "rejected"),
+        ("k5", "rejected"),
+        (None, "rejected"),
+        ("k6", "stored"),
+    ]
+    assert all(result["detail"] for result in results)
+    assert Judgment.objects.count() == 2
+
+
+@pytest.mark.parametrize("body", [{"item": 1}, "text", [{}] * 501])
+def test_what_is_no_list_of_verdicts_is_one_clear_error(world: World, body: Any) -> None:
+    queue = make_queue(world)
+    response = Api(world.ben).post(f"queues/{queue.pk}/judgments/", body)
+    assert response.status_code == 400
+    assert response.json()["detail"].startswith("Send ")
+
+
+def test_undo_gives_the_item_again(world: World) -> None:
+    queue = make_queue(world)
+    api = Api(world.ben)
+    item = first_item(api, queue)
+    verdict = {"item": item["item"], "key": "k", "verdict": "relevant"}
+    api.post(f"queues/{queue.pk}/judgments/", [verdict])
+    body = api.post(f"queues/{queue.pk}/undo/", {"key": "k"}).json()
+    assert body["item"]["item"] == item["item"]
+    assert body["item"]["lease"] != item["lease"]
+    assert not Judgment.objects.exists()
+    assert api.post(f"queues/{queue.pk}/undo/", {"key": "other"}).status_code == 400
+
+
+def test_skip_renew_and_release_do_what_the_words_say(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    api = Api(world.ben)
+    first, second = api.post(f"queues/{queue.pk}/claim/").json()["items"]
+    skipped = api.post(f"queues/{queue.pk}/skip/", {"item": first["item"], "lease": first["lease"]})
+    assert skipped.status_code == 200
+    leases = {"leases": [first["lease"], second["lease"]]}
+    renewed = api.post(f"queues/{queue.pk}/renew/", leases).json()["leases"]
+    assert [lease["lease"] for lease in renewed] == [second["lease"]]
+    assert api.post(f"queues/{queue.pk}/release/", leases).json() == {"released": 1}
+    assert set(Item.objects.values_list("leased", flat=True)) == {0}
+
+
+def test_an_annotator_who_was_removed_is_told_and_nothing_is_stored(world: World) -> None:
+    queue = make_queue(world)
+    api = Api(world.ben)
+    item = first_item(api, queue)
+    world.collection.memberships.filter(user=world.ben).delete()
+    response = api.post(f"queues/{queue.pk}/judgments/", [{**item, "key": "k", "verdict": "relevant"}])
+    assert response.status_code == 404
+    assert "not a member" in response.json()["detail"]
+
+
+def test_progress_is_the_whole_object_for_readers_and_one_s_own_for_annotators(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    for lease in claim(queue, world.cleo, 2).leases:
+        judge(queue, world.cleo, lease.item_id)
+    seen = {
+        name: Api(getattr(world, name)).get(f"queues/{queue.pk}/progress/").json() for name in ("vera", "ben")
+    }
+    assert seen["vera"]["items"] == {"total": 6, "open": 4, "done": 2, "adjudication": 0}
+    assert [row["username"] for row in seen["vera"]["annotators"]] == ["cleo"]
+    assert seen["ben"]["annotators"] == []
+    assert seen["ben"]["own"]["done"] == 0
+    assert seen["ben"]["judgments"] == {"needed": 6, "done": 2, "left": 4}
+
+
+CALLS = [
+    # method, path below queues/{id}/, body, then the status for stranger, annotator, viewer, admin
+    ("post", "claim/", {}, (404, 200, 403, 200)),
+    ("post", "judgments/", [], (404, 200, 403, 200)),
+    ("post", "skip/", {"item": 10**9}, (404, 400, 403, 400)),
+    ("post", "undo/", {"key": "none"}, (404, 400, 403, 400)),
+    ("post", "renew/", {"leases": []}, (404, 200, 403, 200)),
+    ("post", "release/", {"leases": []}, (404, 200, 403, 200)),
+    ("get", "progress/", None, (404, 200, 200, 200)),
+]
+
+
+@pytest.mark.parametrize(("method", "path", "body", "statuses"), CALLS)
+def test_who_may_judge(world: World, method: str, path: str, body: Any, statuses: tuple[int, ...]) -> None:
+    address = f"/api/queues/{make_queue(world).pk}/{path}"
+
+    def call(client: Client) -> int:
+        sent = [] if method == "get" else [json.dumps(body), "application/json"]
+        status: int = getattr(client, method)(address, *sent).status_code
+        return status
+
+    assert call(Client()) == 401
+    people = (world.dan, world.ben, world.vera, world.ada)
+    assert tuple(call(Api(person).client) for person in people) == statuses
+
+
+def test_only_an_admin_opens_queues_makes_releases_and_imports(world: World) -> None:
+    pool = make_pool(world)
+    paths = [f"pools/{pool.pk}/queue/", "collections/harbour/releases/"]
+    for person, status in [(world.dan, 404), (world.ben, 403), (world.vera, 403)]:
+        api = Api(person)
+        assert [api.post(path, {"name": "n"}).status_code for path in paths] == [status] * 2
+        upload = {"file": SimpleUploadedFile("a.qrels", qrels_text().encode())}
+        assert api.client.post("/api/collections/harbour/qrels/", upload).status_code == status
+
+
+def test_the_way_from_a_pool_to_downloaded_labels(world: World) -> None:
+    api = Api(world.ada)
+    opened = api.post(
+        f"pools/{make_pool(world).pk}/queue/", {"name": "q", "judgments_per_item": 1, "seed": 3}
+    )
+    assert opened.status_code == 201
+    queue = opened.json()
+    assert (queue["name"], queue["item_count"], queue["state"]) == ("q", 6, "open")
+    for item in api.post(f"queues/{queue['id']}/claim/").json()["items"]:
+        verdict = {"item": item["item"], "key": str(item["item"]), "verdict": "relevant"}
+        api.post(f"queues/{queue['id']}/judgments/", [verdict])
+    released = api.post("collections/harbour/releases/", {"name": "first", "rule": "majority"})
+    assert released.status_code == 201
+    assert released.json()["pair_count"] == 6
+    assert api.post("collections/harbour/releases/", {"name": "first"}).status_code == 409
+    for path in ("collections/harbour/qrels?release=first&format=trec", "collections/harbour/qrels/"):
+        response = api.get(path)
+        assert response.status_code == 200
+        assert response.content.startswith(b"q1 0 d1 1\nq1 0 d2 1\n")
+    sidecar = api.get("collections/harbour/qrels?format=sidecar").json()
+    assert sidecar["counts"]["relevant"] == 6
+    assert [row["name"] for row in api.get("collections/harbour/releases/").json()] == ["first"]
+
+
+def test_a_release_or_format_that_is_not_there_is_named(world: World) -> None:
+    api = Api(world.vera)
+    assert api.get("collections/harbour/qrels").json()["detail"].startswith("“harbour” has no qrels release")
+    missing = api.get("collections/harbour/qrels?release=none")
+    assert missing.status_code == 404
+    assert missing.json()["detail"] == "There is no release “none” in “harbour”."
+
+
+def test_who_may_download_labels(world: World) -> None:
+    assert Client().get("/api/collections/harbour/qrels").status_code == 401
+    people = (world.dan, world.ben, world.vera)
+    statuses = [Api(person).get("collections/harbour/qrels?format=trec").status_code for person in people]
+    assert statuses == [404, 403, 404]
+
+
+def test_labels_are_imported_at_once_or_by_a_job(world: World, settings: Settings) -> None:
+    api = Api(world.ada)
+
+    def send(text: str) -> Any:
+        upload = {"file": SimpleUploadedFile("old.qrels", text.encode())}
+        return api.client.post("/api/collections/harbour/qrels/", upload)
+
+    response = send(qrels_text())
+    assert response.status_code == 201
+    assert response.json()["created"] == 18
+    refused = send("q1 0 d1\n")
+    assert refused.status_code == 400
+    assert "old.qrels, line 1" in refused.json()["detail"]
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    started = send(qrels_text())
+    assert started.status_code == 202
+    assert set(started.json()) == {"job"}
+    assert ImportedLabel.objects.count() == 18
+
+
+def test_a_queue_is_paused_and_opened_again(world: World) -> None:
+    queue = make_queue(world)
+    client = Api(world.ada).client
+    body = client.patch(
+        f"/api/queues/{queue.pk}/", {"state": "paused"}, content_type="application/json"
+    ).json()
+    assert body["state"] == "paused"
+    assert Api(world.ben).post(f"queues/{queue.pk}/claim/").json()["empty"]["state"] == "paused"
+    assert Api(world.ben).client.patch(f"/api/queues/{queue.pk}/").status_code == 403
+
+
+def test_the_loop_of_judging_takes_few_queries(
+    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    queue = make_queue(world, pairs=6)
+    api = Api(world.ben)
+    item = first_item(api, queue)
+    verdict = {"item": item["item"], "key": "k", "verdict": "relevant"}
+    # Three of each are the token, the queue and the membership; two the savepoint of the test's transaction.
+    # The claim's last one counts what is left of the query.
+    with django_assert_max_num_queries(12):
+        api.post(f"queues/{queue.pk}/judgments/", [verdict])
+    with django_assert_max_num_queries(12):
+        api.post(f"queues/{queue.pk}/claim/", {"count": 1})

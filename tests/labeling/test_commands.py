@@ -1,0 +1,77 @@
+"""The commands of stage 2, through the command line's own door."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from labeling.models import ImportedLabel, Queue
+from labeling.queues import claim
+from tests.labeling.helpers import judge, make_pool
+from tests.world import World, qrels_text
+
+
+def run(*arguments: str | Path) -> str:
+    out = StringIO()
+    call_command(*map(str, arguments), stdout=out, stderr=StringIO())
+    return out.getvalue()
+
+
+def refusal(*arguments: str | Path) -> str:
+    with pytest.raises(CommandError) as error:
+        run(*arguments)
+    assert error.value.returncode == 2
+    assert "\n" not in str(error.value)
+    return str(error.value)
+
+
+def test_the_way_from_a_pool_to_a_file_of_labels(world: World, tmp_path: Path) -> None:
+    make_pool(world)
+    said = run("open_queue", "harbour", "pool", "--name", "q", "--seed", "4")
+    queue = Queue.objects.get()
+    assert said == f"Queue {queue.pk}, “q”: 6 pairs, 1 judgment each, seed 4.\n"
+    for lease in claim(queue, world.ben, 5).leases:
+        judge(queue, world.ben, lease.item_id, "not_relevant")
+    said = run("release_qrels", "harbour", "--name", "first")
+    assert said.startswith(
+        "Release “first”: 5 labels of 3 queries, 0 relevant; without a label: 0 ties, 0 not final, "
+        "0 that could not be judged, 1 not judged yet. SHA-256 "
+    )
+    path = tmp_path / "out.qrels"
+    run("export_qrels", "harbour", "--output", path)
+    assert len(path.read_text().splitlines()) == 5
+    sidecar = json.loads((tmp_path / "out.qrels.meta.json").read_text())
+    assert sidecar["release"] == "first"
+    assert sidecar["export"]["sha256"] == sidecar["sha256"]
+    assert sorted(file.name for file in tmp_path.glob("out*")) == ["out.qrels", "out.qrels.meta.json"]
+
+
+def test_labels_are_imported_and_exported_in_another_format(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "old.qrels"
+    path.write_text(qrels_text() + "q9 0 d1 1\n")
+    assert (
+        run("import_qrels", "harbour", path)
+        == "Labels: 18 new, 0 as before, 1 of unknown queries left out.\n"
+    )
+    run("release_qrels", "harbour", "--name", "old")
+    out = tmp_path / "out.tsv"
+    run("export_qrels", "harbour", "--release", "old", "--format", "beir", "--output", out)
+    assert out.read_text().startswith("query-id\tcorpus-id\tscore\nq1\td1\t1\n")
+    assert json.loads((tmp_path / "out.tsv.meta.json").read_text())["export"]["format"] == "beir"
+
+
+def test_what_is_wrong_is_one_line_and_exit_code_2(world: World, tmp_path: Path) -> None:
+    assert refusal("open_queue", "harbour", "none") == "There is no pool “none” in “harbour”. Build it first."
+    assert "nowhere" in refusal("release_qrels", "nowhere", "--name", "r")
+    assert "no final label" in refusal("release_qrels", "harbour", "--name", "r")
+    out = tmp_path / "out.qrels"
+    assert "no qrels release yet" in refusal("export_qrels", "harbour", "--output", out)
+    assert not out.exists()
+    path = tmp_path / "bad.qrels"
+    path.write_text("q1 0 d1 one\n")
+    assert "bad.qrels, line 1" in refusal("import_qrels", "harbour", path)
+    assert not ImportedLabel.objects.exists()

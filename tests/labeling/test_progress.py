@@ -1,0 +1,72 @@
+"""How far a queue is said to be."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+from django.utils import timezone
+
+from labeling.progress import annotator_progress, queue_progress
+from labeling.queues import claim, skip, undo
+from tests.labeling.helpers import judge, make_queue
+from tests.world import World
+
+NOW = timezone.now()
+
+
+def test_a_new_queue_has_everything_before_it(world: World) -> None:
+    progress = queue_progress(make_queue(world, needed=2, pairs=6))
+    assert progress["items"] == {"total": 6, "open": 6, "done": 0, "adjudication": 0}
+    assert progress["judgments"] == {"needed": 12, "done": 0, "left": 12}
+    assert progress["judged"] == 0
+    assert progress["end_date"] is None
+    assert progress["annotators"] == []
+
+
+def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    two_days_ago = NOW - timedelta(days=2)
+    for lease in claim(queue, world.ben, 2).leases:
+        judge(queue, world.ben, lease.item_id, active_ms=10_000, now=two_days_ago)
+    progress = queue_progress(queue, now=NOW)
+    assert progress["judgments"] == {"needed": 6, "done": 2, "left": 4}
+    assert progress["pace"]["per_day"] == 1.0  # two verdicts in two days
+    assert progress["cost"] == {"active_seconds": 20.0, "seconds_per_judgment": 10.0, "seconds_left": 40.0}
+    assert progress["end_date"] == (NOW + timedelta(days=4)).date().isoformat()
+
+
+def test_adjudication_asks_for_no_more_judgments(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    (lease, _) = claim(queue, world.ben, 2).leases
+    for person in (world.ben, world.cleo):
+        judge(queue, person, lease.item_id, "cannot_judge", reason="other")
+    progress = queue_progress(queue)
+    assert progress["items"] == {"total": 2, "open": 1, "done": 0, "adjudication": 1}
+    assert progress["judgments"]["needed"] == 1
+
+
+def test_what_was_undone_or_revised_counts_once_or_not(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    first, second, third, *_ = claim(queue, world.ben, 6).leases
+    judge(queue, world.ben, first.item_id, "relevant")
+    judge(queue, world.ben, first.item_id, "not_relevant")
+    judge(queue, world.ben, second.item_id, key="k")
+    undo(queue, world.ben, "k")
+    skip(queue, world.ben, third.item_id, lease=third.token)
+    (row,) = queue_progress(queue)["annotators"]
+    counts = ("judged", "relevant", "not_relevant", "cannot_judge", "skipped")
+    assert [row[name] for name in counts] == [1, 0, 1, 0, 1]
+
+
+def test_an_annotator_s_numbers_are_their_own(world: World) -> None:
+    queue = make_queue(world, needed=2, pairs=6)
+    leases = claim(queue, world.ben, 6).leases
+    for lease in leases[:2]:
+        judge(queue, world.ben, lease.item_id)
+        judge(queue, world.cleo, lease.item_id)
+    judge(queue, world.cleo, leases[2].item_id)
+    ben, cleo = (annotator_progress(queue, person) for person in (world.ben, world.cleo))
+    names = ("done", "done_today", "left", "left_in_query")
+    # Two pairs are settled; of the four open ones Cleo judged one, and Ben holds them all.
+    assert [ben[name] for name in names] == [2, 2, 4, 2]
+    assert [cleo[name] for name in names] == [3, 3, 3, None]

@@ -1,0 +1,206 @@
+"""The sentences of `labeling/queues.py` under whatever mixture of acts hypothesis thinks of."""
+
+from __future__ import annotations
+
+from collections import Counter
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import transaction
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
+
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue
+from labeling.queues import (
+    Submission,
+    change_state,
+    claim,
+    record_judgment,
+    release,
+    renew,
+    skip,
+    undo,
+)
+from pooling.models import Membership
+from pooling.problems import InputError
+from tests.labeling.helpers import make_queue
+from tests.world import World
+
+PEOPLE = st.sampled_from(["ada", "ben", "cleo"])
+VERDICTS = st.sampled_from(["relevant", "not_relevant", "cannot_judge"])
+PLACE = st.integers(0, 5)
+
+
+class Judging(RuleBasedStateMachine):
+    """Three people, six pairs, one or two judgments needed; every example is a transaction that is undone."""
+
+    world: World
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.atomic = transaction.atomic()
+        self.atomic.__enter__()
+        self.now = datetime(2026, 1, 1, tzinfo=UTC)
+        self.queues = {needed: make_queue(self.world, needed=needed) for needed in (1, 2)}
+        self.needed = 1
+        # What the model remembers: key → (person, item), and for each person and pair the keys that stand.
+        self.acknowledged: dict[str, tuple[str, int]] = {}
+        self.standing: dict[tuple[str, int, int], list[str]] = {}
+
+    def teardown(self) -> None:
+        """Leave the database as it was."""
+        transaction.set_rollback(True)
+        self.atomic.__exit__(None, None, None)
+
+    @property
+    def queue(self) -> Queue:
+        """The queue that is being judged."""
+        return self.queues[self.needed]
+
+    def person(self, name: str) -> User:
+        """One of the cast."""
+        user: User = getattr(self.world, name)
+        return user
+
+    def item(self, place: int) -> Item:
+        """An item of the queue by its place in the order."""
+        return self.queue.items.order_by("order_key")[place]
+
+    @rule(needed=st.sampled_from([1, 2]))
+    def turn_to_the_other_queue(self, needed: int) -> None:
+        self.needed = needed
+
+    @rule(seconds=st.sampled_from([1, 200, 400, 700]))
+    def time_passes(self, seconds: int) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    @rule(name=PEOPLE, count=st.integers(1, 6))
+    def claims(self, name: str, count: int) -> None:
+        user = self.person(name)
+        judged = set(Judgment.objects.filter(annotator=user).values_list("query", "document"))
+        claimed = claim(self.queue, user, count, now=self.now)
+        pairs = [(lease.item.query_id, lease.item.document_id) for lease in claimed.leases]
+        assert len(pairs) == len(set(pairs)) <= count
+        assert not judged & set(pairs)
+        assert all(lease.expires_at > self.now for lease in claimed.leases)
+        assert (claimed.empty is None) == bool(claimed.leases)
+        if claimed.empty and self.queue.state == "open":
+            self.check_nothing_is_free_for(user)
+
+    def check_nothing_is_free_for(self, user: User) -> None:
+        """An empty answer is true: each open item is judged by this person or fully held by others."""
+        for item in self.queue.items.filter(state="open"):
+            held = Lease.objects.filter(item=item, expires_at__gt=self.now).count()
+            pair = {"query": item.query_id, "document": item.document_id}
+            assert item.done + held >= item.needed or Judgment.objects.filter(annotator=user, **pair).exists()
+
+    @rule(name=PEOPLE, place=PLACE, verdict=VERDICTS)
+    def judges(self, name: str, place: int, verdict: str) -> None:
+        item, key = self.item(place), f"key {len(self.acknowledged)}"
+        self.send(name, item, key, verdict)
+
+    @precondition(lambda self: self.acknowledged)
+    @rule(data=st.data())
+    def sends_again(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.acknowledged)))
+        name, item = self.acknowledged[key]
+        submission = Submission(item, key, "relevant")
+        queue = Item.objects.select_related("queue").get(pk=item).queue
+        outcome = record_judgment(queue, self.person(name), submission, now=self.now)
+        assert outcome.status in (("duplicate",) if self.is_member(name) else ("rejected",))
+
+    def send(self, name: str, item: Item, key: str, verdict: str) -> None:
+        """Judge, and remember what was acknowledged."""
+        reason = "expert" if verdict == "cannot_judge" else ""
+        submission = Submission(item.pk, key, verdict, reason=reason)
+        outcome = record_judgment(self.queue, self.person(name), submission, now=self.now)
+        if not self.is_member(name):
+            assert outcome.status == "rejected"
+            return
+        assert outcome.status in ("stored", "extra")
+        self.acknowledged[key] = name, item.pk
+        self.standing.setdefault((name, item.query_id, item.document_id), []).append(key)
+
+    @rule(name=PEOPLE, place=PLACE)
+    def skips(self, name: str, place: int) -> None:
+        skip(self.queue, self.person(name), self.item(place).pk, now=self.now)
+
+    @precondition(lambda self: self.acknowledged)
+    @rule(data=st.data())
+    def undoes(self, data: st.DataObject) -> None:
+        key = data.draw(st.sampled_from(sorted(self.acknowledged)))
+        name, place = self.acknowledged[key]
+        item = Item.objects.select_related("queue").get(pk=place)
+        try:
+            undo(item.queue, self.person(name), key, now=self.now)
+        except InputError:
+            return
+        kept = self.standing[name, item.query_id, item.document_id]
+        if key in kept:
+            kept.remove(key)
+
+    @rule(name=PEOPLE, act=st.sampled_from([renew, release]), share=st.sampled_from([1, 2]))
+    def renews_or_releases(self, name: str, act: Any, share: int) -> None:
+        user = self.person(name)
+        tokens = list(Lease.objects.filter(annotator=user).order_by("pk").values_list("token", flat=True))
+        act(self.queue, user, tokens[::share], now=self.now)
+
+    @rule(state=st.sampled_from(["open", "open", "paused", "closed"]))
+    def changes_state(self, state: str) -> None:
+        change_state(self.queue, state)
+
+    @rule()
+    def cleo_leaves_or_comes_back(self) -> None:
+        members = Membership.objects.filter(collection=self.world.collection, user=self.world.cleo)
+        if not members.delete()[0]:
+            Membership.objects.create(
+                collection=self.world.collection, user=self.world.cleo, role="annotator"
+            )
+
+    def is_member(self, name: str) -> bool:
+        """Whether somebody may judge."""
+        return Membership.objects.filter(collection=self.world.collection, user=self.person(name)).exists()
+
+    @invariant()
+    def counters_are_true_and_never_above_the_need(self) -> None:
+        votes = Counter(Judgment.objects.exclude(verdict="cannot_judge").values_list("query", "document"))
+        leases = Counter(Lease.objects.values_list("item", flat=True))
+        for item in Item.objects.all():
+            assert item.done + item.leased <= item.needed
+            assert item.leased == leases[item.pk]
+            assert item.done == min(votes[item.query_id, item.document_id], item.needed - item.leased)
+            assert (item.leased_until is None) == (item.leased == 0)
+
+    @invariant()
+    def every_acknowledged_verdict_is_there_once(self) -> None:
+        events = JudgmentEvent.objects.filter(kind="verdict")
+        assert Counter(events.values_list("key", flat=True)) == Counter(self.acknowledged.keys())
+
+    @invariant()
+    def a_judgment_is_the_last_verdict_that_stands(self) -> None:
+        rows = Judgment.objects.values_list("annotator__username", "query", "document", "event__key")
+        projected = {(name, query, document): key for name, query, document, key in rows}
+        assert projected == {pair: keys[-1] for pair, keys in self.standing.items() if keys}
+
+
+@pytest.mark.django_db
+def test_the_sentences_hold_whatever_people_do(world: World) -> None:
+    machine = type("JudgingInThisWorld", (Judging,), {"world": world})
+    run_state_machine_as_test(
+        machine,
+        settings=settings(
+            max_examples=40,
+            stateful_step_count=30,
+            deadline=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
