@@ -1,0 +1,229 @@
+"""Pictures of an evaluation: Altair specifications, and their SVG and PNG without a network. No Django here.
+
+Altair and vl-convert are imported inside the functions, because they take longer to load than a page may.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+# Runs share a colour only from the ninth on, and then differ by dash; neighbours differ by mark as well, so
+# that no reader needs the colour. Each colour has a contrast of at least 3 to 1 with its background.
+DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 3), (9, 3, 2, 3), (4, 4), (12, 4), (1, 5))
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a picture; those of the style sheet, so that it sits in the page."""
+
+    background: str
+    ink: str
+    quiet: str
+    line: str
+    runs: tuple[str, ...]
+
+
+LIGHT = Theme(
+    background="#ffffff",
+    ink="#1d2327",
+    quiet="#545f66",
+    line="#e4e0d7",
+    runs=("#0068a8", "#c44900", "#007f5f", "#a23b7d", "#8a6400", "#5a50c8", "#1d2327", "#6f7b84"),
+)
+DARK = Theme(
+    background="#1c2226",
+    ink="#e8eaeb",
+    quiet="#a7b1b7",
+    line="#333c42",
+    runs=("#56b4e9", "#f5925a", "#4cc9a0", "#e59ac6", "#ecc84e", "#aea6fa", "#f4f4f4", "#8f9ca5"),
+)
+
+
+def recall_curve(
+    curve: pd.DataFrame,
+    *,
+    dark: bool = False,
+    narrow: bool = False,
+    title: str = "Recall@K",
+    order: Sequence[str] | None = None,
+) -> alt.LayerChart:
+    """The curve of one measure over K, one line per run with its interval as a band.
+
+    curve: one row per run and K with the columns `run`, `k`, `mean`, `low`, `high` (`low` and `high` may be
+    missing values: then there is no band). Runs keep the order of `order`, or that of the rows. `narrow` puts
+    the legend below, for a telephone. K is on a logarithmic axis, because the first ranks matter most.
+    """
+    import altair as alt
+
+    runs = list(dict.fromkeys(order if order is not None else curve["run"]))
+    look = _Look(runs, DARK if dark else LIGHT, narrow)
+    share = {"title": title, "scale": _share_scale(curve)}
+    one = curve["k"].nunique() == 1
+    layers = _dots(curve, look, share) if one else _lines(curve, look, share)
+    width, height = picture_size(len(runs), curve["k"].nunique(), narrow=narrow)
+    # The size is that of the whole picture, so that a page can leave room for it before it is there.
+    fit = alt.AutoSizeParams(type="fit", contains="padding")
+    sized = alt.layer(*layers).properties(width=width, height=height, autosize=fit)
+    finished: alt.LayerChart = sized.configure(**_configuration(look.theme))
+    return finished
+
+
+def picture_size(run_count: int, cutoff_count: int, *, narrow: bool = False) -> tuple[int, int]:
+    """Width and height of the picture of so many runs at so many K, legend included."""
+    width = 380 if narrow else 860
+    if cutoff_count == 1:
+        return width, 70 + 34 * run_count
+    if narrow:
+        return width, 360 + 23 * run_count
+    return width, 500 if run_count > len(LIGHT.runs) else 400
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What tells the runs of one picture apart: colour and mark, or colour and dash when they are many."""
+
+    runs: Sequence[str]
+    theme: Theme
+    narrow: bool
+
+    @property
+    def many(self) -> bool:
+        return len(self.runs) > len(self.theme.runs)
+
+    def colour(self, *, legend: bool = True) -> alt.Color:
+        import altair as alt
+
+        scale = alt.Scale(domain=self.runs, range=_cycle(self.theme.runs, self.runs))
+        return alt.Color("run:N", scale=scale, legend=self._legend() if legend else None)
+
+    def shape(self, *, legend: bool = True) -> alt.Shape:
+        import altair as alt
+
+        scale = alt.Scale(domain=self.runs, range=_cycle(SHAPES, self.runs))
+        return alt.Shape("run:N", scale=scale, legend=self._legend() if legend else None)
+
+    def dash(self) -> alt.StrokeDash:
+        import altair as alt
+
+        turns = [index // len(self.theme.runs) for index in range(len(self.runs))]
+        scale = alt.Scale(domain=self.runs, range=[DASHES[turn % len(DASHES)] for turn in turns])
+        return alt.StrokeDash("run:N", scale=scale, legend=self._legend() if self.many else None)
+
+    def _legend(self) -> alt.Legend:
+        import altair as alt
+
+        columns = 1 if self.narrow else -(-len(self.runs) // 20)
+        return alt.Legend(
+            title=None,
+            orient="bottom" if self.narrow else "right",
+            columns=columns,
+            labelLimit=280 if self.narrow else 280 // columns,
+            symbolType="stroke" if self.many else "circle",
+            symbolLimit=0,
+            symbolSize=300 if self.many else 90,
+            symbolOpacity=1,
+            symbolStrokeWidth=2,
+        )
+
+
+def _lines(curve: pd.DataFrame, look: _Look, share: dict[str, Any]) -> list[alt.Chart]:
+    """A line with marks for each run over its interval as a band."""
+    import altair as alt
+
+    cutoffs = sorted({int(k) for k in curve["k"]})
+    base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), color=look.colour())
+    height = alt.Y("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
+    band = base.mark_area(opacity=0.03 if look.many else 0.11)
+    line = base.mark_line(strokeWidth=1.5 if look.many else 2.25)
+    mark = base.mark_point(filled=True, size=20 if look.many else 46, opacity=1).encode(y=height)
+    return [
+        band.encode(y=alt.Y("low:Q", **share), y2="high:Q"),
+        line.encode(y=height, strokeDash=look.dash()),
+        mark if look.many else mark.encode(shape=look.shape()),
+    ]
+
+
+def _dots(curve: pd.DataFrame, look: _Look, share: dict[str, Any]) -> list[alt.Chart]:
+    """One row per run with its mean as a mark on its interval: a single K is no curve."""
+    import altair as alt
+
+    run = alt.Y("run:N", sort=list(look.runs), title=None, axis=alt.Axis(labelLimit=280, grid=False))
+    base = alt.Chart(curve).encode(y=run, color=look.colour(legend=False))
+    across = alt.X("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
+    dot = base.mark_point(filled=True, size=90, opacity=1)
+    return [
+        base.mark_rule(strokeWidth=3, opacity=0.4).encode(x=alt.X("low:Q", **share), x2="high:Q"),
+        dot.encode(x=across, shape=look.shape(legend=False)),
+    ]
+
+
+def to_svg(chart: alt.LayerChart) -> bytes:
+    """The picture as SVG; needs no network and no browser."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_grammar_version())).encode()
+
+
+def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:
+    """The picture as PNG with `scale` pixels per point."""
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(chart.to_dict(), vl_version=_grammar_version(), scale=scale))
+
+
+def _grammar_version() -> str:
+    import altair as alt
+
+    return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])
+
+
+def _cycle(values: Sequence[str], runs: Sequence[str]) -> list[str]:
+    return [values[index % len(values)] for index in range(len(runs))]
+
+
+def _cutoff_axis(cutoffs: list[int]) -> alt.X:
+    import altair as alt
+
+    low, high = cutoffs[0], cutoffs[-1]
+    scale = alt.Scale(type="log", domain=[low * 0.93, high * 1.07], nice=False)
+    axis = alt.Axis(values=cutoffs, format="d", grid=False, labelOverlap="greedy", labelFlush=False)
+    return alt.X("k:Q", title="K", scale=scale, axis=axis)
+
+
+def _share_scale(curve: pd.DataFrame) -> alt.Scale:
+    import altair as alt
+
+    highest = curve[["mean", "high"]].max().max()
+    # The next tenth above the highest point, and all of [0, 1] where nothing is known.
+    top = math.ceil(10 * float(highest) + 0.2) / 10 if highest <= 1 else 1.0
+    return alt.Scale(domain=[0, min(top, 1.0)], nice=False)
+
+
+def _configuration(theme: Theme) -> dict[str, Any]:
+    words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
+    return {
+        "background": theme.background,
+        "font": FONT,
+        "padding": {"left": 12, "right": 16, "top": 14, "bottom": 10},
+        "view": {"stroke": None},
+        "axis": {
+            **words,
+            "labelFontSize": 13,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "gridColor": theme.line,
+            "domainColor": theme.quiet,
+            "tickColor": theme.quiet,
+            "titlePadding": 8,
+        },
+        "legend": {"labelColor": theme.ink, "labelFont": FONT, "labelFontSize": 13, "rowPadding": 4},
+    }

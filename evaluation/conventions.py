@@ -1,0 +1,99 @@
+"""The conventions that can change a number: one frozen value, the presets, and the line printed beside it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+ZeroRelevant = Literal["exclude", "zero"]
+Missing = Literal["zero", "skip"]
+Ties = Literal["docid", "docid-asc", "file", "rank"]
+Scores = Literal["float64", "float32"]
+
+_TIE_WORDS = {
+    "docid": "score, then id ↓",
+    "docid-asc": "score, then id ↑",
+    "file": "score, then file order",
+    "rank": "rank as written in the file",
+}
+
+
+@dataclass(frozen=True)
+class Conventions:
+    """How runs and labels become one number; the defaults are Soundings' own.
+
+    min_relevance: a label counts as relevant from this value on (1 or more). zero_relevant: a query with
+    labels but none relevant is left out of the mean (`exclude`) or counts 0 (`zero`). missing: a query with
+    labels that the run does not answer counts 0 (`zero`) or is left out (`skip`). ties: what orders documents
+    of equal score; scores: the precision in which scores are compared.
+
+    >>> Conventions.preset("trec_eval-9", missing="zero").scores
+    'float32'
+    """
+
+    min_relevance: int = 1
+    zero_relevant: ZeroRelevant = "exclude"
+    missing: Missing = "zero"
+    ties: Ties = "docid"
+    scores: Scores = "float64"
+
+    def __post_init__(self) -> None:
+        if isinstance(self.min_relevance, bool) or int(self.min_relevance) < 1:
+            raise ValueError(f"min_relevance is {self.min_relevance}; it must be 1 or more.")
+        for name, words in _CHOICES.items():
+            if getattr(self, name) not in words:
+                raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(words)}.")
+
+    @classmethod
+    def preset(cls, name: str, **overrides: Any) -> Conventions:
+        """The conventions of another program by name (see PRESETS); `overrides` win over the preset."""
+        if name not in PRESETS:
+            raise ValueError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
+        return cls(**{**PRESETS[name], **overrides})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return asdict(self)
+
+    def line(self, *, scored: int, total: int, without_relevant: int, missing: int = 0) -> str:
+        """The conventions in words, with the number of queries behind a mean.
+
+        scored: queries in the mean; total: queries with labels; without_relevant: those of them without a
+        relevant label; missing: those the run does not answer.
+
+        >>> Conventions().line(scored=48, total=50, without_relevant=2)
+        '48 of 50 queries (2 without a relevant label) · missing = 0 · rel ≥ 1 · ties: score, then id ↓'
+        """
+        parts = [
+            f"{scored} of {total} queries" + self._aside(without_relevant, missing),
+            "missing = 0" if self.missing == "zero" else "missing = skipped",
+            f"rel ≥ {self.min_relevance}",
+            f"ties: {'float32 ' if self.scores == 'float32' else ''}{_TIE_WORDS[self.ties]}",
+        ]
+        return " · ".join(parts)
+
+    def _aside(self, without_relevant: int, missing: int) -> str:
+        notes = []
+        if without_relevant:
+            counted = " count 0" if self.zero_relevant == "zero" else ""
+            notes.append(f"{without_relevant} without a relevant label{counted}")
+        if missing:
+            notes.append(f"{missing} missing from the run")
+        return f" ({', '.join(notes)})" if notes else ""
+
+
+_CHOICES: dict[str, tuple[str, ...]] = {
+    "zero_relevant": get_args(ZeroRelevant),
+    "missing": get_args(Missing),
+    "ties": get_args(Ties),
+    "scores": get_args(Scores),
+}
+
+PRESETS: dict[str, dict[str, Any]] = {
+    # trec_eval 10: the queries that are both in the run and in the qrels; scores as double.
+    "trec_eval": {"zero_relevant": "zero", "missing": "skip", "scores": "float64"},
+    # trec_eval 10 -c: every query of the qrels.
+    "trec_eval-c": {"zero_relevant": "zero", "missing": "zero", "scores": "float64"},
+    # trec_eval 9 and its Python wrappers: scores as C float.
+    "trec_eval-9": {"zero_relevant": "zero", "missing": "skip", "scores": "float32"},
+}

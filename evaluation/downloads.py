@@ -1,0 +1,56 @@
+"""A report as files to take away: tables, the curve as SVG and PNG, and all values by query."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Callable
+from typing import IO
+
+from django.http import FileResponse, Http404
+from django.utils.text import slugify
+
+from evaluation.models import Report
+from evaluation.report_files import chart_png, chart_svg, read_table, scan_per_query
+
+Maker = Callable[[Report, str], IO[bytes]]
+
+
+def _table(form: str) -> Maker:
+    return lambda report, measure: io.BytesIO(read_table(report, form))
+
+
+def _svg(report: Report, measure: str) -> IO[bytes]:
+    return io.BytesIO(chart_svg(report, measure, "light"))
+
+
+def _png(report: Report, measure: str) -> IO[bytes]:
+    return io.BytesIO(chart_png(report, measure))
+
+
+def _per_query(report: Report, measure: str) -> IO[bytes]:
+    # On disk and not in memory: many runs and queries make millions of rows.
+    file = tempfile.NamedTemporaryFile(suffix=".csv")  # noqa: SIM115  the response closes it
+    scan_per_query(report).sink_csv(file.name)
+    return file
+
+
+# Name in the address -> file suffix, media type, maker.
+FORMATS: dict[str, tuple[str, str, Maker]] = {
+    "csv": (".csv", "text/csv", _table("csv")),
+    "json": (".json", "application/json", _table("json")),
+    "markdown": (".md", "text/markdown", _table("markdown")),
+    "latex": (".tex", "application/x-tex", _table("latex")),
+    "svg": (".svg", "image/svg+xml", _svg),
+    "png": (".png", "image/png", _png),
+    "per-query": ("-by-query.csv", "text/csv", _per_query),
+}
+
+
+def download(report: Report, format: str, measure: str) -> FileResponse:
+    """The report in one of FORMATS; `measure` says of what a picture is."""
+    if format not in FORMATS:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FORMATS)}.")
+    suffix, media_type, make = FORMATS[format]
+    name = f"{slugify(report.name) or f'report-{report.pk}'}{suffix}"
+    return FileResponse(make(report, measure), as_attachment=True, filename=name, content_type=media_type)

@@ -1,0 +1,310 @@
+"""`evaluate`: runs × qrels to an `Evaluation`. The rules about queries are applied here, and only here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.conventions import Conventions
+from evaluation.coverage import (
+    Unjudged,
+    recall_bounds,
+    unjudged_in_all,
+    unjudged_in_given_pool,
+    unjudged_in_one,
+    unjudged_in_union,
+    unjudged_keys,
+    unjudged_pairs,
+)
+from evaluation.inputs import (
+    Runs,
+    RunSource,
+    Source,
+    cutoffs_array,
+    map_run,
+    named_runs,
+    only_queries,
+    pool_frame,
+    read_labels,
+)
+from evaluation.measures import (
+    Floats,
+    Grades,
+    Integers,
+    asked_keys,
+    judged_of_retrieved,
+    key_of,
+    measure_named,
+    rank_labels,
+    share,
+)
+from evaluation.results import Evaluation, RunEvaluation
+from evaluation.scoring import (
+    Labels,
+    Places,
+    RunPart,
+    ScoredRun,
+    arrange_run,
+    find_pairs,
+    join_parts,
+    label_pairs,
+    score_part,
+)
+from evaluation.significance import BOOTSTRAP_SAMPLES, LARGEST_RESAMPLED, interval_settings, mean_intervals
+from pooling.formats.parts import in_threads
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pooling.formats.parts import PlainRows
+
+_COLUMNS_AT_ONCE = 4
+
+DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+DEFAULT_MEASURES = ("recall", "precision", "f1", "success", "judged")
+
+Mask = npt.NDArray[np.bool_]
+
+
+def evaluate(
+    qrels: Source,
+    runs: Runs,
+    k: int | Iterable[int] = DEFAULT_CUTOFFS,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    conventions: Conventions | None = None,
+    *,
+    bootstrap_samples: int = BOOTSTRAP_SAMPLES,
+    seed: int = 0,
+    pool: Source | None = None,
+    queries: Collection[str] | None = None,
+) -> Evaluation:
+    """Measure runs against qrels at every cutoff.
+
+    qrels: a path, {query: {document: relevance}}, or a frame (pandas or Polars) with the columns query_id,
+    document_id, relevance; ids are text. measures: `recall` is measured at each of `k`, `recall@10` at its
+    own cutoff, `map`, `mrr`, `rprecision`, `bpref` and `infap` over the whole run; judged is always there.
+    runs: {name: path, {query: {document: score}} or frame with query_id, document_id, score, or a function
+    that returns one when its turn comes}, or a list of paths. pool: frame (query_id, document_id) of the pool
+    the labels come from, for the bounds of recall; without it the pool is the union of the evaluated runs'
+    first max(k) documents and of the pairs with a negative relevance. queries: only these query ids.
+
+    Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
+    by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
+    nothing. The 95 % intervals speak of the choice of queries, the bounds of the labels that are not there.
+    Raises ValueError (FormatError for files) on input that has no one meaning.
+
+    >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
+    >>> result.figure("bm25", "recall", 2)["mean"]
+    0.5
+    >>> print(result.convention_line("bm25", "recall", 2))
+    Recall@2 0.500 · 1 of 1 queries · missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 50.0 %
+    """
+    conventions = conventions or Conventions()
+    at_each = cutoffs_array(k).tolist()
+    asked = asked_keys(measures, at_each)
+    cutoffs = cutoffs_array([at for _, at in asked if at is not None] or at_each[-1:])
+    names = tuple(dict.fromkeys([*(name for name, _ in asked), "judged"]))
+    keys = tuple(dict.fromkeys([*asked, *(("judged", at) for at in cutoffs.tolist())]))
+    sources = named_runs(runs)
+    notes: list[str] = []
+    labels = label_pairs(read_labels(qrels, queries, notes), conventions.min_relevance)
+    if not labels.query_count:
+        raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
+    found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes)
+    in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
+    grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
+    evaluated = [
+        _evaluated(name, scored, unjudged, keys, grades, in_mean, conventions)
+        for name, scored, unjudged in found
+    ]
+    settings = _settings(labels.query_count, bootstrap_samples, seed, pool is not None, int(cutoffs[-1]))
+    with_intervals = _with_intervals(evaluated, cutoffs, keys, bootstrap_samples, seed)
+    parts = (conventions, cutoffs, names, keys, labels, in_mean, with_intervals, settings, tuple(notes))
+    return Evaluation(*parts, sources=sources, pool=pool)
+
+
+@dataclass(frozen=True)
+class _Worked:
+    """What one part of a run leaves behind: its score, and what the bounds of recall need of it."""
+
+    part: RunPart
+    in_pool: Places | None
+    keys: pl.DataFrame | None
+
+
+def _score_all(
+    labels: Labels,
+    sources: Mapping[str, RunSource],
+    cutoffs: Integers,
+    conventions: Conventions,
+    pool: pl.DataFrame | None,
+    queries: Collection[str] | None,
+    notes: list[str],
+) -> list[tuple[str, ScoredRun, Unjudged]]:
+    """Score one run after the other, so that only one is in memory, then count what no label covers."""
+    pooled = None if pool is None else unjudged_pairs(pool, labels)
+    for pairs in (labels, pooled):
+        if pairs is not None:
+            pairs.prepare()
+
+    def work(rows: pl.DataFrame | PlainRows) -> _Worked:
+        run = arrange_run(only_queries(rows, queries), labels, conventions)
+        part = score_part(run, labels, cutoffs, conventions)
+        if pooled is not None:
+            return _Worked(part, find_pairs(run, pooled), None)
+        several = len(sources) > 1
+        return _Worked(
+            part, None, unjudged_keys(run, part.places, labels, int(cutoffs[-1])) if several else None
+        )
+
+    scored: dict[str, ScoredRun] = {}
+    worked: dict[str, list[_Worked]] = {}
+    for name, source in sources.items():
+        worked[name] = map_run(name, source, work, notes, with_rank=conventions.ties == "rank")
+        scored[name] = join_parts([done.part for done in worked[name]], labels, cutoffs)
+        _refuse_strangers(name, scored[name], queries)
+    unjudged = _unjudged(labels, pooled, scored, worked)
+    return [(name, scored[name], unjudged[name]) for name in sources]
+
+
+def _unjudged(
+    labels: Labels,
+    pooled: Labels | None,
+    scored: Mapping[str, ScoredRun],
+    worked: Mapping[str, Sequence[_Worked]],
+) -> dict[str, Unjudged]:
+    """Per run the documents without a label, in the pool that was given or in the union of the runs."""
+    if pooled is not None:
+        places = {name: [done.in_pool for done in parts if done.in_pool] for name, parts in worked.items()}
+        return {name: unjudged_in_given_pool(run, pooled, places[name]) for name, run in scored.items()}
+    if len(scored) == 1:
+        return {name: unjudged_in_union(run, unjudged_in_one(labels, run)) for name, run in scored.items()}
+    keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
+    union = unjudged_in_all(labels, keys)
+    return {name: unjudged_in_union(run, union) for name, run in scored.items()}
+
+
+def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
+    if scored.unknown and scored.missing.all() and queries is None:
+        raise ValueError(f"Run {name} has no query in common with the qrels; compare the query ids of both.")
+
+
+def _evaluated(
+    name: str,
+    scored: ScoredRun,
+    unjudged: Unjudged,
+    keys: Sequence[tuple[str, int | None]],
+    grades: Grades,
+    in_mean: Mask,
+    conventions: Conventions,
+) -> tuple[RunEvaluation, dict[str, Floats]]:
+    """The run's values by query and, per measure, what its figures hold beside mean and interval."""
+    counts = scored.counts
+    if any(measure_named(measure).by_rank for measure, _ in keys):
+        counts = replace(counts, ranked=rank_labels(grades, scored.position))
+    kept = in_mean & ~scored.missing if conventions.missing == "skip" else in_mean
+
+    def counted(values: Floats) -> Floats:
+        filled = np.fmax(values, 0.0)  # NaN, which is 0/0, counts 0 where the query counts at all
+        filled[~kept] = np.nan
+        return filled
+
+    at_cutoffs = dict.fromkeys(measure for measure, k in keys if k is not None)
+
+    def of_queries(measure: str) -> Floats:
+        return counted(measure_named(measure).function(counts))
+
+    values = dict(zip(at_cutoffs, in_threads(of_queries, at_cutoffs), strict=True))
+    end = counts.whole_run()
+    whole = {measure: counted(measure_named(measure).function(end))[:, 0] for measure, k in keys if k is None}
+    lower, upper = recall_bounds(counts, unjudged)
+    extras = {"lower": _means(counted(lower)), "upper": _means(counted(upper))}
+    extras["micro"] = share(counts.hits[kept].sum(axis=0), counts.relevant[kept].sum())
+    of_retrieved = judged_of_retrieved(counts)
+    extras["mean_of_retrieved"] = _means(np.where(kept[:, None], of_retrieved, np.nan))
+    if scored.ties is not None:
+        relevant = np.maximum(counts.relevant[:, None], 1)
+        for side in ("least", "expected", "most"):
+            extras[side] = _means(counted(getattr(scored.ties, side) / relevant))
+    return RunEvaluation(name, scored, kept, values, {}, whole), extras
+
+
+def _means(values: Floats) -> Floats:
+    """(C,) mean of each column over the rows that count; NaN without one."""
+    sums = values.sum(axis=0)
+    if not np.isnan(sums).any():
+        return share(sums, np.full(len(sums), len(values)))
+    return share(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
+
+
+def _with_intervals(
+    evaluated: Sequence[tuple[RunEvaluation, dict[str, Floats]]],
+    cutoffs: Integers,
+    keys: Sequence[tuple[str, int | None]],
+    samples: int,
+    seed: int,
+) -> dict[str, RunEvaluation]:
+    if not evaluated:
+        return {}
+    column: dict[int | None, int] = {k: index for index, k in enumerate(cutoffs.tolist())}
+    columns = [
+        run.whole[measure] if k is None else run.values[measure][:, column[k]]
+        for run, _ in evaluated
+        for measure, k in keys
+    ]
+    table = _means_and_limits(columns, samples, seed).reshape(len(evaluated), len(keys), 3)
+    result = {}
+    for (run, extras), rows in zip(evaluated, table, strict=True):
+        queries = int(run.scored.sum())
+        figures = {
+            key_of(measure, k): _figure(measure, numbers, extras, column.get(k, -1), queries)
+            for (measure, k), numbers in zip(keys, rows, strict=True)
+        }
+        result[run.name] = replace(run, figures=figures)
+    return result
+
+
+def _means_and_limits(columns: Sequence[Floats], samples: int, seed: int) -> Floats:
+    """(M, 3) mean, low and high of each of M columns, (Q,) values each."""
+
+    def work(some: Sequence[Floats]) -> Floats:
+        values = np.stack(some).T
+        low, high = mean_intervals(values, samples=samples, seed=seed)
+        return np.stack([_means(values), low, high], axis=-1)
+
+    if len(columns[0]) <= LARGEST_RESAMPLED:
+        return work(columns)  # every column in the same resamples of the queries
+    blocks = (columns[at : at + _COLUMNS_AT_ONCE] for at in range(0, len(columns), _COLUMNS_AT_ONCE))
+    return np.concatenate(list(in_threads(work, blocks)))
+
+
+def _figure(
+    measure: str, numbers: Floats, extras: Mapping[str, Floats], column: int, queries: int
+) -> dict[str, Any]:
+    mean, low, high = (_plain(number) for number in numbers)
+    figure: dict[str, Any] = {"mean": mean, "low": low, "high": high, "queries": queries}
+    if measure == "recall":
+        figure["micro"] = _plain(extras["micro"][column])
+        figure["bounds"] = [_plain(extras["lower"][column]), _plain(extras["upper"][column])]
+        if "least" in extras and extras["least"][column] < extras["most"][column]:
+            sides = {"min": "least", "expected": "expected", "max": "most"}
+            figure["ties"] = {word: _plain(extras[side][column]) for word, side in sides.items()}
+    if measure == "judged":
+        figure["mean_of_retrieved"] = _plain(extras["mean_of_retrieved"][column])
+    return figure
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def _settings(queries: int, samples: int, seed: int, pool_given: bool, deepest: int) -> dict[str, Any]:
+    """How intervals and bounds were made, for the conventions of the JSON object."""
+    return {
+        "interval": interval_settings(queries, samples, seed),
+        "pool": "as given" if pool_given else f"union of the runs' first {deepest}",
+    }

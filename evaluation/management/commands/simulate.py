@@ -1,0 +1,108 @@
+"""`simulate QRELS RUN… --depth N`: strategies replayed on labels one already has, without a database."""
+
+from __future__ import annotations
+
+import json
+import os
+from argparse import ArgumentParser, ArgumentTypeError
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pooling.commands import InputCommand
+from pooling.management.commands.pool import SCORES, TIES, count
+from pooling.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from evaluation.replay import LabelledPool
+
+
+class Command(InputCommand):
+    help = "Replay strategies on labels you already have: how soon would each have found what is relevant?"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("qrels", metavar="QRELS", type=Path, help="the labels")
+        parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="one or more runs")
+        parser.add_argument("--depth", metavar="N", type=count, required=True, help="ranks taken of each run")
+        parser.add_argument(
+            "--strategy", metavar="S", nargs="+", action="extend", help="which ones (default: all)"
+        )
+        parser.add_argument(
+            "--budget",
+            metavar="F",
+            nargs="+",
+            action="extend",
+            type=budget,
+            help="shares of each query's pool, rounded up (default: 0.1 0.25 0.5)",
+        )
+        parser.add_argument(
+            "--seeds", metavar="N", type=count, default=1, help="repetitions where chance plays"
+        )
+        parser.add_argument(
+            "--noise", metavar="F", type=noise, default=0.0, help="share of labels told wrong"
+        )
+        parser.add_argument("--batch", metavar="N", type=count, default=1, help="labels told at a time (1)")
+        parser.add_argument(
+            "--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)"
+        )
+        parser.add_argument("--k", metavar="N", type=count, help="cutoff of the recalls (default: the depth)")
+        parser.add_argument("--ties", choices=TIES, default="docid", help="what settles equal scores")
+        parser.add_argument("--scores", choices=SCORES, default="float64", help="precision of comparisons")
+        parser.add_argument("--format", choices=("table", "json"), default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Read, replay, write."""
+        # Many small systems of equations: more threads only wait for each other. Read when NumPy is loaded.
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        from evaluation.replay import BUDGETS
+        from evaluation.simulation import simulate
+        from evaluation.simulation_table import as_table
+        from pooling.strategies import STRATEGIES, strategy_named
+
+        strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
+        for name in strategies:
+            strategy_named(name)
+        given = {name: options[name] for name in ("seeds", "noise", "batch", "k")}
+        budgets = sorted(set(options["budget"] or BUDGETS))
+        pool = read_pool(options)
+        with progress_bar("Replaying") as report:
+            result = simulate(pool, strategies, budgets=budgets, report=report, **given)
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(result.to_dict(), indent=2))
+        else:
+            self.stdout.write(as_table(result), ending="")
+
+
+def read_pool(options: dict[str, Any]) -> LabelledPool:
+    """The labelled pool of the files; each run is cut to the depth right after reading."""
+    from evaluation.inputs import named_runs, qrels_frame, run_frame
+    from evaluation.replay import labelled_pool
+    from pooling.ranking import order_run
+
+    order = {name: options[name] for name in ("ties", "scores", "depth")}
+    labels = qrels_frame(options["qrels"])
+    tops = {}
+    for name, path in named_runs(options["runs"]).items():
+        frame = run_frame(name, path, with_rank=options["ties"] == "rank")
+        tops[name] = order_run(frame, **order).drop("position")
+    return labelled_pool(labels, tops, min_relevance=options["min_relevance"], **order)
+
+
+def budget(text: str) -> float:
+    value = number(text)
+    if not 0 < value <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a share above 0 and up to 1")
+    return value
+
+
+def noise(text: str) -> float:
+    value = number(text)
+    if not 0 <= value < 1:
+        raise ArgumentTypeError(f"{text!r} is not a share from 0 to below 1")
+    return value
+
+
+def number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0

@@ -1,0 +1,41 @@
+"""The registry of measures: each with its definition, formula and reference. No file, frame or convention
+here."""
+
+from __future__ import annotations
+
+from evaluation.measures import counting, ranking
+from evaluation.measures.counting import judged_of_retrieved
+from evaluation.measures.ranked import Grades, RankedLabels, rank_labels
+from evaluation.measures.registry import (
+    MEASURES,
+    Floats,
+    Integers,
+    Measure,
+    TopCounts,
+    asked_keys,
+    key_of,
+    measure_named,
+    share,
+    split_name,
+    titled,
+)
+
+__all__ = [
+    "MEASURES",
+    "Floats",
+    "Grades",
+    "Integers",
+    "Measure",
+    "RankedLabels",
+    "TopCounts",
+    "asked_keys",
+    "counting",
+    "judged_of_retrieved",
+    "key_of",
+    "measure_named",
+    "rank_labels",
+    "ranking",
+    "share",
+    "split_name",
+    "titled",
+]

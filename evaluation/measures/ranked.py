@@ -1,0 +1,105 @@
+"""Where the labelled documents of a run stand: what the measures that are not counts are computed from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Grades:
+    """The labels of a qrels, one row per pair, the same for every run.
+
+    query: (n,) number of the pair's query, rising. relevance: (n,) as in the qrels, negative where the pair
+    was pooled and not judged. relevant: (n,) whether the label counts as relevant.
+    """
+
+    query: Integers
+    relevance: npt.NDArray[Any]
+    relevant: Mask
+    query_count: int
+
+    @cached_property
+    def nonrelevant_count(self) -> Integers:
+        """(Q,) documents per query that were judged and are not relevant."""
+        not_relevant = (self.relevance >= 0) & ~self.relevant
+        return np.bincount(self.query[not_relevant], minlength=self.query_count)
+
+    @cached_property
+    def ideal(self) -> tuple[Integers, Integers, Floats]:
+        """The best order of every query's gains: query, position (1-based) and gain of each."""
+        gains = np.flatnonzero(self.relevance > 0)
+        order = gains[np.lexsort((-self.relevance[gains].astype(np.int64), self.query[gains]))]
+        query = self.query[order]
+        return (
+            query,
+            counted_above(np.ones(len(query), dtype=np.bool_), query) + 1,
+            self.relevance[order].astype(np.float64),
+        )
+
+
+@dataclass(frozen=True)
+class RankedLabels:
+    """The labelled pairs that a run retrieved, in its order, a query's rows together.
+
+    query, position (1-based), relevance, relevant: (m,). grades: all labels, retrieved or not.
+    """
+
+    grades: Grades
+    query: Integers
+    position: Integers
+    relevance: npt.NDArray[Any]
+    relevant: Mask
+
+    def above(self, counted: Mask) -> Integers:
+        """(m,) how many of the `counted` rows of the same query stand above each row."""
+        return counted_above(counted, self.query)
+
+    def sums_up_to(self, cutoffs: Integers, rows: Mask, values: Floats) -> Floats:
+        """(Q, C) the sum of `values`, one for each of the chosen rows, over positions up to each cutoff."""
+        return sums_up_to(self.position[rows], self.query[rows], values, cutoffs, self.grades.query_count)
+
+
+def rank_labels(grades: Grades, position: Integers) -> RankedLabels:
+    """Put the pairs in the run's order; position: (n,) 1-based, 0 for a pair that was not retrieved."""
+    found = np.flatnonzero(position > 0)
+    query, place = grades.query[found], position[found]
+    order = np.argsort(query * (int(place.max(initial=0)) + 1) + place)
+    rows = found[order]
+    return RankedLabels(
+        grades, grades.query[rows], position[rows], grades.relevance[rows], grades.relevant[rows]
+    )
+
+
+def counted_above(counted: Mask, query: Integers) -> Integers:
+    """(m,) how many `counted` rows of the same query come before each row; a query's rows are together."""
+    before: Integers = np.cumsum(counted) - counted
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    lengths = np.diff(np.append(first, len(query)))
+    result: Integers = before - np.repeat(before[first], lengths)
+    return result
+
+
+def sums_up_to(
+    position: Integers, query: Integers, values: Floats, cutoffs: Integers, query_count: int
+) -> Floats:
+    """(Q, C) the sum of each query's `values` at positions up to each cutoff; cutoffs rise."""
+    bucket = np.searchsorted(cutoffs, position)
+    within = bucket < len(cutoffs)
+    cells = query[within] * len(cutoffs) + bucket[within]
+    sums = np.bincount(cells, weights=values[within], minlength=query_count * len(cutoffs))
+    return np.cumsum(sums.reshape(query_count, len(cutoffs)), axis=1)
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+NOTHING_RANKED = RankedLabels(
+    Grades(_NONE, _NONE, _NONE.astype(np.bool_), 0), _NONE, _NONE, _NONE, _NONE.astype(np.bool_)
+)

@@ -1,0 +1,137 @@
+"""What a measure is, the registry of all of them, and how their names are read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.measures.ranked import NOTHING_RANKED, RankedLabels
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class TopCounts:
+    """What is known of one run's first K documents, for Q queries and C cutoffs.
+
+    cutoffs: (C,) the values of K, rising. hits, judged, retrieved: (Q, C) relevant, labelled and all
+    documents in the first K. relevant: (Q,) relevant documents in the qrels. depth: (Q,) documents in the
+    run. ranked: where the labelled documents stand, for the measures that are not counts; left empty where
+    none of those was asked for.
+    """
+
+    cutoffs: Integers
+    hits: Integers
+    judged: Integers
+    retrieved: Integers
+    relevant: Integers
+    depth: Integers
+    ranked: RankedLabels = NOTHING_RANKED
+
+    def whole_run(self) -> TopCounts:
+        """The same run with one cutoff that reaches its end; only for measures that read `ranked`."""
+        end = np.array([max(1, int(self.depth.max(initial=1)))])
+        return replace(self, cutoffs=end)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure: `function(counts)` gives (Q, C) values, NaN where it is undefined.
+
+    by_rank: it reads where documents stand (`counts.ranked`) and not only counts. whole: without a cutoff it
+    is over the whole run; other measures are then taken at every K. cut: it can be taken at K.
+    """
+
+    name: str
+    title: str
+    definition: str
+    formula: str
+    reference: str
+    function: Callable[[TopCounts], Floats]
+    by_rank: bool = False
+    whole: bool = False
+    cut: bool = True
+
+    def __post_init__(self) -> None:
+        if not (self.whole or self.cut):
+            raise ValueError(f"Measure {self.name} is neither over the whole run nor at K.")
+
+
+MEASURES: dict[str, Measure] = {}
+
+_OTHER_NAMES = {
+    "p": "precision",
+    "r": "recall",
+    "hit_rate": "success",
+    "rprec": "rprecision",
+    "ap": "map",
+    "rr": "mrr",
+    "recip_rank": "mrr",
+}
+_NAME = re.compile(r"([a-z][a-z0-9_]*)(?:@([1-9][0-9]*))?")
+
+
+def register(*measures: Measure) -> None:
+    """Add measures to the registry, in the order in which they are listed everywhere."""
+    MEASURES.update({measure.name: measure for measure in measures})
+
+
+def measure_named(name: str) -> Measure:
+    """The measure of that name; ValueError lists the known ones."""
+    if name not in MEASURES:
+        raise ValueError(f"There is no measure {name!r}; the measures are {', '.join(MEASURES)}.")
+    return MEASURES[name]
+
+
+def split_name(text: str) -> tuple[str, int | None]:
+    """A measure name with or without its cutoff: `recall@10` -> ("recall", 10), `recall` -> ("recall", None).
+
+    >>> split_name("F1@5")
+    ('f1', 5)
+    """
+    match = _NAME.fullmatch(text.strip().lower())
+    if match is None:
+        raise ValueError(f"{text!r} is no measure; write for instance recall or recall@10.")
+    measure = measure_named(_OTHER_NAMES.get(match[1], match[1]))
+    if match[2] and not measure.cut:
+        raise ValueError(f"{measure.name} has no cutoff; write {measure.name} for the whole run.")
+    return measure.name, int(match[2]) if match[2] else None
+
+
+def key_of(measure: str, k: int | None) -> str:
+    """The key of a figure: `recall@10`, and `map` over the whole run."""
+    return measure if k is None else f"{measure}@{k}"
+
+
+def titled(measure: str, k: int | None) -> str:
+    """The same for people: `Recall@10`, `MAP`."""
+    return key_of(MEASURES[measure].title, k)
+
+
+def asked_keys(measures: Iterable[str], cutoffs: Iterable[int]) -> list[tuple[str, int | None]]:
+    """(measure, k) for every measure that names its cutoff, and for the others at each of `cutoffs`.
+
+    k is None for what is over the whole run.
+
+    >>> asked_keys(["recall@10", "success", "map"], [1, 5])
+    [('recall', 10), ('success', 1), ('success', 5), ('map', None)]
+    """
+    values = list(cutoffs)
+    asked: list[tuple[str, int | None]] = []
+    for name, k in map(split_name, measures):
+        at_each = k is None and not MEASURES[name].whole
+        asked += [(name, at) for at in values] if at_each else [(name, k)]
+    return list(dict.fromkeys(asked))
+
+
+def share(above: npt.NDArray[Any], below: npt.NDArray[Any]) -> Floats:
+    """above / below in float64, NaN where `below` is 0; `below` is broadcast."""
+    result = np.full(above.shape, np.nan)
+    np.divide(above, below, out=result, where=np.broadcast_to(below != 0, above.shape))
+    return result

@@ -1,0 +1,208 @@
+"""The files of a report, in one folder of the file storage: values by query and relevant documents with their
+ranks as Parquet, the tables as text, and the pictures once they were asked for.
+
+A page reads only the part it shows: rows of one run and measure, or the documents of a few queries.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from django.core.files import File
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from evaluation.models import Report
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.db.models.fields.files import FieldFile
+
+    from evaluation.results import Evaluation
+
+# Counts up when the pictures change, so that those of older versions are drawn again.
+LOOK = 1
+VARIANTS = ("light", "dark", "light-narrow", "dark-narrow")
+TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
+
+
+def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> None:
+    """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here."""
+    from evaluation.rendering import render
+
+    folder = f"reports/{report.collection.slug}/{uuid4().hex}"
+    report.per_query.name = f"{folder}/per-query.parquet"
+    report.relevant.name = f"{folder}/relevant.parquet"
+    # One row group holds one run and measure: what a page asks for is one of them.
+    rows = len(evaluation.labels.query_ids) * len(evaluation.cutoffs)
+    _put(report.per_query.name, evaluation.per_query_frame(), max(rows, 1))
+    _put(report.relevant.name, _relevant_frame(evaluation, qrels), 50_000)
+    for form, name in TABLES.items():
+        default_storage.save(f"{folder}/{name}", ContentFile(render(evaluation, form).encode()))
+
+
+def delete_parts(report: Report) -> None:
+    """Remove what `store_parts` wrote, whole or in part."""
+    tables = (_beside(report, name) for name in TABLES.values())
+    for name in (report.per_query.name, report.relevant.name, *tables):
+        default_storage.delete(str(name))
+
+
+def read_table(report: Report, form: str) -> bytes:
+    """The report as text in one of TABLES, as `evaluate --format` prints it."""
+    with default_storage.open(_beside(report, TABLES[form]), "rb") as file:
+        return bytes(file.read())
+
+
+def _beside(report: Report, name: str) -> str:
+    return str(PurePosixPath(str(report.per_query.name)).with_name(name))
+
+
+def _picture(measure: str, variant: str) -> str:
+    return f"{measure}-{variant}-{LOOK}.svg"
+
+
+def _put(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "part.parquet"
+        frame.write_parquet(path, compression="zstd", row_group_size=row_group_size)
+        with path.open("rb") as file:
+            default_storage.save(name, File(file))
+
+
+def _relevant_frame(evaluation: Evaluation, qrels: pl.DataFrame) -> pl.DataFrame:
+    """Every relevant pair: query_id, document_id, relevance, and rank_0 ... in the order of the runs."""
+    import numpy as np
+    import polars as pl
+
+    labels = evaluation.labels
+    rows = np.flatnonzero(labels.relevant)
+    ranks = {
+        f"rank_{index}": pl.Series(run.counted.position[rows]).cast(pl.UInt32)
+        for index, run in enumerate(evaluation.runs.values())
+    }
+    pairs = pl.DataFrame(
+        {
+            "query_id": labels.query_ids.gather(labels.query[rows]),
+            "document_id": labels.document_ids.gather(rows),
+            **{name: rank.replace(0, None) for name, rank in ranks.items()},
+        }
+    )
+    graded = pairs.join(qrels, on=["query_id", "document_id"], how="left", maintain_order="left")
+    return graded.select("query_id", "document_id", "relevance", *ranks)
+
+
+def run_names(report: Report) -> list[str]:
+    """The report's runs in the order they were asked for."""
+    return [run["name"] for run in report.options["runs"]]
+
+
+def cutoffs_of(report: Report, measure: str) -> list[int | None]:
+    """The values of K a measure has in the report; only None where it is over the whole run."""
+    figures = report.result["runs"][run_names(report)[0]]
+    return [None] if measure in figures else list(report.options["k"])
+
+
+def figure_of(report: Report, run: str, measure: str, k: int | None) -> dict[str, Any]:
+    """The stored figure of one run, measure and K (None: over the whole run)."""
+    from evaluation.measures import key_of
+
+    figure: dict[str, Any] = report.result["runs"][run][key_of(measure, k)]
+    return figure
+
+
+def scan_per_query(report: Report) -> pl.LazyFrame:
+    """Values by query: run, query_id, measure, k, value (null: the query does not count)."""
+    return _scan(report.per_query)
+
+
+def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
+    """Per query with a relevant label: query_id, relevant, found (those in the run's first k)."""
+    import polars as pl
+
+    rank = f"rank_{run_names(report).index(run)}"
+    counts = (
+        _scan(report.relevant)
+        .group_by("query_id")
+        .agg(pl.len().alias("relevant"), (pl.col(rank) <= k).sum().alias("found"))
+    )
+    return counts.collect()
+
+
+def relevant_total(report: Report) -> int:
+    """How many pairs count as relevant in this report."""
+    import polars as pl
+
+    return int(_scan(report.relevant).select(pl.len()).collect().item())
+
+
+def relevant_of(report: Report, query_ids: Sequence[str]) -> pl.DataFrame:
+    """The relevant documents of some queries, with their rank in every run."""
+    import polars as pl
+
+    return _scan(report.relevant).filter(pl.col("query_id").is_in(list(query_ids))).collect()
+
+
+def _scan(field: FieldFile) -> pl.LazyFrame:
+    import polars as pl
+
+    try:
+        return pl.scan_parquet(field.path)
+    except NotImplementedError:  # a storage without local paths
+        with field.open("rb") as file:
+            return pl.scan_parquet(io.BytesIO(file.read()))
+
+
+def chart_key(report: Report) -> str:
+    """Differs between any two reports and looks: what makes a picture's address safe to cache for ever."""
+    return f"{PurePosixPath(str(report.per_query.name)).parent.name[:12]}-{LOOK}"
+
+
+def chart_svg(report: Report, measure: str, variant: str) -> bytes:
+    """The curve of a measure as SVG, drawn once and then kept beside the report's data."""
+    name = _beside(report, _picture(measure, variant))
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    from evaluation import charts
+
+    picture = charts.to_svg(draw(report, measure, variant))
+    default_storage.save(name, ContentFile(picture))
+    return picture
+
+
+def chart_png(report: Report, measure: str) -> bytes:
+    """The curve of a measure as PNG, for documents."""
+    from evaluation import charts
+
+    return charts.to_png(draw(report, measure, "light"), scale=3)
+
+
+def draw(report: Report, measure: str, variant: str) -> Any:
+    """The Altair chart of a report's curve; `variant` is one of VARIANTS."""
+    import pandas as pd
+
+    from evaluation import charts
+    from evaluation.measures import titled
+
+    cutoffs = cutoffs_of(report, measure)
+    rows = [
+        {"run": run, "k": k or 0, **_numbers(figure_of(report, run, measure, k))}
+        for run in run_names(report)
+        for k in cutoffs
+    ]
+    return charts.recall_curve(
+        pd.DataFrame(rows).astype({"mean": float, "low": float, "high": float}),
+        dark=variant.startswith("dark"),
+        narrow=variant.endswith("narrow"),
+        title=titled(measure, cutoffs[0]) if len(cutoffs) == 1 else f"{titled(measure, None)}@K",
+    )
+
+
+def _numbers(figure: dict[str, Any]) -> dict[str, Any]:
+    return {name: figure[name] for name in ("mean", "low", "high")}

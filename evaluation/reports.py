@@ -1,0 +1,259 @@
+"""Reports: stored runs measured on a qrels release, once, with everything needed to measure them again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+
+from evaluation.models import Report
+from evaluation.report_choices import (
+    MEASURES,
+    checked_cutoffs,
+    checked_measures,
+    conventions_from,
+    default_cutoffs,
+    release_chosen,
+    runs_chosen,
+)
+from evaluation.report_files import VARIANTS, chart_svg, delete_parts, store_parts
+from labeling.qrels import read_release
+from pooling.jobs import job_kind, start_job
+from pooling.models import Collection, Job, Pool, Run
+from pooling.pools import pooled_frame
+from pooling.problems import InputError
+from pooling.runs import read_stored_run
+from pooling.storing import checked_name, disk_errors_named
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+    from evaluation.conventions import Conventions
+    from evaluation.results import Evaluation
+    from labeling.models import QrelsRelease
+
+Progress = Callable[[float, str], None]
+
+SEED = 0
+SAMPLES = 10_000
+
+
+@dataclass(frozen=True)
+class ReportRequest:
+    """What somebody asks for, by name and in plain values, so that a job can hold it; None takes the default.
+
+    release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as the runs go. conventions: a preset's name
+    under `preset`, and values that win over it under the names of `evaluation.Conventions`.
+    """
+
+    name: str | None = None
+    release: str | None = None
+    runs: Sequence[str] | None = None
+    k: Sequence[int] | None = None
+    measures: Sequence[str] | None = None
+    conventions: Mapping[str, Any] | None = None
+
+
+def request_report(collection: Collection, request: ReportRequest, user: User | None) -> Report | Job:
+    """Create the report that is asked for, or the job that will when the runs are large.
+
+    What can be refused is refused here, before a job is queued: `InputError` names the field.
+    """
+    asked = _resolved(collection, request)
+    if sum(run.row_count for run in asked["runs"]) > settings.BACKGROUND_REPORT_ROWS:
+        fixed = {"release": asked["release"].name, "runs": [run.name for run in asked["runs"]]}
+        return start_job(collection, "report", {**asdict(request), **fixed}, user)
+    return create_report(collection, user=user, **asked)
+
+
+@job_kind("report")
+def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
+    asked = _resolved(job.collection, ReportRequest(**job.arguments))
+    made = create_report(job.collection, user=job.created_by, report=report, **asked)
+    report(0.95, "Drawing.")
+    for variant in VARIANTS:
+        chart_svg(made, "recall", variant)
+    return result_of(made)
+
+
+def result_of(report: Report) -> dict[str, Any]:
+    """What the HTTP interface and a finished job say of a new report."""
+    return {"id": report.pk, "name": report.name, "url": report.get_absolute_url()}
+
+
+def _resolved(collection: Collection, request: ReportRequest) -> dict[str, Any]:
+    """The arguments of `create_report` that a request stands for."""
+    release = release_chosen(collection, request.release)
+    runs = runs_chosen(collection, request.runs)
+    return {
+        "name": checked_name(request.name, "report") if request.name else None,
+        "release": release,
+        "runs": runs,
+        "k": checked_cutoffs(default_cutoffs(runs) if request.k is None else request.k),
+        "measures": checked_measures(MEASURES if request.measures is None else request.measures),
+        "conventions": conventions_from(request.conventions or {}),
+    }
+
+
+def create_report(
+    collection: Collection,
+    *,
+    name: str | None = None,
+    release: QrelsRelease,
+    runs: Sequence[Run],
+    k: Sequence[int],
+    measures: Sequence[str],
+    conventions: Conventions,
+    user: User | None = None,
+    report: Progress | None = None,
+) -> Report:
+    """Measure `runs` on `release` at every K and keep the result; `report(share, detail)` hears how far.
+
+    Recall and coverage are always measured. The bounds of recall rest on every pool of the collection and on
+    the first K of the runs. `InputError` for an empty list of runs, a K below 1, a measure that does not
+    exist, and a run without any query of the release.
+    """
+    report = report or (lambda share, detail: None)
+    if not runs:
+        raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
+    cutoffs, chosen = checked_cutoffs(k), checked_measures(measures)
+    name = checked_name(name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report")
+    pools = _pools_beyond(collection, runs, cutoffs[-1], conventions)
+    pool = _pool_of_bounds(pools, runs, cutoffs[-1], conventions)
+    qrels = read_release(release)
+    evaluation = _evaluation(qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool)
+    report(0.85, "Storing.")
+    made = Report(collection=collection, name=name, release=release, created_by=user)
+    made.options = _options(release, runs, cutoffs, chosen, conventions, pools)
+    made.result = evaluation.to_dict()
+    return _stored(made, runs, evaluation, qrels)
+
+
+def _readers(
+    runs: Sequence[Run], conventions: Conventions, report: Progress
+) -> dict[str, Callable[[], pl.DataFrame]]:
+    """How to read each run from storage when its turn comes, so that not all are in memory at once."""
+
+    def reader(run: Run, done: int) -> Callable[[], pl.DataFrame]:
+        def read() -> pl.DataFrame:
+            report(0.8 * done / len(runs), f"Measuring “{run.name}”.")
+            return read_stored_run(run, need_rank=conventions.ties == "rank")
+
+        return read
+
+    return {run.name: reader(run, done) for done, run in enumerate(runs)}
+
+
+def _evaluation(
+    qrels: pl.DataFrame,
+    runs: Mapping[str, Callable[[], pl.DataFrame]],
+    cutoffs: Sequence[int],
+    measures: Sequence[str],
+    conventions: Conventions,
+    pool: pl.DataFrame | None,
+) -> Evaluation:
+    from evaluation.evaluating import evaluate
+
+    try:
+        return evaluate(
+            qrels, runs, cutoffs, measures, conventions, bootstrap_samples=SAMPLES, seed=SEED, pool=pool
+        )
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _pools_beyond(
+    collection: Collection, runs: Sequence[Run], deepest: int, conventions: Conventions
+) -> list[Pool]:
+    """The pools that hold pairs which the first `deepest` of these runs do not."""
+    names = {run.pk for run in runs}
+    pools = collection.pools.prefetch_related("pool_runs")
+    return [
+        pool
+        for pool in pools
+        if pool.depth > deepest
+        or not names.issuperset(entry.run_id for entry in pool.pool_runs.all())
+        or (pool.ties, pool.scores) != (conventions.ties, conventions.scores)
+    ]
+
+
+def _pool_of_bounds(
+    pools: Sequence[Pool], runs: Sequence[Run], deepest: int, conventions: Conventions
+) -> pl.DataFrame | None:
+    """The pairs on which the bounds of recall rest; None means the first K of the runs and nothing else."""
+    if not pools:
+        return None
+    import polars as pl
+
+    parts = [pooled_frame(pool) for pool in pools]
+    for run in runs:
+        if not any(_holds(pool, run, deepest, conventions) for pool in pools):
+            parts.append(_top(run, deepest, conventions))
+    return pl.concat(parts).unique()
+
+
+def _holds(pool: Pool, run: Run, deepest: int, conventions: Conventions) -> bool:
+    """Whether the pool has all of the run's first `deepest` documents."""
+    same_order = (pool.ties, pool.scores) == (conventions.ties, conventions.scores)
+    pooled = any(entry.run_id == run.pk for entry in pool.pool_runs.all())
+    return pooled and same_order and pool.depth >= deepest
+
+
+def _top(run: Run, deepest: int, conventions: Conventions) -> pl.DataFrame:
+    from pooling.ranking import order_run
+
+    frame = read_stored_run(run, need_rank=conventions.ties == "rank")
+    ordered = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=deepest)
+    return ordered.select("query_id", "document_id")
+
+
+def _options(
+    release: QrelsRelease,
+    runs: Sequence[Run],
+    cutoffs: Sequence[int],
+    measures: Sequence[str],
+    conventions: Conventions,
+    pools: Sequence[Pool],
+) -> dict[str, Any]:
+    """What it takes to make the same report again, and to see whether its inputs are still the same."""
+    return {
+        "release": {"name": release.name, "sha256": release.sha256},
+        "runs": [{"name": run.name, "sha256": run.sha256} for run in runs],
+        "k": list(cutoffs),
+        "measures": list(measures),
+        "conventions": asdict(conventions),
+        "bootstrap_samples": SAMPLES,
+        "seed": SEED,
+        "pools": [pool.name for pool in pools],
+        "software": _software(),
+    }
+
+
+def _software() -> dict[str, str]:
+    from importlib.metadata import PackageNotFoundError, version
+
+    def version_of(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "checkout"
+
+    return {package: version_of(package) for package in ("soundings", "polars", "numpy")}
+
+
+def _stored(made: Report, runs: Sequence[Run], evaluation: Evaluation, qrels: pl.DataFrame) -> Report:
+    """Write the files, then the row; when either fails, nothing stays behind."""
+    with disk_errors_named():
+        try:
+            store_parts(made, evaluation, qrels)
+            with transaction.atomic():
+                made.save()
+                made.runs.set(runs)
+        except BaseException:
+            delete_parts(made)
+            raise
+    return made

@@ -1,0 +1,43 @@
+"""Which queries: intervals, paired tests, corrections and power. Not a word about missing labels."""
+
+from __future__ import annotations
+
+from evaluation.significance.corrections import CORRECTIONS, adjusted
+from evaluation.significance.intervals import (
+    BOOTSTRAP_SAMPLES,
+    LARGEST_RESAMPLED,
+    LEVEL,
+    bca_intervals,
+    difference_intervals,
+    interval_settings,
+    mean_intervals,
+)
+from evaluation.significance.paired import (
+    PERMUTATIONS,
+    TESTS,
+    effect_sizes,
+    paired_differences,
+    randomisation_test,
+    t_test,
+)
+from evaluation.significance.power import power_line, queries_needed
+
+__all__ = [
+    "BOOTSTRAP_SAMPLES",
+    "CORRECTIONS",
+    "LARGEST_RESAMPLED",
+    "LEVEL",
+    "PERMUTATIONS",
+    "TESTS",
+    "adjusted",
+    "bca_intervals",
+    "difference_intervals",
+    "effect_sizes",
+    "interval_settings",
+    "mean_intervals",
+    "paired_differences",
+    "power_line",
+    "queries_needed",
+    "randomisation_test",
+    "t_test",
+]

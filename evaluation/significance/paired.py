@@ -1,0 +1,98 @@
+"""Tests of paired differences: two runs on the same queries, or many such pairs at once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+PERMUTATIONS = 10_000
+# Sums of the same numbers in another order differ in the last digits, and still count as equal.
+_EQUAL = 1e-12
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+def paired_differences(values: Floats, pairs: Sequence[tuple[int, int]]) -> Floats:
+    """(Q, P) first minus second of each pair of columns of `values` (Q, M); NaN where one does not count."""
+    first, second = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
+    differences: Floats = values[:, first] - values[:, second]
+    return differences
+
+
+def randomisation_test(differences: Floats, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Floats:
+    """Two-sided p-value of each column's mean under random signs: (1 + #{|Δ*| ≥ |Δ|}) / (1 + B).
+
+    differences: (Q, P), NaN where a query does not count. All columns see the same signs. p is never 0, and
+    NaN in a column without a query. Without ties among them, n queries cannot give less than 2 / 2ⁿ.
+
+    Smucker, Allan and Carterette, A comparison of statistical significance tests for IR evaluation (2007).
+
+    >>> float(randomisation_test(np.zeros((5, 1)), permutations=99)[0])
+    1.0
+    """
+    filled = np.nan_to_num(differences)  # a zero is the same under either sign
+    observed = np.abs(filled.sum(axis=0)) - _EQUAL * np.abs(filled).sum(axis=0)
+    reached = np.zeros(filled.shape[1], dtype=np.int64)
+    for signs in _signs(len(filled), permutations, seed):
+        reached += np.count_nonzero(np.abs(signs @ filled) >= observed, axis=0)
+    p = (1 + reached) / (1 + permutations)
+    return np.where(np.isnan(differences).all(axis=0), np.nan, p)
+
+
+def _signs(query_count: int, permutations: int, seed: int) -> Iterator[Floats]:
+    """Yield (chunk, Q) matrices of -1 and 1, `permutations` rows in all."""
+    generator = np.random.Generator(np.random.PCG64(seed))
+    chunk = max(1, _NUMBERS_AT_ONCE // max(query_count, 1))
+    for start in range(0, permutations, chunk):
+        rows = min(chunk, permutations - start)
+        width = -(-query_count // 8)
+        drawn = np.frombuffer(generator.bytes(rows * width), dtype=np.uint8).reshape(rows, width)
+        yield np.unpackbits(drawn, axis=1, count=query_count).astype(np.float64) * 2 - 1
+
+
+def t_test(differences: Floats) -> Floats:
+    """Two-sided p-value of the paired t-test for each column of `differences` (Q, P), NaN left out.
+
+    Where all differences are equal the statistic has no spread: p is 1 for equal runs, else 0. NaN below two
+    queries.
+
+    Student, The probable error of a mean (1908).
+    """
+    from scipy import stats
+
+    n, mean, deviation = _moments(differences)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        statistic = np.where(mean == 0, 0.0, mean * np.sqrt(n) / deviation)
+    p: Floats = 2 * stats.t.sf(np.abs(statistic), np.maximum(n - 1, 1))
+    return np.where(n < 2, np.nan, p)
+
+
+TESTS: dict[str, Callable[..., Floats]] = {"randomisation": randomisation_test, "t": t_test}
+
+
+def effect_sizes(differences: Floats) -> Floats:
+    """Cohen's d of each column: the mean difference in standard deviations of the differences.
+
+    NaN where the differences have no spread or are fewer than two. About 0.2 is small, 0.5 medium, 0.8 large.
+
+    Cohen, Statistical power analysis for the behavioral sciences (1988), chapter 2 (d_z).
+    """
+    n, mean, deviation = _moments(differences)
+    result = np.full(len(mean), np.nan)
+    np.divide(mean, deviation, out=result, where=(n >= 2) & (deviation > 0))
+    return result
+
+
+def _moments(differences: Floats) -> tuple[npt.NDArray[np.int64], Floats, Floats]:
+    """Number, mean and standard deviation (n - 1) of each column's values; equal values have exactly 0."""
+    counted = ~np.isnan(differences)
+    n = np.count_nonzero(counted, axis=0)
+    filled = np.where(counted, differences, 0.0)
+    mean = filled.sum(axis=0) / np.maximum(n, 1)
+    squares = (np.where(counted, filled - mean, 0.0) ** 2).sum(axis=0)
+    deviation = np.sqrt(squares / np.maximum(n - 1, 1))
+    negligible = deviation <= _EQUAL * np.abs(filled).max(axis=0, initial=0.0)
+    return n, mean, np.where(negligible, 0.0, deviation)

@@ -1,0 +1,79 @@
+"""The pages of reports: the list, the form, one report with its pictures and its files."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.access import report_for
+from evaluation.downloads import download
+from evaluation.forms import ReportForm, ReportView
+from evaluation.models import Report
+from evaluation.report_files import VARIANTS, chart_svg
+from evaluation.report_page import report_context
+from evaluation.reports import request_report
+from pooling.access import ADMIN, collection_for
+from pooling.problems import InputError
+
+
+@login_required
+@require_safe
+def reports(request: HttpRequest, slug: str) -> HttpResponse:
+    """The reports of a collection, newest first."""
+    collection = collection_for(request.user, slug)
+    rows = collection.reports.select_related("release", "created_by").defer("result")
+    page = Paginator(rows, 25).get_page(request.GET.get("page"))
+    ready = collection.releases.exists() and collection.runs.exists()
+    context = {"collection": collection, "section": "reports", "page": page, "ready": ready}
+    return render(request, "evaluation/reports.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def report_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form for a new report."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = ReportForm(request.POST or None, collection=collection)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = request_report(collection, form.request(), request.user)  # type: ignore[arg-type]
+            return redirect(made) if isinstance(made, Report) else redirect("job", made.pk)
+        except InputError as error:
+            form.refuse(error)
+    return render(
+        request, "evaluation/report_new.html", {"collection": collection, "section": "reports", "form": form}
+    )
+
+
+@login_required
+@require_safe
+def report(request: HttpRequest, report_id: int) -> HttpResponse:
+    """One report; the query string chooses measure, and run and K of the worst queries."""
+    shown = report_for(request.user, report_id)
+    context = {"collection": shown.collection, "section": "reports", "report": shown}
+    chosen = ReportView(request.GET, report=shown).choice()
+    return render(request, "evaluation/report.html", {**context, **report_context(shown, chosen)})
+
+
+@login_required
+@require_safe
+def report_download(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+    """The report as a file; a picture is of the measure in the query string."""
+    shown = report_for(request.user, report_id)
+    return download(shown, format, ReportView(request.GET, report=shown).choice().measure)
+
+
+@login_required
+@require_safe
+def report_chart(request: HttpRequest, report_id: int, measure: str, variant: str) -> HttpResponse:
+    """The curve of one measure as SVG; a report does not change, so neither does its picture."""
+    shown = report_for(request.user, report_id)
+    if variant not in VARIANTS or measure not in shown.options["measures"]:
+        raise Http404("This report has no such picture.")
+    response = HttpResponse(chart_svg(shown, measure, variant), content_type="image/svg+xml")
+    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
+    return response

@@ -1,0 +1,99 @@
+"""The curve of a report as a picture: what it holds, in which colours, and that nothing is fetched for it."""
+
+from __future__ import annotations
+
+import json
+
+import pandas as pd
+import pytest
+
+from evaluation import charts
+
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def make_curve(*runs: str) -> pd.DataFrame:
+    rows = [(run, k, 0.1 * k, 0.1 * k - 0.05, 0.1 * k + 0.05) for run in runs for k in (1, 3, 5)]
+    return pd.DataFrame(rows, columns=["run", "k", "mean", "low", "high"])
+
+
+def test_the_svg_names_every_run() -> None:
+    svg = charts.to_svg(charts.recall_curve(make_curve("BM25", "dense & <odd>"))).decode()
+    assert svg.startswith("<svg")
+    assert ">BM25</text>" in svg
+    assert ">dense &amp; &lt;odd&gt;</text>" in svg
+
+
+def test_the_png_is_one() -> None:
+    assert charts.to_png(charts.recall_curve(make_curve("BM25"))).startswith(PNG)
+
+
+@pytest.mark.parametrize(("dark", "theme"), [(False, charts.LIGHT), (True, charts.DARK)])
+def test_light_and_dark_have_their_own_colours(dark: bool, theme: charts.Theme) -> None:
+    svg = charts.to_svg(charts.recall_curve(make_curve("a", "b"), dark=dark)).decode()
+    assert theme.background in svg
+    assert theme.runs[0] in svg
+    assert theme.runs[1] in svg
+
+
+def test_no_two_of_fifty_runs_look_alike() -> None:
+    names = [f"run {number}" for number in range(50)]
+    found = json.dumps(charts.recall_curve(make_curve(*names)).to_dict())
+    scales = _scales(json.loads(found))
+    looks = set(zip(scales["color"], map(tuple, scales["strokeDash"]), strict=True))
+    assert len(looks) == 50
+    assert len(set(scales["color"])) == 8
+
+
+def _scales(specification: dict) -> dict[str, list]:
+    encodings = [layer["encoding"] for layer in specification["layer"]]
+    return {
+        channel: encoding[channel]["scale"]["range"]
+        for encoding in encodings
+        for channel in ("color", "strokeDash")
+        if channel in encoding
+    }
+
+
+@pytest.mark.parametrize("theme", [charts.LIGHT, charts.DARK], ids=["light", "dark"])
+def test_every_colour_stands_out_from_its_background(theme: charts.Theme) -> None:
+    ground = _luminance(theme.background)
+    for colour in (*theme.runs, theme.ink, theme.quiet):
+        low, high = sorted((ground, _luminance(colour)))
+        assert (high + 0.05) / (low + 0.05) >= 3, colour
+
+
+def _luminance(colour: str) -> float:
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def test_a_run_without_interval_is_drawn_all_the_same() -> None:
+    curve = make_curve("lonely").assign(low=float("nan"), high=float("nan"))
+    assert ">lonely</text>" in charts.to_svg(charts.recall_curve(curve)).decode()
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize(("runs", "cutoffs"), [(2, 3), (12, 3), (2, 1)])
+def test_the_size_of_a_picture_is_known_before_it_is_drawn(runs: int, cutoffs: int, narrow: bool) -> None:
+    curve = make_curve(*(f"run {number}" for number in range(runs)))
+    chosen = curve[curve["k"].isin([1, 3, 5][:cutoffs])]
+    svg = charts.to_svg(charts.recall_curve(chosen, narrow=narrow)).decode()
+    width, height = charts.picture_size(runs, cutoffs, narrow=narrow)
+    assert f'width="{width}" height="{height}"' in svg
+
+
+def test_a_single_k_is_drawn_as_one_row_per_run() -> None:
+    curve = make_curve("a", "b")
+    specification = charts.recall_curve(curve[curve["k"] == 3], title="Recall@3").to_dict()
+    assert {layer["encoding"]["y"]["field"] for layer in specification["layer"]} == {"run"}
+    svg = charts.to_svg(charts.recall_curve(curve[curve["k"] == 3], title="Recall@3")).decode()
+    assert all(f">{words}</text>" in svg for words in ("a", "b", "Recall@3"))
+
+
+def test_the_specification_loads_nothing_from_elsewhere() -> None:
+    text = json.dumps(charts.recall_curve(make_curve("a")).to_dict()["layer"])
+    assert "http" not in text

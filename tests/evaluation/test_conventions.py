@@ -1,0 +1,93 @@
+"""Which queries count, under which convention, and how that is said."""
+
+import pytest
+
+from evaluation import Conventions, evaluate
+
+# q1 is found, q2 has no relevant label, q3 is missing from the run,
+# q4 has only a pooled pair, q9 has no labels.
+QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"a": 0}, "q3": {"a": 1}, "q4": {"a": -1}}
+RUN = {"q1": {"a": 2.0, "x": 1.0}, "q2": {"a": 1.0}, "q4": {"a": 1.0}, "q9": {"a": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("zero_relevant", "missing", "mean", "queries"),
+    [
+        ("exclude", "zero", 0.5 / 2, 2),  # q1 and q3
+        ("exclude", "skip", 0.5 / 1, 1),  # q1
+        ("zero", "zero", 0.5 / 4, 4),  # q1 q2 q3 q4
+        ("zero", "skip", 0.5 / 3, 3),  # q1 q2 q4
+    ],
+)
+def test_the_mean_is_over_the_queries_that_the_conventions_count(
+    zero_relevant: str, missing: str, mean: float, queries: int
+) -> None:
+    conventions = Conventions(zero_relevant=zero_relevant, missing=missing)  # type: ignore[arg-type]
+
+    figure = evaluate(QRELS, {"run": RUN}, k=2, conventions=conventions).figure("run", "recall", 2)
+
+    assert figure["mean"] == pytest.approx(mean)
+    assert figure["queries"] == queries
+
+
+def test_queries_that_do_not_count_are_counted_and_listed() -> None:
+    queries = evaluate(QRELS, {"run": RUN}, k=2).to_dict()["queries"]
+
+    assert queries == {
+        "labelled": 4,
+        "scored": 2,
+        "without_relevant": 2,
+        "missing": {"run": 1},
+        "unknown": {"run": 1},
+        "without_relevant_ids": ["q2", "q4"],
+        "missing_ids": {"run": ["q3"]},
+    }
+
+
+def test_an_undefined_value_is_null_and_not_zero() -> None:
+    result = evaluate({"q": {"a": 0}}, {"run": {"q": {"a": 1.0}}}, k=1)
+
+    assert result.to_dict()["runs"]["run"]["recall@1"]["mean"] is None
+    assert result.per_query()["value"].isna().all()
+
+
+def test_the_line_says_what_the_number_depends_on() -> None:
+    result = evaluate(QRELS, {"run": RUN}, k=2, bootstrap_samples=200)
+
+    assert result.convention_line("run", "recall", 2) == (
+        "Recall@2 0.250 [0.000, 0.500] · 2 of 4 queries "
+        "(2 without a relevant label, 1 missing from the run) · "
+        "missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 25.0 %"
+    )
+
+
+@pytest.mark.parametrize(
+    ("preset", "zero_relevant", "missing", "scores"),
+    [
+        ("trec_eval", "zero", "skip", "float64"),
+        ("trec_eval-c", "zero", "zero", "float64"),
+        ("trec_eval-9", "zero", "skip", "float32"),
+    ],
+)
+def test_presets(preset: str, zero_relevant: str, missing: str, scores: str) -> None:
+    conventions = Conventions.preset(preset)
+
+    assert (conventions.zero_relevant, conventions.missing, conventions.scores) == (
+        zero_relevant,
+        missing,
+        scores,
+    )
+
+
+def test_a_named_convention_wins_over_the_preset() -> None:
+    assert Conventions.preset("trec_eval-9", missing="zero") == Conventions(
+        zero_relevant="zero", missing="zero", scores="float32"
+    )
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"ties": "random"}, {"missing": "drop"}, {"min_relevance": 0}, {"scores": "float16"}]
+)
+def test_an_unknown_convention_is_refused(wrong: dict[str, object]) -> None:
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        Conventions(**wrong)  # type: ignore[arg-type]

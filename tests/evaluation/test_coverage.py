@@ -1,0 +1,106 @@
+"""Bounds of recall from the documents without a label, against counts by hand."""
+
+from itertools import product
+
+import polars as pl
+import pytest
+
+from evaluation import Conventions, evaluate
+
+QRELS = {"q": {"a": 1, "b": 1, "n": 0}}
+ONE = {"q": {"a": 3.0, "x": 2.0, "n": 1.0}}
+OTHER = {"q": {"y": 3.0, "b": 2.0, "x": 1.0}}
+
+
+def pool(*documents: str) -> pl.DataFrame:
+    return pl.DataFrame({"query_id": ["q"] * len(documents), "document_id": list(documents)})
+
+
+@pytest.mark.parametrize(
+    ("k", "lower", "upper"),
+    [
+        # One run: its first three are the pool, x its only unjudged document.
+        (1, 1 / (2 + 1), 1 / 2),  # x outside: r=1 R=2 u=0 U=1
+        (3, 1 / 2, (1 + 1) / (2 + 1)),  # x inside: r=1 R=2 u=1 U=0
+    ],
+)
+def test_bounds_of_one_run(k: int, lower: float, upper: float) -> None:
+    result = evaluate(QRELS, {"one": ONE}, k=(k, 3))
+
+    assert result.figure("one", "recall", k)["bounds"] == pytest.approx([lower, upper])
+
+
+@pytest.mark.parametrize(
+    ("run", "k", "lower", "upper"),
+    [
+        # Two runs: x and y are unjudged in the union.
+        ("one", 1, 1 / (2 + 2), 1 / 2),
+        ("one", 3, 1 / (2 + 1), 2 / 3),  # x inside, y outside
+        ("other", 1, 0 / (2 + 1), 1 / 3),  # y inside, x outside
+        ("other", 3, 1 / 2, 3 / 4),  # both inside
+    ],
+)
+def test_bounds_of_two_runs_know_of_each_other(run: str, k: int, lower: float, upper: float) -> None:
+    result = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=(1, 3))
+
+    assert result.figure(run, "recall", k)["bounds"] == pytest.approx([lower, upper])
+
+
+@pytest.mark.parametrize(
+    ("k", "lower", "upper"),
+    [
+        (1, 1 / (2 + 3), 1 / 2),  # x, v, w outside
+        (3, 1 / (2 + 2), 2 / 3),  # x inside, v and w outside
+    ],
+)
+def test_bounds_with_a_given_pool(k: int, lower: float, upper: float) -> None:
+    given = pool("a", "b", "n", "x", "v", "w")
+
+    assert evaluate(QRELS, {"one": ONE}, k=(1, 3), pool=given).figure("one", "recall", k)[
+        "bounds"
+    ] == pytest.approx([lower, upper])
+
+
+def test_an_unjudged_document_in_the_top_counts_even_outside_the_given_pool() -> None:
+    bounds = evaluate(QRELS, {"one": ONE}, k=3, pool=pool("a", "b", "n")).figure("one", "recall", 3)["bounds"]
+
+    assert bounds == pytest.approx([1 / 2, 2 / 3])
+
+
+def test_a_pair_with_a_negative_relevance_is_pooled_and_not_judged() -> None:
+    qrels = {"q": {**QRELS["q"], "v": -1}}
+
+    figures = evaluate(qrels, {"one": ONE}, k=(1, 3))
+
+    assert figures.figure("one", "recall", 1)["bounds"] == pytest.approx([1 / (2 + 2), 1 / 2])
+    assert figures.figure("one", "judged", 3)["mean"] == pytest.approx(2 / 3)
+
+
+def test_every_way_to_label_the_rest_lies_within_the_bounds_and_reaches_them() -> None:
+    runs = {"one": ONE, "other": OTHER}
+    bounds = evaluate(QRELS, runs, k=3).figure("one", "recall", 3)["bounds"]
+
+    recalls = []
+    for x, y in product((0, 1), repeat=2):
+        labelled = {"q": {**QRELS["q"], "x": x, "y": y}}
+        recalls.append(evaluate(labelled, runs, k=3).figure("one", "recall", 3)["mean"])
+
+    assert [min(recalls), max(recalls)] == pytest.approx(bounds)
+
+
+def test_bounds_meet_where_everything_is_judged() -> None:
+    qrels = {"q": {"a": 1, "x": 0, "n": 0, "b": 1}}
+
+    figure = evaluate(qrels, {"one": ONE}, k=3).figure("one", "recall", 3)
+
+    assert figure["bounds"] == [0.5, 0.5]
+
+
+def test_bounds_and_mean_are_over_the_same_queries() -> None:
+    qrels = {**QRELS, "gone": {"a": 1}}
+    conventions = Conventions(missing="skip")
+
+    figure = evaluate(qrels, {"one": ONE}, k=3, conventions=conventions).figure("one", "recall", 3)
+
+    assert figure["mean"] == 0.5
+    assert figure["bounds"] == pytest.approx([1 / 2, 2 / 3])

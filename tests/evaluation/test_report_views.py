@@ -1,0 +1,263 @@
+"""The pages of reports, through HTTP: who may see them, what stands on them, and the files to take away."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable
+
+import pandas as pd
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
+
+from evaluation.models import Report
+from tests.evaluation.cast import SPARSE, make_release, make_report
+from tests.world import World
+
+SLUG = "harbour"
+
+
+def get(client: Client, address: str) -> str:
+    """The page at `address`, which must answer with 200."""
+    response = client.get(address)
+    assert response.status_code == 200, response.content.decode()[:2000]
+    return str(response.content.decode())
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        lambda report: reverse("reports", args=[SLUG]),
+        lambda report: reverse("report", args=[report.pk]),
+        lambda report: reverse("report_download", args=[report.pk, "csv"]),
+        lambda report: reverse("report_chart", args=[report.pk, "recall", "light"]),
+    ],
+    ids=["list", "report", "download", "chart"],
+)
+def test_admin_and_viewer_read_and_nobody_else(
+    world: World, client: Client, address: Callable[[Report], str]
+) -> None:
+    wanted = address(make_report(world))
+    assert client.get(wanted).status_code == 302
+    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+        client.force_login(user)
+        assert client.get(wanted).status_code == status, user
+
+
+def test_only_admins_make_reports(world: World, client: Client) -> None:
+    address = reverse("report_new", args=[SLUG])
+    assert client.post(address).status_code == 302
+    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403), (world.ada, 200)):
+        client.force_login(user)
+        assert client.get(address).status_code == status, user
+        assert client.post(address).status_code == status, user
+    assert not Report.objects.exists()
+
+
+def test_the_list_is_not_slower_with_more_reports(
+    world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(world.vera)
+    for _ in range(4):
+        make_report(world, k=[1])
+    with django_assert_max_num_queries(9):
+        page = get(client, reverse("reports", args=[SLUG]))
+    assert page.count("<tr>") == 5
+
+
+def test_a_report_takes_the_same_queries_however_much_it_shows(
+    world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(world.vera)
+    report = make_report(world, SPARSE)
+    with django_assert_max_num_queries(9):
+        get(client, f"{report.get_absolute_url()}?run=beta&k=1")
+
+
+def test_the_page_shows_numbers_interval_coverage_and_the_convention_line(
+    world: World, client: Client
+) -> None:
+    client.force_login(world.vera)
+    report = make_report(world)
+    page = get(client, report.get_absolute_url())
+    assert "3 of 3 queries · missing = 0 · rel ≥ 1 · ties: score, then id ↓" in page
+    figure = report.result["runs"]["alpha"]["recall@1"]
+    assert f"[{figure['low']:.3f}, {figure['high']:.3f}]" in page
+    for words in ("0.833", "0.167", "judged 100.0 %", "macro", "micro", "0.750"):
+        assert words in page
+    assert "Coverage." not in page
+
+
+def test_uneven_coverage_is_said_and_the_order_not_to_be_read(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    page = get(client, make_report(world, SPARSE, k=[1]).get_absolute_url())
+    assert "differs by more than 5 points at K = 1 (at 1: 0.0 % for beta, 100.0 % for alpha)" in page
+    assert "The raw order of the runs is not to be read there." in page
+    assert "Coverage is below 80 % at K = 1" in page
+
+
+def test_queries_without_a_relevant_label_are_listed_with_their_text(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    page = get(client, make_report(world, SPARSE).get_absolute_url())
+    assert "1 query has labels but none relevant" in page
+    assert "bicycle on ferry" in page
+
+
+def test_the_worst_queries_of_the_chosen_run_show_what_it_missed(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    address = make_report(world).get_absolute_url()
+    page = get(client, f"{address}?run=beta&k=2")
+    assert "Where beta misses most" in page
+    for words in ("lost umbrella", "Lost property", "rank 3", "alpha (1)", "kept for six weeks"):
+        assert words in page
+    assert "alpha misses nothing" in get(client, f"{address}?run=alpha&k=2")
+
+
+@pytest.mark.parametrize(
+    "query", ["?run=gamma&k=7&measure=recal", "?k=x&count=-1", "?measure=precision&count=9999999"]
+)
+def test_a_query_string_without_sense_falls_back(world: World, client: Client, query: str) -> None:
+    client.force_login(world.vera)
+    assert "Where alpha misses most" in get(client, make_report(world).get_absolute_url() + query)
+
+
+def test_names_are_escaped_on_the_page_and_in_the_picture(world: World, client: Client) -> None:
+    from pooling.runs import import_run
+    from tests.world import ALPHA, run_text
+
+    path = world.folder / "odd.run"
+    path.write_text(run_text(ALPHA))
+    import_run(world.collection, path, name="<script>alert(1)</script>")
+    client.force_login(world.vera)
+    report = make_report(world, name="<b>bold</b>")
+    for address in (report.get_absolute_url(), reverse("report_chart", args=[report.pk, "recall", "dark"])):
+        assert "<script>alert" not in get(client, address)
+    assert "<b>bold" not in get(client, report.get_absolute_url())
+
+
+def test_the_form_as_it_stands_measures_everything_on_the_newest_release(
+    world: World, client: Client
+) -> None:
+    client.force_login(world.ada)
+    world.import_runs()
+    make_release(world)
+    address = reverse("report_new", args=[SLUG])
+    form = client.get(address).context["form"]
+    data = {name: value for name in form.fields if (value := form[name].value()) not in (None, "")}
+    response = client.post(address, data)
+    report = Report.objects.get()
+    assert response.status_code == 302
+    assert response["Location"] == report.get_absolute_url()
+    assert report.options["k"] == [1, 3]
+    assert [run["name"] for run in report.options["runs"]] == ["alpha", "beta"]
+    assert report.result["runs"]["alpha"]["recall@1"]["mean"] == pytest.approx(5 / 6)
+
+
+def test_the_form_takes_conventions_and_says_what_is_wrong(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    runs = world.import_runs()
+    release = make_release(world, SPARSE)
+    data = {
+        "release": release.pk,
+        "runs": [run.pk for run in runs],
+        "measures": ["recall"],
+        "min_relevance": 1,
+    }
+    address = reverse("report_new", args=[SLUG])
+    assert "every K must be 1 or more" in client.post(address, {**data, "k": "0 5"}).content.decode()
+    assert "whole numbers parted by spaces" in client.post(address, {**data, "k": "ten"}).content.decode()
+    client.post(address, {**data, "k": "1,3", "preset": "trec_eval-9", "zero_relevant": "exclude"})
+    conventions = Report.objects.get().options["conventions"]
+    assert conventions["scores"] == "float32"
+    assert conventions["missing"] == "skip"
+    assert conventions["zero_relevant"] == "exclude"
+
+
+def test_large_runs_lead_to_the_job(
+    world: World,
+    client: Client,
+    settings: Settings,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.BACKGROUND_REPORT_ROWS = 1
+    client.force_login(world.ada)
+    runs = world.import_runs()
+    data = {"release": make_release(world).pk, "runs": [run.pk for run in runs], "k": "1", "min_relevance": 1}
+    response = client.post(reverse("report_new", args=[SLUG]), {**data, "measures": ["recall"]})
+    job = world.collection.jobs.get(kind="report")
+    assert response["Location"] == reverse("job", args=[job.pk])
+
+
+def download(client: Client, report: Report, form: str) -> bytes:
+    response = client.get(reverse("report_download", args=[report.pk, form]))
+    assert response.status_code == 200
+    assert "attachment" in response["Content-Disposition"]
+    return b"".join(response.streaming_content)
+
+
+def test_downloads_hold_the_numbers(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    report = make_report(world)
+    table = pd.read_csv(io.BytesIO(download(client, report, "csv")))
+    row = table[(table["run"] == "alpha") & (table["measure"] == "recall") & (table["k"] == 1)]
+    assert row["mean"].item() == pytest.approx(5 / 6)
+    assert json.loads(download(client, report, "json")) == report.result
+    markdown = download(client, report, "markdown").decode().splitlines()
+    assert sum(line.startswith("|") for line in markdown) == 2 + 2 * 3  # header, rule, runs × K
+    latex = download(client, report, "latex").decode()
+    assert latex.count(r"\begin{tabular}") == latex.count(r"\end{tabular}") == 1
+    values = list(csv.DictReader(io.StringIO(download(client, report, "per-query").decode())))
+    assert len(values) == 2 * 3 * 5 * 3  # runs × queries × measures × K
+    assert {row["value"] for row in values if row["measure"] == "judged"} == {"1.0"}
+
+
+def test_pictures_are_pictures(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    report = make_report(world)
+    assert download(client, report, "png").startswith(b"\x89PNG\r\n\x1a\n")
+    svg = download(client, report, "svg").decode()
+    assert svg.startswith("<svg")
+    for name in ("alpha", "beta"):
+        assert f">{name}</text>" in svg
+
+
+def test_a_picture_may_be_kept_by_the_browser_of_its_reader_only(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    report = make_report(world)
+    response = client.get(reverse("report_chart", args=[report.pk, "recall", "dark-narrow"]))
+    assert response["Content-Type"] == "image/svg+xml"
+    assert {"private", "immutable"} <= set(response["Cache-Control"].split(", "))
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("report_download", ["xlsx"]),
+        ("report_chart", ["recall", "sepia"]),
+        ("report_chart", ["ndcg", "light"]),
+    ],
+)
+def test_what_does_not_exist_is_not_found(world: World, client: Client, name: str, parts: list[str]) -> None:
+    client.force_login(world.vera)
+    report = make_report(world)
+    assert client.get(reverse(name, args=[report.pk, *parts])).status_code == 404
+
+
+def test_a_measure_over_the_whole_run_has_one_column_and_its_picture(world: World, client: Client) -> None:
+    report = make_report(world, measures=["map", "ndcg"])
+    client.force_login(world.vera)
+
+    page = get(client, reverse("report", args=[report.pk]) + "?measure=map")
+    picture = get(client, reverse("report_chart", args=[report.pk, "map", "light"]))
+    by_k = get(client, reverse("report", args=[report.pk]) + "?measure=ndcg&k=2")
+
+    assert "Mean MAP over queries" in page
+    assert page.count('class="number">whole run</th>') == 1
+    assert f"{report.result['runs']['alpha']['map']['mean']:.3f}" in page
+    assert "judged@3" in page
+    assert ">MAP<" in picture
+    assert "Mean nDCG@K over queries" in by_k
+    assert "nDCG@2" in by_k

@@ -1,0 +1,96 @@
+"""`simulate`: files in, a table or the JSON of the contract out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq1 0 c 2\nq1 0 d 0\nq2 0 x 0\n"
+ALPHA = "q1 Q0 a 1 9 t\nq1 Q0 b 2 8 t\nq1 Q0 e 3 7 t\nq2 Q0 x 1 9 t\n"
+BETA = "q1 Q0 c 1 9 t\nq1 Q0 d 2 8 t\n"
+Simulate = Callable[..., str]
+
+
+@pytest.fixture
+def simulate(tmp_path: Path) -> Simulate:
+    """Call the command on the files above; what it wrote."""
+    files = {"qrels.txt": QRELS, "alpha.run": ALPHA, "beta.run": BETA}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+
+    def call(*options: str) -> str:
+        out = StringIO()
+        call_command(
+            "simulate", *(str(tmp_path / name) for name in files), "--depth", "3", *options, stdout=out
+        )
+        return out.getvalue()
+
+    return call
+
+
+def as_json(text: str) -> dict[str, Any]:
+    result: dict[str, Any] = json.loads(text)
+    return result
+
+
+def test_json_has_found_and_effort_by_strategy(simulate: Simulate) -> None:
+    result = as_json(simulate("--strategy", "depth", "rrf", "--format", "json"))
+    assert list(result["strategies"]) == ["depth", "rrf"]
+    # By depth: c, a, d, b. One of four is 10 % and 25 % rounded up, two are a half.
+    assert result["strategies"]["depth"]["found"] == {"0.1": 0.5, "0.25": 0.5, "0.5": 1.0}
+    assert result["strategies"]["depth"]["effort"] == {"0.8": 0.5, "0.9": 0.5}
+    assert result["pool"] | {"relevant": 2, "queries": 1, "queries_left_out": 1} == result["pool"]
+    assert (result["pool"]["pairs"], result["pool"]["labelled"]) == (6, 5)
+
+
+def test_all_strategies_are_replayed_when_none_is_named(simulate: Simulate) -> None:
+    from pooling.strategies import STRATEGIES
+
+    assert set(as_json(simulate("--format", "json"))["strategies"]) == set(STRATEGIES)
+
+
+def test_options_reach_the_replay(simulate: Simulate) -> None:
+    options = ("--seeds", "2", "--noise", "0.1", "--batch", "3", "--min-relevance", "2", "--k", "1")
+    result = as_json(simulate("--strategy", "maxmean", "--budget", "0.3", "1", "--format", "json", *options))
+    assert result["settings"] == {"seeds": 2, "noise": 0.1, "batch": 3, "k": 1}
+    assert list(result["strategies"]["maxmean"]["found"]) == ["0.3", "1"]
+    assert result["pool"]["relevant"] == 1
+
+
+def test_the_table_says_what_was_left_out(simulate: Simulate) -> None:
+    lines = simulate("--strategy", "rrf", "sampling").splitlines()
+    assert lines[0].split()[:4] == ["strategy", "found@0.1", "found@0.25", "found@0.5"]
+    assert {line.split()[0] for line in lines[1:3]} == {"rrf", "sampling"}
+    assert "2 runs to depth 3: 5 of 6 pairs have a label; the others (16.7%) are left out." in lines
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--strategy", "dept"], "Unknown strategy 'dept'"),
+        (["--budget", "2"], "'2' is not a share above 0"),
+        (["--noise", "1"], "'1' is not a share from 0 to below 1"),
+        (["--seeds", "0"], "'0' is not a whole number of 1 or more"),
+        (["--min-relevance", "9"], "nothing to find"),
+        (["--k", "4"], "K is 4; it must lie between 1 and the depth of the pool, 3"),
+    ],
+)
+def test_wrong_options_end_in_one_sentence(simulate: Simulate, options: list[str], message: str) -> None:
+    with pytest.raises(CommandError) as refused:
+        simulate(*options)
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_wrong_file_is_named_with_its_line_and_exit_code_2(simulate: Simulate, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.run"
+    wrong.write_text("q1 Q0 a 1 9 t\nq1 Q0 b 2\n")
+    with pytest.raises(CommandError, match=r"wrong\.run, line 2") as refused:
+        call_command("simulate", str(tmp_path / "qrels.txt"), str(wrong), "--depth", "3")
+    assert refused.value.returncode == 2
