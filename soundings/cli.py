@@ -1,0 +1,110 @@
+"""Entry point of `manage.py X` and `soundings X`."""
+
+import os
+import sys
+from argparse import ArgumentParser
+from typing import NoReturn
+
+# Commands that touch files only: they need no settings, no database and no data folder, and start at once.
+FILE_COMMANDS = {
+    "evaluate": "evaluation.management.commands.evaluate",
+    "pool": "pooling.management.commands.pool",
+}
+
+
+class OneLineParser(ArgumentParser):
+    """A parser whose errors are one line; the usage is for `--help`."""
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(2, f"{self.prog}: {message}\n")
+
+
+def evaluate_files(arguments: list[str]) -> None:
+    """`evaluate` without loading Django; where an option is unknown it may be one of Django's own."""
+    from evaluation.command_line import HELP, add_arguments, run
+
+    parser = OneLineParser(prog=f"{os.path.basename(arguments[0])} evaluate", description=HELP)
+    add_arguments(parser)
+    options, others = parser.parse_known_args(arguments[2:])
+    if others:
+        run_on_files(arguments)
+        return
+    keep_freed_memory()
+    try:
+        code = run(vars(options), sys.stdout, sys.stderr)
+    except BrokenPipeError:
+        raise
+    except (ValueError, OSError) as error:
+        from pooling.commands import readable
+
+        _refuse(readable(error))
+    sys.exit(code)
+
+
+def keep_freed_memory() -> None:
+    """Let the C library reuse large blocks of memory instead of handing each back to the system at once.
+
+    Getting them anew costs more than what is computed in them, and threads wait for each other meanwhile.
+    """
+    # What NumPy reads when it is loaded: no huge pages, which a busy system must first make room for, and
+    # one thread for linear algebra, as starting others takes longer than what they would do.
+    os.environ.setdefault("NUMPY_MADVISE_HUGEPAGE", "0")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    import ctypes
+
+    trim_threshold, mmap_threshold = -1, -3  # as <malloc.h> numbers them
+    try:
+        set_option = ctypes.CDLL(None).mallopt
+    except (OSError, AttributeError, TypeError):
+        return  # another C library
+    set_option(mmap_threshold, 1 << 26)
+    set_option(trim_threshold, 1 << 28)
+
+
+def run_on_files(arguments: list[str]) -> None:
+    """Run one of FILE_COMMANDS as Django would, without setting Django up."""
+    from importlib import import_module
+
+    import_module(FILE_COMMANDS[arguments[1]]).Command().run_from_argv(arguments)
+
+
+def open_missing_streams() -> None:
+    """Put nothing where a caller closed a standard stream: reading finds the end, writing leaves no trace."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode))  # noqa: SIM115  open as long as the program runs
+
+
+def main() -> None:
+    """Run the command that is named; settings or a database that cannot be used are told in one line."""
+    open_missing_streams()
+    if sys.argv[1:2] == ["evaluate"]:
+        evaluate_files(sys.argv)
+        return
+    if len(sys.argv) > 1 and sys.argv[1] in FILE_COMMANDS:
+        run_on_files(sys.argv)
+        return
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "soundings.settings")
+    from django.conf import settings
+    from django.core.exceptions import ImproperlyConfigured
+    from django.db import OperationalError, ProgrammingError
+
+    from soundings.commands import Commands
+
+    try:
+        settings.INSTALLED_APPS  # noqa: B018  reads the settings before anything rests on them
+        Commands(sys.argv).execute()
+    except (ImproperlyConfigured, ValueError) as error:
+        if "--traceback" in sys.argv or settings.configured:
+            raise
+        _refuse(f"The settings cannot be used: {error}")
+    except (OperationalError, ProgrammingError) as error:
+        if "--traceback" in sys.argv:
+            raise
+        remedy = "If it was never prepared, run migrate (serve and demo do it); else look at DATABASE_URL."
+        _refuse(f"The database cannot be used. {remedy} It said: {error}")
+
+
+def _refuse(problem: str) -> NoReturn:
+    print(" ".join(problem.split()), file=sys.stderr)
+    sys.exit(2)

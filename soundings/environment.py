@@ -1,0 +1,33 @@
+"""Environment variables, read so that a value that makes no sense is told with its variable."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from typing import Any
+
+import environ
+from django.core.exceptions import ImproperlyConfigured
+
+
+class Environment(environ.Env):  # type: ignore[misc]  # untyped
+    """django-environ, with one sentence for each value that cannot be used."""
+
+    def get_value(self, var: str, *args: Any, **options: Any) -> Any:
+        """The value of a variable in its type; `ImproperlyConfigured` names the variable."""
+        try:
+            return super().get_value(var, *args, **options)
+        except ValueError:
+            problem = f"{var} is “{os.environ.get(var, '')}”, which cannot be read as what it sets."
+            raise ImproperlyConfigured(problem) from None
+
+    def database(self, var: str, default: str) -> dict[str, Any]:
+        """The database of a URL, as Django writes it."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said below, in one sentence
+            found: dict[str, Any] = self.db_url(var, default=default)
+        if not found.get("ENGINE"):
+            raise ImproperlyConfigured(
+                f"{var} is no database's address; write for instance postgres://user@host/name."
+            )
+        return found

@@ -1,0 +1,67 @@
+"""`serve`: the site on a production server, with its background worker, in one command."""
+
+from __future__ import annotations
+
+import os
+from argparse import ArgumentTypeError
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandParser
+
+from pooling.commands import InputCommand
+from soundings.installation import create_first_admin, prepare_database
+from soundings.serving import require_free_port, serve_site
+
+
+class Command(InputCommand):
+    """Check, bring the tables up to date, then serve until Ctrl+C or SIGTERM."""
+
+    help = "Serve the site and do its background work."
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        add_address_arguments(parser)
+
+    def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
+        require_free_port(host, port)
+        prepare(self)
+        self.check()
+        created = create_first_admin()
+        if created:
+            name, password = created
+            say(self, f"There was no account yet, so one was made: sign in as {name} with {password}")
+            say(
+                self, "This password is shown only now; change it once you are in. More accounts: create_user"
+            )
+        serve_site(host, port, workers, lambda sentence: say(self, sentence))
+
+
+def add_address_arguments(parser: CommandParser) -> None:
+    """Where to listen, and with how many processes; `demo` takes the same arguments."""
+    processes = max(2, min(4, os.cpu_count() or 2))
+    parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--workers",
+        type=_at_least_one,
+        default=processes,
+        help="processes for requests (default: %(default)s)",
+    )
+
+
+def _at_least_one(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is no number of processes; write 1 or more.")
+    return int(text)
+
+
+def prepare(command: BaseCommand) -> None:
+    """Bring the tables up to date, saying so when that took something."""
+    migrations = prepare_database()
+    if migrations:
+        say(command, f"The database is ready ({migrations} migrations applied).")
+
+
+def say(command: BaseCommand, sentence: str) -> None:
+    """Print a sentence at once, also into a pipe."""
+    command.stdout.write(sentence)
+    command.stdout.flush()

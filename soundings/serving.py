@@ -1,0 +1,194 @@
+"""One process that looks after two: gunicorn, which answers requests, and the worker, which does long jobs.
+
+The worker is started again when it ends by itself; when gunicorn ends, everything ends.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from http.client import HTTPConnection, HTTPException
+from types import FrameType
+
+from django.conf import settings
+from django.db import connections
+
+from pooling.jobs import end_abandoned_jobs
+
+# A child gets this long to finish what it is doing; then it is told again, which ends a job half way.
+GRACE_SECONDS = 20.0
+LAST_GRACE_SECONDS = 5.0
+# A worker that ends more often than this within a minute will not get better by being started again.
+RESTARTS_PER_MINUTE = 5
+
+# What means every address of the machine, and where that is reached from here.
+EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  recognised, never the default
+
+Child = subprocess.Popen[bytes]
+
+
+class AddressError(ValueError):
+    """The address cannot be had; the message says why."""
+
+
+def require_free_port(host: str, port: int) -> None:
+    """Raise `AddressError` when nothing can listen at `host:port`."""
+    if not 0 < port < 65536:
+        raise AddressError(f"{port} is no port; choose one from 1 to 65535 with --port.")
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError as error:
+            raise AddressError(_why_not(host, port, error)) from None
+
+
+def _why_not(host: str, port: int, error: OSError) -> str:
+    if error.errno == errno.EADDRINUSE:
+        return f"Port {port} on {host} is taken by another program. Choose another with --port."
+    return f"Cannot listen on {host}, port {port}: {error.strerror or error}."
+
+
+class Server:
+    """gunicorn and the background worker as children of this process; `run` returns when both have ended."""
+
+    def __init__(self, host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
+        self.host, self.port = host, port
+        self.processes = processes
+        self.say = say
+        self.stops = 0
+        self.restarts: list[float] = []
+        self.web: Child | None = None
+        self.worker: Child | None = None
+
+    def run(self, when_ready: Callable[[], None]) -> int:
+        """Serve until told to stop (exit code 0) or until a child cannot be kept alive (1)."""
+        # A closed terminal stops the site as well, unless it was started to outlive it (nohup).
+        hangs_up = [signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else []
+        handled = (signal.SIGINT, signal.SIGTERM, *hangs_up)
+        previous = {number: signal.signal(number, self._stop) for number in handled}
+        try:
+            self.web = _start(self._web_command())
+            self.worker = _start_worker() if _has_own_worker() else None
+            return self._watch(when_ready)
+        finally:
+            self._end_children()
+            for number, handler in previous.items():
+                signal.signal(number, handler)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        self.stops += 1
+
+    def _web_command(self) -> list[str]:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        config = ["--config", "python:soundings.gunicorn_settings"]
+        return ["gunicorn", *config, "--bind", f"{host}:{self.port}", "--workers", str(self.processes)]
+
+    def _watch(self, when_ready: Callable[[], None]) -> int:
+        ready = False
+        while not self.stops:
+            if self.web is not None and self.web.poll() is not None:
+                self.say(f"The web server ended by itself (code {self.web.returncode}), so everything stops.")
+                return 1
+            if not self._keep_worker():
+                return 1
+            if not ready and self._answers():
+                ready = True
+                when_ready()
+            time.sleep(0.1)
+        return 0
+
+    def _keep_worker(self) -> bool:
+        """Start an ended worker again; False when it keeps ending."""
+        if self.worker is None or self.worker.poll() is None:
+            return True
+        now = time.monotonic()
+        self.restarts = [moment for moment in self.restarts if now - moment < 60] + [now]
+        if len(self.restarts) > RESTARTS_PER_MINUTE:
+            self.say("The background worker ends again and again, so everything stops; its errors are above.")
+            return False
+        self.say(f"The background worker ended (code {self.worker.returncode}); it is started again.")
+        self.worker = _start_worker()
+        return True
+
+    def _answers(self) -> bool:
+        host = EVERY_ADDRESS.get(self.host, self.host)
+        connection = HTTPConnection(host, self.port, timeout=2)
+        try:
+            connection.request("GET", "/health/")
+            connection.getresponse()
+        except (OSError, HTTPException):
+            return False
+        finally:
+            connection.close()
+        return True
+
+    def _end_children(self) -> None:
+        """Ask, ask again, then end them with their own children; being stopped twice skips the waiting."""
+        children = [child for child in (self.web, self.worker) if child is not None]
+        for grace in (GRACE_SECONDS, LAST_GRACE_SECONDS):
+            for child in children:
+                child.terminate()
+            self._wait_for(children, grace)
+        for child in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+
+    def _wait_for(self, children: list[Child], seconds: float) -> None:
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline and self.stops < 2:
+            if all(child.poll() is not None for child in children):
+                return
+            time.sleep(0.05)
+
+
+def serve_site(host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
+    """Serve until told to stop, and say where; `SystemExit` with 1 when that was not somebody's wish."""
+
+    def say_address() -> None:
+        shown = "localhost" if host in (*EVERY_ADDRESS, "127.0.0.1", "::1") else host
+        say(f"Soundings is at http://{shown}:{port}/   (Ctrl+C stops it)")
+        if host in EVERY_ADDRESS and settings.ALLOWED_HOSTS == settings.LOCAL_HOSTS:
+            say("From other machines it answers once SOUNDINGS_HOSTS lists the names they use for it.")
+
+    connections.close_all()
+    code = Server(host, port, processes, say).run(say_address)
+    if code:
+        sys.exit(code)
+    say("Stopped.")
+
+
+WORKER_COMMAND = [
+    *("django", "db_worker", "--no-startup-delay", "--no-reload"),
+    *("--interval", "0.5", "--verbosity", "0"),
+]
+
+
+def _has_own_worker() -> bool:
+    return "django_tasks_db" in settings.TASKS["default"]["BACKEND"]
+
+
+def _start_worker() -> Child:
+    """Start the worker, and tell whoever waits for a job that the one before it did not finish."""
+    end_abandoned_jobs()
+    connections.close_all()
+    return _start(WORKER_COMMAND)
+
+
+def _start(command: list[str]) -> Child:
+    """Start `python -m command` in a session of its own, so that Ctrl+C reaches only this process."""
+    paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+    }
+    return subprocess.Popen([sys.executable, "-m", *command], env=environment, start_new_session=True)  # noqa: S603

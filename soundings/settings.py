@@ -1,0 +1,217 @@
+"""Settings of the site. Everything has a default that works on a laptop; environment variables change it.
+
+The variables are described in the README under "Settings".
+"""
+
+import sysconfig
+from pathlib import Path
+
+from csp.constants import NONE, SELF
+
+from soundings.data_folder import stored_secret_key
+from soundings.environment import Environment
+
+env = Environment()
+
+BASE_DIR = Path(__file__).resolve().parent.parent
+IN_CHECKOUT = (BASE_DIR / "templates" / "base.html").exists()
+# Templates, static files and examples: beside the code, or where an installed wheel has put them.
+ASSETS_DIR = BASE_DIR if IN_CHECKOUT else Path(sysconfig.get_path("data")) / "share" / "soundings"
+DATA_DIR = Path(env.str("SOUNDINGS_DATA", default=str((BASE_DIR if IN_CHECKOUT else Path.cwd()) / "data")))
+
+DEBUG = env.bool("SOUNDINGS_DEBUG", default=False)
+SECRET_KEY = env.str("SOUNDINGS_SECRET_KEY", default="") or stored_secret_key(DATA_DIR)
+LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
+ALLOWED_HOSTS = env.list("SOUNDINGS_HOSTS", default=LOCAL_HOSTS)
+CSRF_TRUSTED_ORIGINS = env.list("SOUNDINGS_TRUSTED_ORIGINS", default=[])
+
+INSTALLED_APPS = [
+    "soundings",
+    "pooling",
+    "labeling",
+    "evaluation",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.humanize",
+    "whitenoise.runserver_nostatic",
+    "django.contrib.staticfiles",
+    "django_htmx",
+    "django_tasks",
+    "django_tasks_db",
+    "rest_framework",
+    "rest_framework.authtoken",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "axes",
+    "csp",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "labeling.account.same_account",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "soundings.urls"
+WSGI_APPLICATION = "soundings.wsgi.application"
+
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [ASSETS_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+]
+
+# --- Database ---------------------------------------------------------------------------------------------
+
+DATABASES = {"default": env.database("DATABASE_URL", default=f"sqlite:///{DATA_DIR / 'soundings.sqlite3'}")}
+if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
+    # A writer takes its lock at BEGIN and waits its turn, so that no transaction fails half way as "locked".
+    DATABASES["default"].setdefault("OPTIONS", {}).update(
+        transaction_mode="IMMEDIATE",
+        timeout=30,
+        # What was acknowledged is on the disk, also when the power fails.
+        init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
+    )
+else:
+    DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+
+# --- Files, static files, background work -----------------------------------------------------------------
+
+MEDIA_ROOT = DATA_DIR / "files"
+STORAGES = {
+    "default": {
+        "BACKEND": env.str("SOUNDINGS_FILE_STORAGE", default="django.core.files.storage.FileSystemStorage")
+    },
+    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+}
+STATIC_URL = "static/"
+STATICFILES_DIRS = [ASSETS_DIR / "static"]
+# Served from where they lie: nothing to collect, and nothing stale after an upgrade.
+WHITENOISE_USE_FINDERS = True
+
+TASKS = {
+    "default": {"BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend")},
+}
+
+# Uploads above the first bound go to the background worker; above the second, uncompressed, they are refused.
+BACKGROUND_UPLOAD_BYTES = env.int("SOUNDINGS_BACKGROUND_UPLOAD_BYTES", default=2_000_000)
+MAX_UPLOAD_BYTES = env.int("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000)
+# What builds within a request; a larger pool goes to the background worker.
+BACKGROUND_POOL_PAIRS = env.int("SOUNDINGS_BACKGROUND_POOL_PAIRS", default=5_000)
+# A report on runs with more rows than this in all goes to the background worker.
+BACKGROUND_REPORT_ROWS = env.int("SOUNDINGS_BACKGROUND_REPORT_ROWS", default=1_000_000)
+DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
+FILE_UPLOAD_HANDLERS = [
+    "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives
+    "django.core.files.uploadhandler.MemoryFileUploadHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+# --- Sign-in and safety -----------------------------------------------------------------------------------
+
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
+    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 10}},
+    {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
+]
+LOGIN_URL = "sign_in"
+LOGIN_REDIRECT_URL = "home"
+LOGOUT_REDIRECT_URL = "sign_in"
+
+AXES_FAILURE_LIMIT = 8
+AXES_COOLOFF_TIME = 0.25  # hours
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_TEMPLATE = "soundings/locked_out.html"
+AXES_VERBOSE = False
+SILENCED_SYSTEM_CHECKS = ["axes.W006"]
+
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "form-action": [SELF],
+        "frame-ancestors": [NONE],
+    },
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+SESSION_COOKIE_SAMESITE = "Lax"
+SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
+
+if env.bool("SOUNDINGS_TLS", default=False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # asked from inside, past the proxy
+    SECURE_HSTS_SECONDS = 60 * 60 * 24 * 30
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+
+# --- HTTP interface ---------------------------------------------------------------------------------------
+
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "soundings.tokens.PlainTokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "pooling.problems.problem_response",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Soundings",
+    "DESCRIPTION": "Pool runs, judge pairs, freeze qrels, measure Recall@K.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "ENUM_NAME_OVERRIDES": {
+        "JobState": "pooling.models.Job.State",
+        "QueueState": "labeling.models.Queue.State",
+    },
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "REDOC_DIST": "SIDECAR",
+}
+
+# --- Language, time, logs ---------------------------------------------------------------------------------
+
+LANGUAGE_CODE = "en"
+TIME_ZONE = env.str("SOUNDINGS_TIME_ZONE", default="UTC")
+USE_I18N = True
+USE_TZ = True
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "handlers": {"console": {"class": "logging.StreamHandler"}},
+    "root": {"handlers": ["console"], "level": "WARNING"},
+    "loggers": {"axes": {"level": "ERROR"}, "django.request": {"level": "ERROR"}},
+}

@@ -1,0 +1,46 @@
+"""Every address of the site: the stages' pages, the HTTP interface under /api/, and the site's own."""
+
+from django.contrib import admin
+from django.urls import include, path
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitView
+
+import evaluation.urls
+import labeling.urls
+import pooling.urls
+from soundings import views
+
+# Below /api/ these answer as the HTTP interface does, elsewhere with a page.
+handler400 = "soundings.views.errors.not_understood"
+handler404 = "soundings.views.errors.not_found"
+handler500 = "soundings.views.errors.our_fault"
+
+urlpatterns = [
+    path("", views.home, name="home"),
+    path("health/", views.health, name="health"),
+    path("sign-in/", views.SignIn.as_view(), name="sign_in"),
+    path("sign-out/", views.SignOut.as_view(), name="sign_out"),
+    path("password/", views.ChangePassword.as_view(), name="password"),
+    path("guide/", views.guide, name="guide"),
+    path("guide/<slug:page>/", views.guide, name="guide_page"),
+    path("", include(pooling.urls)),
+    path("", include(labeling.urls)),
+    path("", include(evaluation.urls)),
+    # After pooling's pages, of which collections/new/ would match too.
+    path("collections/<slug:slug>/", views.collection, name="collection"),
+    path("collections/<slug:slug>/members/", views.members, name="members"),
+    path("collections/<slug:slug>/members/<int:member_id>/role/", views.member_role, name="member_role"),
+    path(
+        "collections/<slug:slug>/members/<int:member_id>/remove/", views.member_remove, name="member_remove"
+    ),
+    path("api/token/", views.ApiToken.as_view(), name="api_token"),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="api_schema", template_name="soundings/api_docs.html"),
+        name="api_docs",
+    ),
+    path("api/", include(pooling.urls.api_urlpatterns)),
+    path("api/", include(labeling.urls.api_urlpatterns)),
+    path("api/", include(evaluation.urls.api_urlpatterns)),
+    path("admin/", admin.site.urls),
+]

@@ -1,0 +1,52 @@
+"""What goes wrong outside any view: a page, or below /api/ the object that every refusal there is."""
+
+from __future__ import annotations
+
+import sys
+from http import HTTPStatus
+
+from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.views import defaults
+
+from pooling.problems import DATABASE_AWAY, PROBLEM_TYPE, RETRY_SECONDS, is_outage, problem_body
+
+
+def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """400, for a request that Django itself refuses."""
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.BAD_REQUEST, "The request could not be read.")
+    return defaults.bad_request(request, exception)
+
+
+def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """404, for an address that is none."""
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.NOT_FOUND, "There is no such address; /api/docs/ lists those there are.")
+    return defaults.page_not_found(request, exception)
+
+
+def our_fault(request: HttpRequest) -> HttpResponse:
+    """500, which says nothing of the cause, for the log does; 503 when it is the database that is away."""
+    if (error := sys.exc_info()[1]) is not None and is_outage(error):
+        return _away(request)
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+    return defaults.server_error(request)
+
+
+def _away(request: HttpRequest) -> HttpResponse:
+    if _is_for_a_program(request):
+        response = _problem(HTTPStatus.SERVICE_UNAVAILABLE, DATABASE_AWAY)
+    else:
+        response = defaults.server_error(request)
+        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+    response["Retry-After"] = str(RETRY_SECONDS)
+    return response
+
+
+def _is_for_a_program(request: HttpRequest) -> bool:
+    return request.path_info.startswith("/api/")
+
+
+def _problem(code: HTTPStatus, detail: str) -> HttpResponse:
+    return JsonResponse(problem_body(code, detail), status=code, content_type=PROBLEM_TYPE)

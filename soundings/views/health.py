@@ -1,0 +1,47 @@
+"""What a load balancer asks: is the site there, does its database answer, does background work move."""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+
+from django.conf import settings
+from django.db import DatabaseError, connection
+from django.http import HttpRequest, JsonResponse
+from django.utils import timezone
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_safe
+
+logger = logging.getLogger(__name__)
+
+WAITED_TOO_LONG = timedelta(minutes=2)
+
+
+@require_safe
+@never_cache
+def health(request: HttpRequest) -> JsonResponse:
+    """`{"status", "database", "worker"}`; 503 when the database does not answer.
+
+    `worker` is `ok`, `behind` when work has waited for two minutes and none is being done, or `none` when
+    this installation does its work elsewhere; a worker that is behind is no reason to stop the site.
+    The answer is open to everybody, so it names only the kind of error; hosts and names are left to the log.
+    """
+    try:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT 1")
+        worker = _worker_state()
+    except DatabaseError as error:
+        logger.warning("the database does not answer: %s", error)
+        reason = f"does not answer ({type(error).__name__}); the server's log says more"
+        return JsonResponse({"status": "unavailable", "database": reason}, status=503)
+    return JsonResponse({"status": "ok", "database": "ok", "worker": worker})
+
+
+def _worker_state() -> str:
+    if "django_tasks_db" not in settings.TASKS["default"]["BACKEND"]:
+        return "none"
+    from django_tasks_db.models import DBTaskResult
+
+    waiting = DBTaskResult.objects.ready().filter(enqueued_at__lt=timezone.now() - WAITED_TOO_LONG)
+    behind = waiting.exists() and not DBTaskResult.objects.running().exists()
+    return "behind" if behind else "ok"

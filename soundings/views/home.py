@@ -1,0 +1,42 @@
+"""The home page with one's collections, and a collection's overview."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from pooling.access import MEMBERS, collection_for, role_in
+from pooling.models import Role
+from pooling.views.outcome import person
+from soundings.overview import annotator_queues, listed_collections, next_step, steps_of, with_counts
+
+
+@require_safe
+@login_required
+def home(request: HttpRequest) -> HttpResponse:
+    """One's collections with role, progress and next step; the first visit is told the way."""
+    listed = listed_collections(person(request))
+    return render(request, "soundings/home.html", {"listed": listed})
+
+
+@require_safe
+@login_required
+def collection(request: HttpRequest, slug: str) -> HttpResponse:
+    """A collection's overview: the way of the data, or for an annotator the queues."""
+    from pooling.markdown import render_markdown
+
+    found = collection_for(request.user, slug, MEMBERS)
+    context = {
+        "collection": found,
+        "queues": annotator_queues(found, person(request)),
+        "guidelines": render_markdown(found.guidelines),
+    }
+    if role_in(request.user, found) == Role.ANNOTATOR:
+        return render(request, "soundings/collection_annotator.html", context)
+    counted = with_counts(type(found).objects.filter(pk=found.pk)).get()
+    steps = steps_of(counted)
+    context |= {"steps": steps, "next": next_step(steps), "counted": counted}
+    context["memberships"] = found.memberships.select_related("user")
+    return render(request, "soundings/collection.html", context)

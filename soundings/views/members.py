@@ -1,0 +1,79 @@
+"""The members of a collection: everybody with a role sees the list, an admin changes it."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
+
+from pooling import membership
+from pooling.access import ADMIN, READERS, collection_for
+from pooling.models import Role
+from pooling.problems import InputError
+from soundings.forms import MemberForm, RoleForm
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def members(request: HttpRequest, slug: str) -> HttpResponse:
+    """List the members; POST adds one."""
+    collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
+    form = MemberForm(request.POST or None, initial={"role": Role.ANNOTATOR})
+    if request.method == "POST" and form.is_valid():
+        try:
+            added = membership.add_member(
+                collection, form.cleaned_data["username"], form.cleaned_data["role"]
+            )
+        except InputError as error:
+            form.add_error("username", str(error))
+        else:
+            messages.success(request, f"{added.user} is now {added.role} of this collection.")
+            return redirect("members", collection.slug)
+    context = {
+        "collection": collection,
+        "memberships": collection.memberships.select_related("user"),
+        "roles": Role.choices,
+        "form": form,
+    }
+    return render(request, "soundings/members.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+@login_required
+def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
+    """Give a member another role."""
+    collection = collection_for(request.user, slug, ADMIN)
+    member = get_object_or_404(collection.memberships.select_related("user"), pk=member_id)
+    form = RoleForm(request.POST)
+    try:
+        if not form.is_valid():
+            raise InputError("A role is admin, annotator or viewer.")
+        membership.change_role(member, form.cleaned_data["role"])
+        messages.success(request, f"{member.user} is now {member.role} of this collection.")
+    except InputError as error:
+        messages.error(request, str(error))
+    return _to_members(request, collection.slug)
+
+
+@require_POST
+@login_required
+def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpResponse:
+    """End a membership; the person's judgments stay."""
+    collection = collection_for(request.user, slug, ADMIN)
+    member = get_object_or_404(collection.memberships.select_related("user"), pk=member_id)
+    try:
+        membership.remove_member(member)
+        messages.success(request, f"{member.user} is no longer a member. Their judgments stay.")
+    except InputError as error:
+        messages.error(request, str(error))
+    return _to_members(request, collection.slug)
+
+
+def _to_members(request: HttpRequest, slug: str) -> HttpResponse:
+    """Back to the list, or home for somebody who has just given up the right to see it."""
+    from pooling.access import collections_of
+
+    member = collections_of(request.user).filter(slug=slug).exists()
+    return redirect("members", slug) if member else redirect("home")

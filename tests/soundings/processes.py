@@ -1,0 +1,64 @@
+"""Starting `manage.py` as a user would, with a data folder of its own."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+
+def environment(folder: Path, **variables: str) -> dict[str, str]:
+    """This process's environment with SQLite in `folder` and `variables`, without the test run's settings."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("SOUNDINGS_") and name not in ("DATABASE_URL", "DJANGO_SETTINGS_MODULE")
+    }
+    return kept | {"SOUNDINGS_DATA": str(folder), "PYTHONUNBUFFERED": "1"} | variables
+
+
+def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end."""
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    return subprocess.run(
+        command,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=environment(folder, **variables),
+        timeout=120,
+        check=False,
+    )
+
+
+def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+    """Start a command that stays."""
+    command = [sys.executable, str(ROOT / "manage.py"), *arguments]
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(folder, **variables),
+    )
+
+
+def free_port() -> int:
+    """A port that nobody listens on at the moment."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
+def children_of(pid: int) -> set[int]:
+    """Every process below `pid` (Linux)."""
+    found: set[int] = set()
+    for task in Path(f"/proc/{pid}/task").glob("*/children"):
+        for child in map(int, task.read_text().split()):
+            found |= {child} | children_of(child)
+    return found

@@ -1,0 +1,101 @@
+"""`create_user` and `add_member`: what they do, and one line for what they cannot."""
+
+from __future__ import annotations
+
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+
+from pooling.models import Membership
+from tests.soundings.processes import ROOT, environment, manage
+from tests.world import PASSWORD, World
+
+
+def run(*arguments: str) -> str:
+    out = io.StringIO()
+    call_command(*arguments, stdout=out)
+    return out.getvalue()
+
+
+def test_a_password_from_stdin_is_used_and_not_printed(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
+    printed = run("create_user", "ada", "--password-stdin")
+    assert User.objects.get(username="ada").check_password(PASSWORD)
+    assert PASSWORD not in printed
+
+
+def test_without_a_terminal_a_password_is_made_up_and_printed_once(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    found = re.search(r"shown only now: (\S+)", run("create_user", "ada"))
+    assert found
+    user = User.objects.get(username="ada")
+    assert user.check_password(found[1])
+    assert not user.is_superuser
+
+
+def test_a_site_admin_is_made_only_on_request(db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    run("create_user", "root", "--site-admin")
+    assert User.objects.get(username="root").is_superuser
+
+
+@pytest.mark.parametrize(
+    ("name", "password", "sentence"),
+    [
+        ("ada", PASSWORD, "There is an account “ada” already"),
+        ("a b", PASSWORD, "“a b” cannot be a user name"),
+        ("new", "short", "too short"),
+        ("new", "", "too short"),
+    ],
+)
+def test_who_cannot_be_created_is_told_in_one_line(
+    world: World, monkeypatch: pytest.MonkeyPatch, name: str, password: str, sentence: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{password}\n"))
+    before = User.objects.count()
+    with pytest.raises(CommandError, match=sentence) as refusal:
+        run("create_user", name, "--password-stdin")
+    assert refusal.value.returncode == 2
+    assert "\n" not in str(refusal.value)
+    assert User.objects.count() == before
+
+
+def test_a_member_is_added(world: World) -> None:
+    assert "dan is now viewer of Harbour." in run("add_member", "harbour", "dan", "--role", "viewer")
+    assert Membership.objects.get(user=world.dan).role == "viewer"
+
+
+@pytest.mark.parametrize(
+    ("slug", "name", "sentence"),
+    [
+        ("nowhere", "dan", "There is no collection “nowhere”"),
+        ("harbour", "nobody", "There is no account “nobody”"),
+        ("harbour", "ben", "ben is a member already"),
+    ],
+)
+def test_who_cannot_be_added_is_told_in_one_line(world: World, slug: str, name: str, sentence: str) -> None:
+    with pytest.raises(CommandError, match=sentence) as refusal:
+        run("add_member", slug, name, "--role", "viewer")
+    assert refusal.value.returncode == 2
+
+
+def test_a_name_that_is_no_command_is_told_in_one_line(tmp_path: Path) -> None:
+    done = manage(tmp_path, "import_rnu")
+    assert done.returncode == 2
+    assert done.stderr == "There is no command 'import_rnu'. Did you mean import_run?\n"
+
+
+def test_a_password_is_made_up_where_stdin_is_closed(tmp_path: Path) -> None:
+    command = f'exec "{sys.executable}" "{ROOT / "manage.py"}" create_user ada <&-'
+    done = subprocess.run(
+        ["sh", "-c", command], env=environment(tmp_path), capture_output=True, text=True, timeout=120
+    )
+    assert "Its password, shown only now" in done.stdout

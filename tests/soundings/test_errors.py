@@ -1,0 +1,87 @@
+"""The pages for what goes wrong."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client, RequestFactory
+from django.views.defaults import bad_request, server_error
+from pytest_django import Settings
+
+from soundings.views.errors import our_fault
+from tests.world import World
+
+
+def test_a_page_that_is_not_there_and_one_that_is_not_yours_look_the_same(
+    world: World, client: Client
+) -> None:
+    client.force_login(world.dan)
+    missing, hidden = client.get("/collections/nothing/"), client.get("/collections/harbour/")
+    assert missing.status_code == hidden.status_code == 404
+    assert "There is no such page" in missing.content.decode()
+    assert [without_token(missing.content)] == [without_token(hidden.content)]
+
+
+def without_token(page: bytes) -> list[str]:
+    return [line for line in page.decode().splitlines() if "csrfmiddlewaretoken" not in line]
+
+
+def test_a_role_that_does_not_reach_is_told_which_one_does(world: World, client: Client) -> None:
+    client.force_login(world.ben)
+    response = client.get("/collections/harbour/members/")
+    assert response.status_code == 403
+    assert "This needs the role admin or viewer; you are annotator here." in response.content.decode()
+
+
+@pytest.mark.parametrize(
+    ("answer", "sentence"),
+    [(server_error, "Something went wrong on our side"), (bad_request, "That could not be read")],
+)
+def test_trouble_is_told_in_the_site_s_look_without_a_database(
+    rf: RequestFactory, answer: object, sentence: str
+) -> None:
+    assert callable(answer)
+    response = answer(rf.get("/"), Exception("secret")) if answer is bad_request else answer(rf.get("/"))
+    page = response.content.decode()
+    assert sentence in page
+    assert "soundings.css" in page
+    assert "secret" not in page
+
+
+def test_the_http_interface_gives_nothing_away_either(world: World, client: Client) -> None:
+    client.force_login(world.dan)
+    missing, hidden = client.get("/api/collections/nothing/"), client.get("/api/collections/harbour/")
+    assert missing.status_code == hidden.status_code == 404
+    assert missing.json() == hidden.json()
+
+
+@pytest.mark.parametrize("path", ["/api/nothing/", "/api/jobs/seven/", "/api/"])
+def test_an_address_below_api_that_is_none_is_told_as_data(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert answer["Content-Type"] == "application/problem+json"
+    assert answer.json()["detail"].startswith("There is no such address")
+
+
+def test_our_own_faults_are_told_to_programs_as_data(rf: RequestFactory) -> None:
+    answer = our_fault(rf.get("/api/collections/"))
+    assert answer.status_code == 500
+    assert json.loads(answer.content)["detail"] == "Something went wrong on our side."
+
+
+def test_a_body_too_large_is_refused_as_data(world: World, client: Client, settings: Settings) -> None:
+    settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
+    client.force_login(world.ada)
+    body = {"slug": "large", "name": "Large", "question": "?" * 100}
+    answer = client.post("/api/collections/", body, content_type="application/json")
+    assert answer.status_code == 413
+    assert answer.json()["detail"].startswith("The body is larger than 100 bytes.")
+
+
+def test_a_body_of_the_wrong_kind_is_the_fault_of_the_whole_request(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    answer = client.post("/api/collections/", [1], content_type="application/json")
+    assert answer.status_code == 400
+    assert set(answer.json()["fields"]) == {"request"}
+    assert answer.json()["detail"] == answer.json()["fields"]["request"]

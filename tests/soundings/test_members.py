@@ -1,0 +1,106 @@
+"""The members page: who may look, who may change, and that an admin always remains."""
+
+from __future__ import annotations
+
+import pytest
+from django.http import HttpResponse
+from django.test import Client
+
+from pooling.models import Membership
+from tests.world import World
+
+PATH = "/collections/harbour/members/"
+
+
+def roles() -> dict[str, str]:
+    return dict(Membership.objects.values_list("user__username", "role"))
+
+
+def member(name: str) -> Membership:
+    return Membership.objects.get(user__username=name)
+
+
+def post(client: Client, path: str, **fields: str) -> HttpResponse:
+    return client.post(path, fields, follow=True)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("name", "looks", "adds"),
+    [("ada", 200, 302), ("vera", 200, 403), ("ben", 403, 403), ("dan", 404, 404), (None, 302, 302)],
+)
+def test_an_admin_changes_and_a_viewer_looks(
+    world: World, client: Client, name: str | None, looks: int, adds: int
+) -> None:
+    if name:
+        client.force_login(getattr(world, name))
+    assert client.get(PATH).status_code == looks
+    assert client.post(PATH, {"username": "dan", "role": "viewer"}).status_code == adds
+    assert ("dan" in roles()) is (name == "ada")
+
+
+@pytest.mark.parametrize("name", ["vera", "ben", "dan"])
+def test_nobody_but_an_admin_changes_or_removes(world: World, client: Client, name: str) -> None:
+    client.force_login(getattr(world, name))
+    before, cleo = roles(), member("cleo")
+    client.post(f"{PATH}{cleo.pk}/role/", {"role": "admin"})
+    client.post(f"{PATH}{cleo.pk}/remove/")
+    assert roles() == before
+
+
+@pytest.mark.parametrize(
+    ("username", "sentence"),
+    [
+        ("nobody", "There is no account “nobody”"),
+        ("ben", "ben is a member already"),
+        ("", "This field is required"),
+    ],
+)
+def test_who_cannot_be_added_is_told_beside_the_field(
+    world: World, client: Client, username: str, sentence: str
+) -> None:
+    client.force_login(world.ada)
+    response = client.post(PATH, {"username": username, "role": "viewer"})
+    assert response.status_code == 400
+    assert sentence in response.content.decode()
+
+
+def test_a_role_is_changed_and_a_member_removed(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    post(client, f"{PATH}{member('ben').pk}/role/", role="viewer")
+    post(client, f"{PATH}{member('cleo').pk}/remove/")
+    assert roles() == {"ada": "admin", "ben": "viewer", "vera": "viewer"}
+
+
+def test_the_last_admin_stays(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    for answer in (
+        post(client, f"{PATH}{member('ada').pk}/role/", role="viewer"),
+        post(client, f"{PATH}{member('ada').pk}/remove/"),
+    ):
+        assert "ada is the only admin" in answer.content.decode()
+    assert roles()["ada"] == "admin"
+
+
+def test_an_admin_who_leaves_is_sent_home(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    post(client, f"{PATH}{member('ben').pk}/role/", role="admin")
+    answer = client.post(f"{PATH}{member('ada').pk}/remove/")
+    assert (answer.status_code, answer["Location"]) == (302, "/")
+
+
+def test_a_role_that_does_not_exist_changes_nothing(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    answer = post(client, f"{PATH}{member('ben').pk}/role/", role="owner")
+    assert "A role is admin, annotator or viewer." in answer.content.decode()
+    assert roles()["ben"] == "annotator"
+
+
+def test_members_of_another_collection_are_out_of_reach(world: World, client: Client) -> None:
+    from pooling.models import Collection
+
+    other = Collection.objects.create(slug="other", name="Other")
+    Membership.objects.create(collection=other, user=world.ada, role="admin")
+    client.force_login(world.ada)
+    answer = client.post(f"/collections/other/members/{member('ben').pk}/remove/")
+    assert answer.status_code == 404
+    assert "ben" in roles()

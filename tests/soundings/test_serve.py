@@ -1,0 +1,149 @@
+"""`serve` as a user starts it: it answers, lets somebody sign in, and leaves nothing behind."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import socket
+import time
+import urllib.parse
+import urllib.request
+from http.cookiejar import CookieJar
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from soundings import serving
+from tests.soundings.processes import children_of, free_port, manage, start
+
+# Modules that `python -m` runs in place of gunicorn and the worker.
+ENDS_AT_ONCE = ["timeit", "-n1", "-r1"]
+STAYS = ["http.server", "0"]
+
+
+def sign_in(base: str, name: str, password: str) -> str:
+    """Sign in as a browser would and return the page one arrives at."""
+    cookies = CookieJar()
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(cookies))
+    browser.open(f"{base}/sign-in/")
+    token = next(cookie.value for cookie in cookies if cookie.name == "csrftoken")
+    fields = {"username": name, "password": password, "csrfmiddlewaretoken": token}
+    answer = browser.open(f"{base}/sign-in/", urllib.parse.urlencode(fields).encode())
+    page: str = answer.read().decode()
+    return page
+
+
+def imported_in_background(base: str, name: str, password: str) -> dict[str, int]:
+    """Import three queries over HTTP, wait for the background worker, and return the job's result."""
+    token = call(base, "token/", {"username": name, "password": password})["token"]
+    call(base, "collections/", {"slug": "mine", "name": "Mine"}, token)
+    lines = "".join(json.dumps({"_id": f"q{number}", "text": "text"}) + "\n" for number in range(3))
+    job = call(base, "collections/mine/queries/", lines.encode(), token)["job"]
+    for _ in range(300):
+        answer = call(base, f"jobs/{job}/", None, token)
+        if answer["state"] in ("done", "failed"):
+            break
+        time.sleep(0.1)
+    assert answer["state"] == "done", answer
+    result: dict[str, int] = answer["result"]
+    return result
+
+
+def call(base: str, path: str, body: dict[str, str] | bytes | None, token: str = "") -> Any:
+    """GET without a body; POST an object as JSON, and bytes as the file of a form."""
+    headers = {"Authorization": f"Token {token}"} if token else {}
+    if isinstance(body, bytes):
+        head = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="queries.jsonl"\r\n\r\n'
+        data: bytes | None = head + body + b"\r\n--edge--\r\n"
+        headers["Content-Type"] = "multipart/form-data; boundary=edge"
+    else:
+        data = json.dumps(body).encode() if body is not None else None
+        headers["Content-Type"] = "application/json"
+    request = urllib.request.Request(f"{base}/api/{path}", data, headers)
+    with urllib.request.urlopen(request) as answer:
+        return json.load(answer)
+
+
+def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_path: Path) -> None:
+    port = free_port()
+    small = {"SOUNDINGS_BACKGROUND_UPLOAD_BYTES": "10"}  # so that every upload goes to the worker
+    server = start(tmp_path, "serve", "--port", str(port), "--workers", "1", **small)
+    try:
+        assert server.stdout is not None
+        printed = ""
+        while "Soundings is at" not in printed:
+            line = server.stdout.readline()
+            assert line, printed
+            printed += line
+        base = f"http://localhost:{port}"
+        health = json.load(urllib.request.urlopen(f"{base}/health/"))
+        assert health == {"status": "ok", "database": "ok", "worker": "ok"}
+        assert urllib.request.urlopen(f"{base}/static/soundings.css").status == 200
+        account = re.search(r"sign in as (\S+) with (\S+)", printed)
+        assert account
+        assert "Your collections" in sign_in(base, account[1], account[2])
+        assert imported_in_background(base, account[1], account[2])["created"] == 3
+        children = children_of(server.pid)
+        assert len(children) == 3  # gunicorn, its one process, the background worker
+        refused = manage(tmp_path, "serve", "--port", str(port))
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert f"Port {port} on 127.0.0.1 is taken by another program." in refused.stderr
+        assert refused.stderr.count("\n") == 1
+    finally:
+        server.send_signal(signal.SIGTERM)
+        rest, _ = server.communicate(timeout=40)
+    assert server.returncode == 0, rest
+    assert rest.endswith("Stopped.\n")
+    assert not [child for child in children if Path(f"/proc/{child}").exists()]
+
+
+def test_a_port_in_use_is_told_in_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(serving.AddressError, match=f"Port {port} on 127.0.0.1 is taken"):
+            serving.require_free_port("127.0.0.1", port)
+
+
+@pytest.mark.parametrize("port", [0, -1, 70000])
+def test_a_port_that_is_none_is_refused(port: int) -> None:
+    with pytest.raises(serving.AddressError, match=f"{port} is no port"):
+        serving.require_free_port("127.0.0.1", port)
+
+
+def test_an_address_that_is_not_ours_is_told_in_one_sentence() -> None:
+    with pytest.raises(serving.AddressError, match=r"Cannot listen on 192\.0\.2\.1, port 8000"):
+        serving.require_free_port("192.0.2.1", 8000)
+
+
+def server_of(
+    monkeypatch: pytest.MonkeyPatch, web: list[str], worker: list[str]
+) -> tuple[serving.Server, list[str]]:
+    """A server whose children run other commands, and what it says."""
+    said: list[str] = []
+    server = serving.Server("127.0.0.1", free_port(), 1, said.append)
+    monkeypatch.setattr(server, "_web_command", lambda: web)
+    monkeypatch.setattr(serving, "WORKER_COMMAND", worker)
+    monkeypatch.setattr(serving, "_has_own_worker", lambda: bool(worker))
+    return server, said
+
+
+@pytest.mark.django_db(transaction=True)
+def test_everything_stops_when_the_web_server_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, said = server_of(monkeypatch, ENDS_AT_ONCE, STAYS)
+    assert server.run(lambda: None) == 1
+    assert "The web server ended by itself (code 0)" in said[0]
+    assert server.worker is not None
+    assert server.worker.returncode is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_worker_that_ends_is_started_again_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, said = server_of(monkeypatch, STAYS, ENDS_AT_ONCE)
+    assert server.run(lambda: None) == 1
+    assert said[0] == "The background worker ended (code 0); it is started again."
+    assert len(said) == serving.RESTARTS_PER_MINUTE + 1
+    assert "again and again" in said[-1]
+    assert server.web is not None
+    assert server.web.returncode is not None

@@ -1,0 +1,66 @@
+"""Settings as environment variables make them, each read in a fresh process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.soundings.processes import ROOT, environment, manage
+
+NAMES = ("DEBUG", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "ALLOWED_HOSTS")
+
+
+def settings_with(folder: Path, **variables: str) -> dict[str, Any]:
+    code = (
+        "import json; from django.conf import settings; "
+        f"print(json.dumps({{name: getattr(settings, name) for name in {(*NAMES, 'SECRET_KEY')!r}}}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+        env=environment(folder, DJANGO_SETTINGS_MODULE="soundings.settings", **variables),
+    )
+    values: dict[str, Any] = json.loads(done.stdout)
+    return values
+
+
+def test_without_any_variable_the_site_is_for_this_machine_and_keeps_its_secret(tmp_path: Path) -> None:
+    first, second = settings_with(tmp_path), settings_with(tmp_path)
+    assert first["ALLOWED_HOSTS"] == ["localhost", "127.0.0.1", "[::1]"]
+    assert first["DEBUG"] is False
+    assert first["SECRET_KEY"] == second["SECRET_KEY"]
+    assert len(first["SECRET_KEY"]) >= 50
+    assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_behind_tls_cookies_are_secure_and_plain_http_is_redirected(tmp_path: Path) -> None:
+    values = settings_with(tmp_path, SOUNDINGS_TLS="true", SOUNDINGS_HOSTS="labels.example.org")
+    assert values["SESSION_COOKIE_SECURE"] is values["CSRF_COOKIE_SECURE"] is True
+    assert values["SECURE_SSL_REDIRECT"] is True
+    assert values["ALLOWED_HOSTS"] == ["labels.example.org"]
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "sentence"),
+    [
+        ("DATABASE_URL", "nonsense", "DATABASE_URL is no database's address"),
+        ("DATABASE_URL", "postgres://nobody@127.0.0.1:1/nothing", "The database cannot be used."),
+        ("SOUNDINGS_MAX_UPLOAD_BYTES", "much", "SOUNDINGS_MAX_UPLOAD_BYTES is “much”"),
+        ("SOUNDINGS_DATA", "/dev/null/data", "SOUNDINGS_DATA: cannot write to /dev/null/data"),
+    ],
+)
+def test_a_setting_that_cannot_be_used_is_told_in_one_line(
+    tmp_path: Path, variable: str, value: str, sentence: str
+) -> None:
+    done = manage(tmp_path, "create_user", "ada", **{variable: value})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert sentence in done.stderr
+    assert done.stderr.count("\n") == 1
