@@ -1,0 +1,118 @@
+"""Judging under load: people who claim and submit over HTTP, server and load generator on the same cores.
+
+    DATABASE_URL=postgres://USER@HOST:PORT/DATABASE python -m benchmarks.bench_judging [--large]
+
+On PostgreSQL (a database of its own is made and dropped there) or, without DATABASE_URL, on SQLite. Prints
+judgments per second, the p50, p95 and p99 of a claim, of a submit and of both together, errors, pairs given
+to two people, acknowledged judgments that are not stored exactly once, and the processor time of a judgment,
+which a busy machine changes less than the clock.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+from collections import Counter
+from typing import Any
+
+from benchmarks.judging_load import Load, percentile, run_load
+from benchmarks.judging_site import Site, import_all, make_people, multiply_queue, temporary_site
+
+PACE = (2.0, 5.0)
+HEAD = f"{'scenario':<28} {'jdg/s':>7}  {'claim p50/p95/p99':>22} {'submit':>22} {'loop, ms':>22}  faults"
+MOST_ANNOTATORS = 200
+DEPTH = 100
+
+
+def main() -> None:
+    arguments = parse()
+    url = os.environ.get("DATABASE_URL")
+    with temporary_site(url) as site:
+        collection = make_people(site, MOST_ANNOTATORS)
+        seconds = import_all(collection, site.folder / "files", arguments.items // DEPTH, DEPTH)
+        steps = ", ".join(f"{name} {value:.2f}" for name, value in seconds.items())
+        print(f"import of {arguments.items:,} pairs with texts: {sum(seconds.values()):.2f} s ({steps})")
+        analyze()
+        site.start()
+        print(HEAD)
+        measure_all(site, collection, bool(url), arguments)
+
+
+def measure_all(site: Site, collection: Any, on_postgres: bool, arguments: argparse.Namespace) -> None:
+    from labeling.models import Queue
+
+    queue = Queue.objects.get(collection=collection, name="queue").pk
+    counts = [1, 10, 50, 200] if on_postgres else [1, 20]
+    scenarios = [(f"closed{count}", count, arguments.seconds, (0.0, 0.0)) for count in counts]
+    scenarios.append(("pace", 50 if on_postgres else 20, arguments.pace_seconds, PACE))
+    chosen = [each for each in scenarios if not arguments.only or each[0] in arguments.only]
+    for name, count, seconds, pause in chosen:
+        measure(site, name, queue, count, seconds, pause)
+    if arguments.large:
+        large = multiply_queue(collection, 10).pk
+        settle_front(large, arguments.settled)
+        for name, count, seconds, pause in chosen:
+            measure(site, f"{name}, 1M items", large, count, seconds, pause)
+
+
+def measure(
+    site: Site, name: str, queue: int, annotators: int, seconds: float, pause: tuple[float, float]
+) -> None:
+    before = site.processor_seconds()
+    load = asyncio.run(run_load(site.port, queue, site.tokens[:annotators], seconds, pause))
+    used = [after - start for after, start in zip(site.processor_seconds(), before, strict=True)]
+    cells = [
+        "/".join(f"{percentile(values, share):.1f}" for share in (0.5, 0.95, 0.99))
+        for values in (load.claims, load.submits, load.loops)
+    ]
+    print(f"{name:<28} {load.per_second():>7.1f}  " + " ".join(f"{cell:>22}" for cell in cells), end="  ")
+    print(f"errors {dict(load.errors) or 0}, twice {load.twice()}, astray {astray(load)}", end="  ")
+    milliseconds = (f"{1000 * part / max(1, len(load.acknowledged)):.1f}" for part in used)
+    print("ms each: server {}, database {}, generator {}".format(*milliseconds), flush=True)
+
+
+def astray(load: Load) -> int:
+    """Acknowledged verdicts that are not stored exactly once."""
+    from labeling.models import JudgmentEvent
+
+    stored: Counter[str] = Counter()
+    for start in range(0, len(load.acknowledged), 5000):
+        keys = load.acknowledged[start : start + 5000]
+        stored.update(JudgmentEvent.objects.filter(key__in=keys).values_list("key", flat=True))
+    return sum(1 for key in load.acknowledged if stored[key] != 1)
+
+
+def settle_front(queue: int, count: int) -> None:
+    """Let the first `count` items be done, as in a queue that many people have worked on."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "UPDATE labeling_item SET done = 1, state = 'done' WHERE id IN (SELECT id FROM labeling_item "
+            "WHERE queue_id = %s ORDER BY order_key LIMIT %s)",
+            [queue, count],
+        )
+    analyze()
+
+
+def analyze() -> None:
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE")
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--items", type=int, default=100_000)
+    parser.add_argument("--seconds", type=float, default=10, help="of each closed loop")
+    parser.add_argument("--pace-seconds", type=float, default=60)
+    parser.add_argument("--only", nargs="*", default=[], help="closed1 closed10 closed50 closed200 pace")
+    parser.add_argument("--large", action="store_true", help="once more with ten times as many items")
+    parser.add_argument("--settled", type=int, default=0, help="items done at the front of the large queue")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,99 @@
+"""The bootstrap over queries and the randomisation test at the size of a large comparison, beside limits.
+
+    python -m benchmarks.bench_statistics [--peers]
+
+10,000 bootstrap samples for 50 systems × 10,000 queries within 5 s; the randomisation test with 10,000
+permutations for all pairs of 20 systems × 1,000 queries within 10 s. With --peers, SciPy's bootstrap of one
+system and its permutation test of one pair are timed in the same run and multiplied by their number.
+"""
+
+import argparse
+import sys
+import time
+from collections.abc import Callable
+from itertools import combinations
+
+import numpy as np
+
+from evaluation.significance import bca_intervals, mean_intervals, paired_differences, randomisation_test
+
+BOOTSTRAP_LIMIT, RANDOMISATION_LIMIT = 5.0, 10.0
+SYSTEMS, QUERIES = 50, 10_000
+COMPARED, COMPARED_QUERIES = 20, 1_000
+
+
+def seconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return time.perf_counter() - started
+
+
+def recalls(queries: int, systems: int) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Values like Recall@10 with four relevant documents: fifths of one, alike within a query."""
+    random = np.random.default_rng(0)
+    hard = random.beta(2, 2, size=(queries, 1))
+    return random.binomial(4, np.clip(hard + random.normal(0, 0.1, (queries, systems)), 0, 1)) / 4
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--peers", action="store_true", help="time SciPy as well")
+    peers = parser.parse_args().peers
+    values = recalls(QUERIES, SYSTEMS)
+    pairs = list(combinations(range(COMPARED), 2))
+    differences = paired_differences(recalls(COMPARED_QUERIES, COMPARED), pairs)
+
+    percentile = seconds(lambda: mean_intervals(values))
+    corrected = seconds(lambda: bca_intervals(values))
+    randomised = seconds(lambda: randomisation_test(differences))
+    print(
+        f"percentile bootstrap {percentile:6.2f} s   limit {BOOTSTRAP_LIMIT:.0f} s, {SYSTEMS} × {QUERIES:,}"
+    )
+    print(f"BCa bootstrap        {corrected:6.2f} s   limit {BOOTSTRAP_LIMIT:.0f} s")
+    print(
+        f"randomisation test   {randomised:6.2f} s   limit {RANDOMISATION_LIMIT:.0f} s, "
+        f"{len(pairs)} pairs × {COMPARED_QUERIES:,}"
+    )
+    if peers:
+        beside_scipy(values, differences, percentile, corrected, randomised)
+    within = max(percentile, corrected) < BOOTSTRAP_LIMIT and randomised < RANDOMISATION_LIMIT
+    sys.exit(int(not within))
+
+
+def beside_scipy(
+    values: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    differences: np.ndarray[tuple[int, int], np.dtype[np.float64]],
+    percentile: float,
+    corrected: float,
+    randomised: float,
+) -> None:
+    """SciPy's time for one column, times the columns, against ours for all of them."""
+    from scipy import stats
+
+    def bootstrap(method: str) -> Callable[[], object]:
+        return lambda: stats.bootstrap(
+            (values[:, 0],), np.mean, n_resamples=10_000, method=method, batch=500, rng=0
+        )
+
+    def permutation() -> object:
+        return stats.permutation_test(
+            (differences[:, 0],),
+            np.mean,
+            permutation_type="samples",
+            n_resamples=10_000,
+            vectorized=True,
+            batch=500,
+            rng=0,
+        )
+
+    for name, work, count, ours in (
+        ("percentile", bootstrap("percentile"), values.shape[1], percentile),
+        ("BCa", bootstrap("BCa"), values.shape[1], corrected),
+        ("permutation", permutation, differences.shape[1], randomised),
+    ):
+        theirs = seconds(work) * count
+        print(f"SciPy {name:12} {theirs:8.1f} s   {theirs / ours:.0f} × the time (one column timed)")
+
+
+if __name__ == "__main__":
+    main()
