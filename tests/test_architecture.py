@@ -38,6 +38,7 @@ PURE = (
     "evaluation/measures",
     "evaluation/coverage.py",
     "evaluation/estimates.py",
+    "evaluation/recall_intervals.py",
     "evaluation/replay.py",
     "evaluation/simulation.py",
     "evaluation/simulation_table.py",
