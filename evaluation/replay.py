@@ -140,6 +140,15 @@ class Replay:
         ]
         return float(np.mean(shares))
 
+    def curve(self, shares: Sequence[float]) -> Floats:
+        """`found` at many budgets."""
+        found = np.zeros(len(shares))
+        for query_id, truth in self.pool.truth.items():
+            numbers, judged = self.by_query[query_id]
+            so_far = np.append(0, np.cumsum(truth[numbers]))
+            found += so_far[[self.count(query_id, judged, share) for share in shares]] / so_far[-1]
+        return np.asarray(found / len(self.pool.truth))
+
     def effort(self, wanted: float) -> float:
         """Mean over queries of the least share of the pool to judge until that much of the relevant is
         found.
@@ -150,6 +159,16 @@ class Replay:
             found = np.cumsum(truth[numbers])
             efforts.append(shares[np.searchsorted(found, rounded_up(wanted, int(found[-1])))])
         return float(np.mean(efforts))
+
+
+def all_knowing(pool: LabelledPool) -> Replay:
+    """The replay of somebody who knows the labels beforehand: what is relevant first, in each query."""
+    steps = [
+        Step(query_id, int(number), place / len(truth))
+        for query_id, truth in pool.truth.items()
+        for place, number in enumerate(np.argsort(~truth, kind="stable"), start=1)
+    ]
+    return Replay(pool, steps, dict(pool.truth))
 
 
 def rounded_up(share: float, size: int) -> int:

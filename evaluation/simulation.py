@@ -8,11 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from evaluation.replay import BUDGETS, EFFORTS, LabelledPool, Replay, replay
+from evaluation.replay import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
 from pooling.strategies import Kind, strategy_named
 
 Floats = NDArray[np.float64]
 Report = Callable[[float, str], None]
+
+#: Shares of the pool at which a curve has its points.
+CURVE = tuple(step / 40 for step in range(1, 41))
 
 
 @dataclass(frozen=True)
@@ -44,10 +47,16 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Simulation:
-    """Outcomes by strategy, and what they were computed from."""
+    """Outcomes by strategy, and what they were computed from.
+
+    `curves` has what each strategy found at the shares `CURVE`, a mean over queries and seeds; `best` is the
+    replay of an order that knows the labels, which none can beat query by query.
+    """
 
     pool: LabelledPool
     outcomes: dict[str, Outcome]
+    curves: dict[str, Floats]
+    best: Replay
     settings: dict[str, Any]
 
     def to_dict(self) -> dict[str, Any]:
@@ -55,6 +64,12 @@ class Simulation:
         pool = self.pool
         return {
             "strategies": {name: outcome.to_dict() for name, outcome in self.outcomes.items()},
+            "all_knowing": self.limits(),
+            "curves": {
+                "share": list(CURVE),
+                "found": {name: curve.tolist() for name, curve in self.curves.items()},
+                "all_knowing": self.best.curve(CURVE).tolist(),
+            },
             "pool": {
                 "runs": len(pool.runs),
                 "depth": pool.depth,
@@ -66,6 +81,14 @@ class Simulation:
                 "relevant": sum(int(truth.sum()) for truth in pool.truth.values()),
             },
             "settings": self.settings,
+        }
+
+    def limits(self) -> dict[str, dict[str, float]]:
+        """What the order that knows the labels finds, and what it costs, at the same shares."""
+        budgets = next(iter(self.outcomes.values())).found
+        return {
+            "found": {f"{budget:g}": self.best.found(budget) for budget in budgets},
+            "effort": {f"{wanted:g}": self.best.effort(wanted) for wanted in EFFORTS},
         }
 
 
@@ -90,13 +113,16 @@ def simulate(
     work = [(kind, seed) for kind in kinds for seed in range(seeds if kind.make.random or noise else 1)]
     truth = Recalls.of(pool, k or pool.depth)
     measured: dict[str, list[dict[str, dict[float, float | None]]]] = {kind.name: [] for kind in kinds}
+    curves: dict[str, list[Floats]] = {kind.name: [] for kind in kinds}
     for place, (kind, seed) in enumerate(work):
         moved = moving(report, place, len(work), kind)
         replayed = replay(pool, kind, seed=seed, noise=noise, batch=batch, budgets=budgets, report=moved)
         measured[kind.name].append(measure(replayed, budgets, truth))
+        curves[kind.name].append(replayed.curve(CURVE))
     outcomes = {name: Outcome(**summary(many)) for name, many in measured.items()}
     settings = {"seeds": seeds, "noise": noise, "batch": batch, "k": k or pool.depth}
-    return Simulation(pool, outcomes, settings)
+    means = {name: np.mean(many, axis=0) for name, many in curves.items()}
+    return Simulation(pool, outcomes, means, all_knowing(pool), settings)
 
 
 def check_simulation(budgets: Sequence[float], seeds: int, k: int | None, depth: int) -> None:

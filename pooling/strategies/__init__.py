@@ -27,6 +27,10 @@ __all__ = [
 SORTS = {"depth": orders.order_by_depth, "rrf": orders.order_by_rrf}
 
 
+#: The headings under which strategies are offered, as in the guide.
+FIXED, LEARNING, SAMPLES = "Fixed orders", "Orders that learn", "Samples"
+
+
 @dataclass(frozen=True)
 class Kind:
     """A strategy by name. Called with merged pairs (see `pooling.merging.merge_runs`) it returns them
@@ -35,6 +39,8 @@ class Kind:
 
     name: str
     make: type[Strategy]
+    #: What it does, in one line for whoever has to choose.
+    summary: str
     #: Whether the candidates need the column `score_sum`.
     needs_scores: bool = False
     #: Part of a pool's budget that is drawn at random when nobody says how much.
@@ -44,6 +50,13 @@ class Kind:
     def needs_finders(self) -> bool:
         """Whether an order needs to know which run found a document at which rank."""
         return self.name not in SORTS
+
+    @property
+    def group(self) -> str:
+        """Under which heading it is offered."""
+        if self.samples or self.audit_share:
+            return SAMPLES
+        return LEARNING if self.make.learns else FIXED
 
     @property
     def samples(self) -> bool:
@@ -75,28 +88,56 @@ class Kind:
 STRATEGIES: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("depth", static.Depth),
-        Kind("rrf", static.ReciprocalRankFusion),
-        Kind("combmnz", static.CombMNZ, needs_scores=True),
-        Kind("borda", static.Borda),
-        Kind("rbp", static.RankBiased),
-        Kind("mtf", fronts.MoveToFront),
-        Kind("mtf-global", fronts.GlobalMoveToFront),
-        Kind("hedge", weighting.Hedge),
-        Kind("maxmean", bandits.MaxMean),
-        Kind("thompson", bandits.Thompson),
-        Kind("rbp-adaptive", weighting.RankBiasedAdaptive),
-        Kind("posterior-rrf", weighting.PosteriorFusion),
-        Kind("learned", learned.Learned),
-        Kind("disagreement", static.Disagreement),
-        Kind("sampling", sampling.Sampling),
-        Kind("hybrid", audited.Hybrid, audit_share=audited.SHARE),
+        Kind("depth", static.Depth, "best rank first: what some run has at rank 1, then at rank 2, …"),
+        Kind("rrf", static.ReciprocalRankFusion, "reciprocal rank fusion: what several runs rank high"),
+        Kind(
+            "combmnz",
+            static.CombMNZ,
+            "sum of normalised scores, times the number of runs that found it",
+            needs_scores=True,
+        ),
+        Kind("borda", static.Borda, "points by place in each run"),
+        Kind("rbp", static.RankBiased, "points that fall by a fifth with each rank: the very top only"),
+        Kind("mtf", fronts.MoveToFront, "move to front: stays with a run while it brings relevant documents"),
+        Kind(
+            "mtf-global", fronts.GlobalMoveToFront, "move to front over all queries at once; easy ones first"
+        ),
+        Kind("hedge", weighting.Hedge, "runs lose weight by what they staked on wrong documents"),
+        Kind("maxmean", bandits.MaxMean, "the run whose documents were relevant most often so far"),
+        Kind("thompson", bandits.Thompson, "a run drawn by its chance of being the best"),
+        Kind(
+            "rbp-adaptive",
+            weighting.RankBiasedAdaptive,
+            "what matters most to the rank-biased score of runs that look good",
+        ),
+        Kind("posterior-rrf", weighting.PosteriorFusion, "rrf with runs weighted by their precision so far"),
+        Kind(
+            "learned",
+            learned.Learned,
+            "learns from all queries which runs to believe; found the most in our measurements",
+        ),
+        Kind("disagreement", static.Disagreement, "what tells two systems apart first; finds few"),
+        Kind("sampling", sampling.Sampling, "a random order with known probabilities: for estimates"),
+        Kind(
+            "hybrid",
+            audited.Hybrid,
+            "learned, with a fifth drawn at random: finds nearly as much, and can be estimated",
+            audit_share=audited.SHARE,
+        ),
     )
 }
 
 
 #: What adaptive queues use unless told otherwise: the most found on the collections it was measured on.
 DEFAULT_ADAPTIVE = "learned"
+
+
+def grouped() -> dict[str, list[Kind]]:
+    """The strategies by the heading under which they are offered."""
+    groups: dict[str, list[Kind]] = {FIXED: [], LEARNING: [], SAMPLES: []}
+    for kind in STRATEGIES.values():
+        groups[kind.group].append(kind)
+    return groups
 
 
 class UnknownStrategyError(ValueError):

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.replay import LabelledPool, labelled_pool, replay, rounded_up
+from evaluation.replay import LabelledPool, all_knowing, labelled_pool, replay, rounded_up
 from evaluation.simulation import Simulation, simulate
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies import STRATEGIES
@@ -181,3 +181,30 @@ def test_learned_finds_more_than_the_others_on_deep_learning_2019() -> None:
     for other in ("depth", "rrf", "maxmean"):
         assert (outcomes["learned"].found[0.25] or 0) > (outcomes[other].found[0.25] or 0)
         assert (outcomes["learned"].effort[0.8] or 1) < (outcomes[other].effort[0.8] or 1)
+
+
+def test_the_curve_is_what_was_found_at_each_share() -> None:
+    done = replay(one_list("abcdefghij", "aceh"), STRATEGIES["rrf"])
+    shares = (0.1, 0.25, 0.5, 1.0)
+    assert done.curve(shares).tolist() == [done.found(share) for share in shares]
+    everywhere = replay(labelled_pool(*two_queries(), depth=9), STRATEGIES["mtf-global"])
+    assert everywhere.curve(shares).tolist() == pytest.approx([everywhere.found(share) for share in shares])
+
+
+def two_queries() -> tuple[pl.DataFrame, dict[str, pl.DataFrame]]:
+    runs = runs_of(q1=["abcdefgh", "badcfegh"], q2=["stuvwxyz", "zyxwvuts"])
+    return qrels_of(q1=labels("abcdefgh", "ace"), q2=labels("stuvwxyz", "uz")), runs
+
+
+def test_nobody_finds_more_than_who_knows_the_labels() -> None:
+    pool = labelled_pool(*two_queries(), depth=9)
+    best = all_knowing(pool)
+    # Two of eight are a quarter: two of three, and both of two.
+    assert best.found(0.25) == pytest.approx((2 / 3 + 1) / 2)
+    result = simulate(pool, ["depth", "learned", "sampling"], budgets=(0.25,))
+    printed = result.to_dict()
+    assert printed["all_knowing"]["found"] == {"0.25": best.found(0.25)}
+    for curve in printed["curves"]["found"].values():
+        assert len(curve) == len(printed["curves"]["share"])
+        assert all(np.array(curve) <= np.array(printed["curves"]["all_knowing"]) + 1e-12)
+        assert curve[-1] == 1
