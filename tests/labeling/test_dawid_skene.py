@@ -1,0 +1,90 @@
+"""Dawid and Skene's model: a round worked by hand, people of known ability, and crowd-kit."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from labeling.dawid_skene import Fitted, dawid_skene
+
+NONE = (0.0, 0.0)
+
+Votes = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
+
+
+def votes(seed: int, people: list[tuple[float, float]], pairs: int = 400, share: float = 0.3) -> Votes:
+    """Verdicts of everybody on every pair: pair, annotator, relevant; and the truth."""
+    generator = np.random.default_rng(seed)
+    truth = generator.random(pairs) < share
+    found = [np.where(truth, generator.random(pairs) < s, generator.random(pairs) >= c) for s, c in people]
+    pair = np.tile(np.arange(pairs), len(people))
+    annotator = np.repeat(np.arange(len(people)), pairs)
+    return pair, annotator, np.concatenate(found), truth
+
+
+def agrees(fitted: Fitted, truth: np.ndarray) -> float:
+    return float(((fitted.relevant > 0.5) == truth).mean())
+
+
+def test_one_known_pair_gives_the_odds_worked_by_hand() -> None:
+    # Ada's answer to the known pair 0 (relevant) was right: sensitivity at the end solves its own equation.
+    fitted = dawid_skene(
+        np.array([0, 1]), np.array([0, 0]), np.array([True, True]), known=np.array([1.0, np.nan])
+    )
+    chance = fitted.relevant[1]
+    sensitivity = (4 + 1 + chance) / (5 + 1 + chance)
+    specificity = 4 / (5 + 1 - chance)
+    prevalence = (1 + 1 + chance) / (2 + 2)
+    odds = math.log(sensitivity / (1 - specificity)) + math.log(prevalence / (1 - prevalence))
+    assert fitted.sensitivity[0] == pytest.approx(sensitivity, abs=1e-4)
+    assert fitted.specificity[0] == pytest.approx(specificity, abs=1e-4)
+    assert chance == pytest.approx(1 / (1 + math.exp(-odds)), abs=1e-4)
+    assert fitted.relevant[0] == 1
+
+
+def test_it_finds_how_good_people_are_and_beats_the_majority() -> None:
+    people = [(0.9, 0.95), (0.85, 0.9), (0.55, 0.5), (0.5, 0.55), (0.6, 0.5)]
+    pair, annotator, relevant, truth = votes(7, people, pairs=2_000)
+    fitted = dawid_skene(pair, annotator, relevant)
+    assert fitted.sensitivity == pytest.approx([s for s, _ in people], abs=0.06)
+    assert fitted.specificity == pytest.approx([c for _, c in people], abs=0.06)
+    assert fitted.prevalence == pytest.approx(0.3, abs=0.05)
+    majority = relevant.reshape(5, -1).sum(axis=0) > 2
+    assert agrees(fitted, truth) > float((majority == truth).mean()) + 0.05
+
+
+def test_known_answers_stay_and_expose_a_majority_that_is_wrong() -> None:
+    people = [(0.95, 0.95), (0.5, 0.5), (0.5, 0.5)]
+    pair, annotator, relevant, truth = votes(3, people)
+    known = np.where(np.arange(400) < 60, truth, np.nan).astype(float)
+    fitted = dawid_skene(pair, annotator, relevant, known=known)
+    assert (fitted.relevant[:60] == truth[:60]).all()
+    assert agrees(fitted, truth) > 0.9
+
+
+def test_a_contrarian_carries_no_information_instead_of_turning_the_labels() -> None:
+    pair, annotator, relevant, truth = votes(5, [(0.9, 0.9), (0.9, 0.9), (0.05, 0.05)])
+    fitted = dawid_skene(pair, annotator, relevant)
+    assert fitted.sensitivity[2] + fitted.specificity[2] == pytest.approx(1)
+    assert agrees(fitted, truth) > 0.85
+
+
+def test_no_verdict_is_refused() -> None:
+    with pytest.raises(ValueError, match="no verdict"):
+        dawid_skene(np.array([], dtype=int), np.array([], dtype=int), np.array([], dtype=bool))
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_without_priors_it_equals_crowd_kit() -> None:
+    aggregation = pytest.importorskip(
+        "crowdkit.aggregation", reason="Install crowd-kit to compare with its Dawid–Skene."
+    )
+    import pandas as pd
+
+    pair, annotator, relevant, _ = votes(11, [(0.9, 0.8), (0.7, 0.9), (0.8, 0.6), (0.6, 0.95)])
+    frame = pd.DataFrame({"task": pair, "worker": annotator, "label": relevant})
+    theirs = aggregation.DawidSkene(n_iter=100, tol=1e-9).fit_predict_proba(frame)[True]
+    ours = dawid_skene(pair, annotator, relevant, prior=NONE, prevalence_prior=0, constrained=False)
+    assert ours.relevant == pytest.approx(theirs.sort_index().to_numpy(), abs=1e-3)
