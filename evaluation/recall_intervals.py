@@ -1,38 +1,60 @@
 """Intervals of estimates from an audit sample: the one place that chooses how, and says which it chose.
 
-A sample is the frame of `evaluation.estimates`. Every interval here is about *which labels* were drawn, never
-about which queries were asked.
+A sample is the frame of `evaluation.estimates`. Every interval here but the last is about *which labels* were
+drawn, never about which queries were asked.
+
+Gamma limits. Of a kind of relevant documents (those a run found, those it missed) the certain ones are
+counted and the rest is a weighted count: u = Σ (1 - π)/π over those drawn, with variance v = Σ (1 - π)/π².
+Its lower limit is the quantile of the gamma distribution with that mean and variance; the upper limit counts
+half a document more, of the largest weight there can be, which also keeps it above 0 where none was drawn
+(Fay and Feuer, Confidence intervals for directly standardized rates, 1997; half a document is in the spirit
+of the mid-p form of Fay and Kim, 2017). A normal interval fails here: a draw that missed the few heavy
+documents has both a low estimate and a small standard error.
+
+Recall H / (H + M) is joined from both kinds: a value r stays in the interval while 0 lies between the limits
+of (1 - r) H - r M, made from those of H and M (Zou and Donner, Construction of confidence limits about effect
+measures, 2008; Fieller, 1954, is the same with symmetric limits). H and M are taken as independent, which
+within a stratum errs to the wide side. Differences of two runs are joined in the same way from three kinds.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
+from scipy import optimize, special
 
-from evaluation.estimates import Drawn, Floats, largest_unrefuted, ratio
+from evaluation.estimates import Booleans, Drawn, Floats, largest_unrefuted, ratio
+from evaluation.significance import BOOTSTRAP_SAMPLES, mean_intervals
 
-#: Below so many relevant audit documents outside the greedy part the normal interval is not used.
-FEWEST_FOR_NORMAL = 5
+#: Below so many relevant audit documents outside the greedy part only the exact bound is used.
+FEWEST_FOR_GAMMA = 5
+#: Part of a document that the upper gamma limit counts more than was drawn.
+MORE = 0.5
 
 COMPLETE = "complete"
-NORMAL = "normal"
+GAMMA = "gamma limits"
 EXACT_BOUND = "exact bound"
+BOOTSTRAP = "bootstrap over queries"
 UNDEFINED = "undefined"
 
 #: How each method is said to people.
 METHODS = {
     COMPLETE: "every pair of the pool has a label, so nothing is uncertain",
-    NORMAL: "estimate ± normal quantile × standard error of the draw",
-    EXACT_BOUND: "too few relevant documents in the audit; from exact bounds on what it did not see",
+    GAMMA: "from gamma limits of the relevant documents found and missed; covers which labels were drawn",
+    EXACT_BOUND: "from exact bounds on what was not seen, since the audit drew fewer than five relevant "
+    "documents; covers which labels were drawn",
+    BOOTSTRAP: "bootstrap over queries, each with the labels drawn for it; covers both together",
     UNDEFINED: "no relevant document in the sample",
 }
 
 
 @dataclass(frozen=True)
 class LabelInterval:
-    """An estimate and its interval over the draw of the audit; None where undefined.
+    """An estimate and its interval; None where undefined.
 
     `method` is a key of METHODS; `relevant_drawn` counts the relevant audit documents outside the greedy
     part, which is what the method was chosen by.
@@ -43,6 +65,81 @@ class LabelInterval:
     high: float | None
     method: str
     relevant_drawn: int
+
+
+@dataclass(frozen=True)
+class Kind:
+    """Relevant documents of one kind: those certain, those drawn with their weights, and how heavy an unseen
+    one can be.
+
+    `lightest` is the smallest inclusion probability with which one could have been drawn; None where no
+    document of the kind can be left.
+    """
+
+    certain: float
+    probabilities: Floats
+    lightest: float | None
+
+    @classmethod
+    def of(cls, drawn: Drawn, marks: Floats, possible: Booleans) -> Kind:
+        """marks: 1 for the pairs of the sample that would be of the kind; possible: pairs whose stratum can
+        hold more of it.
+        """
+        chosen, sure = drawn.relevant * marks > 0, drawn.probability == 1
+        lightest = float(drawn.probability[possible].min()) if possible.any() else None
+        return cls(float((chosen & sure).sum()), drawn.probability[chosen & ~sure], lightest)
+
+    @property
+    def seen(self) -> float:
+        return self.certain + len(self.probabilities)
+
+    @property
+    def value(self) -> float:
+        """The estimated number."""
+        return self.certain + float((1 / self.probabilities).sum())
+
+    def gamma_limits(self, level: float) -> tuple[float, float]:
+        """Limits that are each wrong at about `level`."""
+        left = (1 - self.probabilities) / self.probabilities
+        mean, variance = float(left.sum()), float((left / self.probabilities).sum())
+        low = gamma_quantile(level, mean, variance)
+        if self.lightest is None:
+            return self.seen + low, self.value
+        weight = MORE * (1 - self.lightest) / self.lightest
+        return (
+            self.seen + low,
+            self.seen + gamma_quantile(1 - level, mean + weight, variance + weight / self.lightest),
+        )
+
+    def most(self, level: float) -> float:
+        """The most documents that the sample does not refute at `level`; exact, as `most_missing_in_all`."""
+        if self.lightest is None:
+            return self.seen
+        return self.certain + largest_unrefuted(len(self.probabilities), self.lightest, level)
+
+
+def gamma_quantile(level: float, mean: float, variance: float) -> float:
+    """Of the gamma distribution with this mean and variance; the mean itself without a variance."""
+    if not variance:
+        return mean
+    return float(special.gammaincinv(mean**2 / variance, level)) * variance / mean
+
+
+def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> LabelInterval:
+    """The number of relevant documents of the pool (as `estimated_total`) with an interval.
+
+    sample: as in `interval_of_micro_recall`. Without a relevant document the value is 0 and the upper limit
+    is what the audit does not rule out.
+    """
+    drawn = Drawn.of(sample)
+    all_of_them = Kind.of(drawn, np.ones(len(drawn.relevant)), drawn.probability < 1)
+    count = len(all_of_them.probabilities)
+    if not (drawn.probability < 1).any():
+        return LabelInterval(all_of_them.value, all_of_them.value, all_of_them.value, COMPLETE, count)
+    level = (1 - confidence) / 2
+    if count >= FEWEST_FOR_GAMMA:
+        return LabelInterval(all_of_them.value, *all_of_them.gamma_limits(level), GAMMA, count)
+    return LabelInterval(all_of_them.value, all_of_them.seen, all_of_them.most(level), EXACT_BOUND, count)
 
 
 def interval_of_micro_recall(
@@ -56,18 +153,8 @@ def interval_of_micro_recall(
     """
     drawn = Drawn.of(sample)
     hit = drawn.found_by(retrieved)
-    open_ones = drawn.relevant * (drawn.probability < 1)
-    count = int(open_ones.sum())
-    estimate = ratio(drawn, hit)
-    if estimate.value is None:
-        return LabelInterval(None, None, None, UNDEFINED, count)
-    if not (drawn.probability < 1).any():
-        return LabelInterval(estimate.value, estimate.value, estimate.value, COMPLETE, count)
-    if count >= FEWEST_FOR_NORMAL:
-        low, high = estimate.interval(confidence) or (0.0, 1.0)
-        return LabelInterval(estimate.value, max(low, 0.0), min(high, 1.0), NORMAL, count)
-    low, high = exact_limits(drawn, hit, 1 - confidence)
-    return LabelInterval(estimate.value, low, high, EXACT_BOUND, count)
+    kinds = Kind.of(drawn, hit, still_open(drawn, retrieved)), Kind.of(drawn, 1 - hit, drawn.probability < 1)
+    return chosen_interval(drawn, hit, kinds, exact_limits, lambda r: (1 - r, -r), (0.0, 1.0), confidence)
 
 
 def interval_of_micro_recall_difference(
@@ -78,60 +165,128 @@ def interval_of_micro_recall_difference(
     """
     drawn = Drawn.of(sample)
     ours, theirs = drawn.found_by(first), drawn.found_by(second)
+    kinds = (
+        Kind.of(drawn, ours * (1 - theirs), still_open(drawn, first)),
+        Kind.of(drawn, theirs * (1 - ours), still_open(drawn, second)),
+        Kind.of(drawn, np.where(ours == theirs, 1.0, 0.0), drawn.probability < 1),
+    )
+    limits, weights = exact_limits_of_difference, lambda d: (1 - d, -1 - d, -d)
+    return chosen_interval(drawn, ours - theirs, kinds, limits, weights, (-1.0, 1.0), confidence)
+
+
+def still_open(drawn: Drawn, retrieved: pl.DataFrame) -> Booleans:
+    """The pairs drawn from queries of which the run retrieved something that is not certain."""
+    certain = drawn.pairs.filter(pl.Series(drawn.probability == 1))
+    pairs = retrieved.select("query_id", "document_id")
+    queries = pairs.join(certain, on=["query_id", "document_id"], how="anti")["query_id"].unique()
+    inside = drawn.pairs["query_id"].is_in(queries.implode()).to_numpy()
+    return np.asarray(inside & (drawn.probability < 1), dtype=np.bool_)
+
+
+def chosen_interval(
+    drawn: Drawn,
+    counted: Floats,
+    kinds: Sequence[Kind],
+    exact: Callable[[Sequence[Kind], float], tuple[float, float]],
+    weights: Callable[[float], Sequence[float]],
+    ends: tuple[float, float],
+    confidence: float,
+) -> LabelInterval:
+    """The rule: all judged, else gamma limits, else, with few relevant audit documents, the exact bound."""
     count = int((drawn.relevant * (drawn.probability < 1)).sum())
-    estimate = ratio(drawn, ours - theirs)
-    if estimate.value is None:
+    value = ratio(drawn, counted).value
+    if value is None:
         return LabelInterval(None, None, None, UNDEFINED, count)
     if not (drawn.probability < 1).any():
-        return LabelInterval(estimate.value, estimate.value, estimate.value, COMPLETE, count)
-    if count >= FEWEST_FOR_NORMAL:
-        low, high = estimate.interval(confidence) or (-1.0, 1.0)
-        return LabelInterval(estimate.value, max(low, -1.0), min(high, 1.0), NORMAL, count)
-    low, high = exact_limits_of_difference(drawn, ours, theirs, 1 - confidence)
-    return LabelInterval(estimate.value, low, high, EXACT_BOUND, count)
+        return LabelInterval(value, value, value, COMPLETE, count)
+    if count < FEWEST_FOR_GAMMA:
+        return LabelInterval(value, *exact(kinds, 1 - confidence), EXACT_BOUND, count)
+    limits = [(kind.value, *kind.gamma_limits((1 - confidence) / 2)) for kind in kinds]
+    low, high = (furthest(limits, weights, value, end) for end in ends)
+    return LabelInterval(value, low, high, GAMMA, count)
 
 
-def exact_limits_of_difference(
-    drawn: Drawn, ours: Floats, theirs: Floats, level: float
-) -> tuple[float, float]:
-    """(A - B) / (A + B + O) with A found by the first run alone, B by the second alone and O all others.
+def furthest(
+    parts: Sequence[tuple[float, float, float]],
+    weights: Callable[[float], Sequence[float]],
+    estimate: float,
+    end: float,
+) -> float:
+    """The value furthest from the estimate, towards `end`, at which 0 lies within the limits of
+    Σ weight · part.
 
-    Each side bounds two numbers at level / 4: the other run's finds, and O, which draws towards 0.
+    parts: value, low and high of each. The sum falls as the value rises.
     """
-    a, b = (Counts.of(drawn, kind, level / 4) for kind in (ours * (1 - theirs), theirs * (1 - ours)))
-    others = Counts.of(drawn, np.where(ours == theirs, 1.0, 0.0), level / 4)
-    return least_difference(a.seen, b.most, others), -least_difference(b.seen, a.most, others)
+    side = math.copysign(1.0, end - estimate)
+
+    def kept(at: float) -> float:
+        total, squares = 0.0, 0.0
+        for weight, (value, low, high) in zip(weights(at), parts, strict=True):
+            total += weight * value
+            squares += (weight * ((high if weight * side > 0 else low) - value)) ** 2
+        return side * total + math.sqrt(squares)
+
+    if estimate == end or kept(end) >= 0:
+        return end
+    return float(optimize.brentq(kept, estimate, end)) if kept(estimate) > 0 else estimate
 
 
-def least_difference(wins: float, losses: float, others: Counts) -> float:
-    """The least (wins - losses) / all over the number of the others; 0 without any."""
-    total = wins + losses + (others.most if wins > losses else others.seen)
-    return (wins - losses) / total if total else 0.0
-
-
-def exact_limits(drawn: Drawn, hit: Floats, level: float) -> tuple[float, float]:
+def exact_limits(kinds: Sequence[Kind], level: float) -> tuple[float, float]:
     """Limits that hold at 1 - level whatever the labels: each side bounds one number of unseen documents.
 
     Recall is H / (H + M), relevant documents found and missed. It is least with the H that was seen and the
     most M that the sample does not refute at level / 2, and largest the other way round.
     """
-    found = Counts.of(drawn, hit, level / 2)
-    missed = Counts.of(drawn, 1 - hit, level / 2)
-    low = found.seen / (found.seen + missed.most) if found.seen else 0.0
-    high = found.most / (found.most + missed.seen) if found.most else 0.0
-    return low, high
+    found, missed = kinds
+    low = found.seen / (found.seen + missed.most(level / 2)) if found.seen else 0.0
+    most_found = found.most(level / 2)
+    return low, most_found / (most_found + missed.seen) if most_found else 0.0
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Relevant documents of some kind: those seen, and the most that the sample does not refute."""
+def exact_limits_of_difference(kinds: Sequence[Kind], level: float) -> tuple[float, float]:
+    """(A - B) / (A + B + O) with A found by the first run alone, B by the second alone and O all others.
 
-    seen: float
-    most: float
+    Each side bounds two numbers at level / 4: the other run's finds, and O, which draws towards 0.
+    """
+    a, b, others = kinds
+    return (
+        least_difference(a.seen, b.most(level / 4), others, level / 4),
+        0.0 - least_difference(b.seen, a.most(level / 4), others, level / 4),
+    )
 
-    @classmethod
-    def of(cls, drawn: Drawn, kind: Floats, level: float) -> Counts:
-        chosen = drawn.relevant * kind
-        seen = int(chosen[drawn.probability < 1].sum())
-        certain = float(chosen[drawn.probability == 1].sum())
-        return cls(certain + seen, certain + largest_unrefuted(seen, float(drawn.probability.min()), level))
+
+def least_difference(wins: float, losses: float, others: Kind, level: float) -> float:
+    """The least (wins - losses) / all over the number of the others; 0 without any."""
+    total = wins + losses + (others.most(level) if wins > losses else others.seen)
+    return (wins - losses) / total if total else 0.0
+
+
+def interval_of_macro_recall(
+    sample: pl.DataFrame,
+    retrieved: pl.DataFrame,
+    *,
+    confidence: float = 0.95,
+    samples: int = BOOTSTRAP_SAMPLES,
+    seed: int = 0,
+) -> LabelInterval:
+    """The mean over queries of each query's estimated recall, with a percentile bootstrap over queries.
+
+    A query is drawn together with its labels, so this one interval covers which queries *and* which labels.
+    Queries without a relevant document in their sample do not count. The mean is biased upwards: the audit of
+    one query draws few relevant documents, often none, and what it does not draw is what was missed. Prefer
+    micro recall while audits are small.
+    """
+    drawn = Drawn.of(sample)
+    weight = drawn.relevant / drawn.probability
+    by_query = drawn.pairs.select("query_id").with_columns(
+        all=pl.Series(weight), found=pl.Series(weight * drawn.found_by(retrieved))
+    )
+    sums = by_query.group_by("query_id").agg(pl.col("all", "found").sum()).filter(pl.col("all") > 0)
+    values = (sums.sort("query_id")["found"] / sums.sort("query_id")["all"]).to_numpy()
+    count = int((drawn.relevant * (drawn.probability < 1)).sum())
+    if not len(values):
+        return LabelInterval(None, None, None, UNDEFINED, count)
+    low, high = mean_intervals(values[:, None], samples=samples, seed=seed, level=confidence)
+    if len(values) < 2:
+        return LabelInterval(float(values.mean()), None, None, BOOTSTRAP, count)
+    return LabelInterval(float(values.mean()), float(low[0]), float(high[0]), BOOTSTRAP, count)

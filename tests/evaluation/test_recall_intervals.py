@@ -25,7 +25,7 @@ def test_without_a_relevant_pair_recall_is_undefined() -> None:
 
 
 def test_few_relevant_audit_documents_take_the_exact_bound() -> None:
-    found = interval_of_micro_recall(STRATUM, pairs_of("q", "ab"))
+    found = interval_of_micro_recall(STRATUM, pairs_of("q", "abx"))
     # a is found, c missed. Of the missed one was seen at ½: (M + 1)/2^M > .025 up to M = 8, so 1 of 9 at
     # least. Of the found none was seen in the rest: ½^M > .025 up to M = 5, so 1 + 5 of 6 + 1 at most.
     assert (found.method, found.relevant_drawn) == (EXACT_BOUND, 1)
@@ -33,7 +33,7 @@ def test_few_relevant_audit_documents_take_the_exact_bound() -> None:
 
 
 def test_the_exact_bound_of_a_difference_holds_both_runs() -> None:
-    found = interval_of_micro_recall_difference(STRATUM, pairs_of("q", "a"), pairs_of("q", "c"))
+    found = interval_of_micro_recall_difference(STRATUM, pairs_of("q", "ax"), pairs_of("q", "c"))
     # a only in the first; c only in the second, seen at ½. At 1.25 %: none seen, up to 6; one, up to 9.
     assert found.method == EXACT_BOUND
     assert (found.low, found.high) == (pytest.approx((1 - 9) / 10), pytest.approx((7 - 1) / 8))
