@@ -4,7 +4,7 @@ from them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from evaluation.significance import (
     effect_sizes,
     power_line,
 )
-from evaluation.unsettled import DifferenceBounds, difference_bounds, labels_to_decide, unsettled
+from evaluation.unsettled import Unsettled, difference_bounds, labels_to_decide, unsettled
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +39,19 @@ COLUMNS = (
 _ZERO = 1e-12
 
 
+Interval = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What an audit says of a difference: the estimate, its interval over the draw of labels, and about how
+    many audit labels more would decide it if it stays. None where that is not known."""
+
+    value: float | None
+    interval: Interval | None
+    more_labels: int | None = None
+
+
 @dataclass(frozen=True)
 class Comparison:
     """Two runs on one measure, over the queries that count for both; positive is in favour of `first`.
@@ -48,8 +61,9 @@ class Comparison:
     deviation of the differences. bounds: the least and largest mean difference over all labels that the
     unjudged documents can get; None for measures without such bounds. settled: queries whose own sign is
     decided so. open_pairs: unjudged documents that only one of the two has in its first K. estimated:
-    interval of the difference estimated from an audit sample. judged: coverage of both. What is undefined is
-    None.
+    interval of the difference of micro recall estimated from an audit sample; estimate: its value;
+    more_labels: how many labels more of the audit would decide it. judged: coverage of both. What is
+    undefined is None.
     """
 
     first: str
@@ -70,6 +84,8 @@ class Comparison:
     open_pairs: int | None
     estimated: tuple[float, float] | None
     judged: tuple[float | None, float | None]
+    estimate: float | None = None
+    more_labels: int | None = None
 
     @property
     def leader(self) -> str | None:
@@ -113,13 +129,17 @@ class Comparison:
         if self.leader is None:
             return f"Not ranked ({self.first} − {self.second}: {name}): {self._reason()}"
         one, other = (self.first, self.second) if self.leader == self.first else (self.second, self.first)
-        settled = self.bounds is not None and (self.bounds[0] > _ZERO or self.bounds[1] < -_ZERO)
         why = (
             f"decided whatever the unjudged documents turn out to be, bounds {_between(self.bounds)}"
-            if settled
-            else f"by the estimate from the audit, {_between(self.estimated)}"
+            if self.settled_by_bounds
+            else f"by the estimate from the audit, {_between(self.estimated)} in micro recall"
         )
         return f"{one} beats {other} on these queries ({self.first} − {self.second}: {name}), {why}."
+
+    @property
+    def settled_by_bounds(self) -> bool:
+        """Whether no label that is still missing can turn the difference."""
+        return self.bounds is not None and (self.bounds[0] > _ZERO or self.bounds[1] < -_ZERO)
 
     def _reason(self) -> str:
         if self.bounds is None:
@@ -134,8 +154,17 @@ class Comparison:
             )
         return (
             f"the unjudged documents can make it anything from {_between(self.bounds)}; judging the "
-            f"{self.open_pairs:,} that only one of the two has would decide most."
+            f"{self.open_pairs:,} that only one of the two has would decide most.{self._of_the_audit()}"
         )
+
+    def _of_the_audit(self) -> str:
+        """What the estimate from the audit adds to a refusal."""
+        if self.estimated is None:
+            return ""
+        text = f" The audit's estimate in micro recall, {_between(self.estimated)}, holds 0 as well"
+        if self.more_labels is None:
+            return f"{text}."
+        return f"{text}; about {self.more_labels:,} audit labels more would decide it if it stays."
 
     def _queries_sentence(self) -> str:
         if self.p_value is None:
@@ -160,12 +189,16 @@ class _Method:
         if self.test not in TESTS:
             raise ValueError(f"There is no test {self.test!r}; choose one of {', '.join(TESTS)}.")
 
-    def numbers(self, differences: Floats) -> Floats:
-        """(P, 4) low and high of the interval, corrected p-value and effect for each column."""
+    def numbers(self, differences: Floats, groups: int = 1) -> Floats:
+        """(P, 4) low and high of the interval, corrected p-value and effect for each column.
+
+        Columns fall into so many groups of equal size, and each is corrected by itself.
+        """
         low, high = difference_intervals(differences, samples=self.samples, seed=self.seed)
         drawn = {"permutations": self.permutations, "seed": self.seed}
         p_values = TESTS[self.test](differences, **(drawn if self.test == "randomisation" else {}))
-        return np.column_stack([low, high, adjusted(p_values, self.correction), effect_sizes(differences)])
+        corrected = np.concatenate([adjusted(part, self.correction) for part in np.split(p_values, groups)])
+        return np.column_stack([low, high, corrected, effect_sizes(differences)])
 
 
 def compare(
@@ -194,7 +227,9 @@ def compare(
     (0.5, (0.5, 0.5), 'a')
     """
     method = _Method(test, "none", samples, permutations, seed)
-    (made,) = _compared(evaluation, [(first, second)], measure, method, estimated)
+    key = _key(evaluation, measure)
+    audited = {} if estimated is None else {(first, second, key[1]): Difference(None, estimated)}
+    (made,) = _compared(evaluation, [(first, second)], [key], method, audited)
     return made
 
 
@@ -210,7 +245,31 @@ def compare_all(
 ) -> list[Comparison]:
     """Every pair of the evaluation's runs, their p-values corrected for being many."""
     method = _Method(test, correction, samples, permutations, seed)
-    return _compared(evaluation, list(combinations(evaluation.runs, 2)), measure, method)
+    return _compared(evaluation, list(combinations(evaluation.runs, 2)), [_key(evaluation, measure)], method)
+
+
+def compare_at(
+    evaluation: Evaluation,
+    cutoffs: Sequence[int],
+    *,
+    measure: str = "recall",
+    audited: Mapping[tuple[str, str, int | None], Difference] | None = None,
+    opened: Unsettled | None = None,
+    test: str = "randomisation",
+    correction: str = "holm",
+    samples: int = BOOTSTRAP_SAMPLES,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every pair of runs at each cutoff, cutoff by cutoff; corrected for the pairs at one cutoff.
+
+    audited: (first, second, k) -> what the audit says of the difference. opened: what `unsettled` has read of
+    all runs, so that it is not read again.
+    """
+    method = _Method(test, correction, samples, permutations, seed)
+    keys = [(measure, _cutoff(evaluation, measure, k)) for k in cutoffs]
+    pairs = list(combinations(evaluation.runs, 2))
+    return _compared(evaluation, pairs, keys, method, audited, opened)
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
@@ -240,53 +299,55 @@ def deciding_labels(evaluation: Evaluation, first: str, second: str, k: int | No
 def _compared(
     evaluation: Evaluation,
     pairs: Sequence[tuple[str, str]],
-    measure: str,
+    keys: Sequence[tuple[str, int | None]],
     method: _Method,
-    estimated: tuple[float, float] | None = None,
+    audited: Mapping[tuple[str, str, int | None], Difference] | None = None,
+    opened: Unsettled | None = None,
 ) -> list[Comparison]:
-    if not pairs:
+    """The pairs at each key in turn; one key's pairs are corrected together."""
+    if not pairs or not keys:
         return []
-    name, asked = split_name(measure)
-    key = name, _cutoff(evaluation, name, asked)
-    values = {
-        run: _values(evaluation, run, *key) for run in dict.fromkeys(run for pair in pairs for run in pair)
-    }
-    differences = np.column_stack([values[one] - values[other] for one, other in pairs])
-    bounds = _bounds(evaluation, pairs, *key)
-    columns = zip(pairs, differences.T, method.numbers(differences), bounds, strict=True)
-    return [
-        _comparison(evaluation, pair, key, column, numbers, bound, method, estimated)
-        for pair, column, numbers, bound in columns
-    ]
+    names = list(dict.fromkeys(run for pair in pairs for run in pair))
+    columns = []
+    for key in keys:
+        values = {run: _values(evaluation, run, *key) for run in names}
+        columns += [values[one] - values[other] for one, other in pairs]
+    if opened is None and any(measure in BOUNDED and k for measure, k in keys):
+        opened = unsettled(evaluation, names)
+    differences = np.column_stack(columns)
+    numbers = method.numbers(differences, len(keys))
+    made = []
+    for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
+        row = _Row(pair, *key, differences[:, at], numbers[at], (audited or {}).get((*pair, key[1])))
+        made.append(_comparison(evaluation, row, opened, method))
+    return made
 
 
-def _bounds(
-    evaluation: Evaluation, pairs: Sequence[tuple[str, str]], measure: str, k: int | None
-) -> list[DifferenceBounds | None]:
-    if measure not in BOUNDED or k is None:
-        return [None for _ in pairs]
-    opened = unsettled(evaluation, list(dict.fromkeys(run for pair in pairs for run in pair)))
-    return [difference_bounds(evaluation, opened, one, other, measure, k) for one, other in pairs]
+@dataclass(frozen=True)
+class _Row:
+    """What is known of one pair at one key before its sentence is written."""
+
+    pair: tuple[str, str]
+    measure: str
+    k: int | None
+    differences: Floats
+    numbers: Floats
+    audited: Difference | None
 
 
-def _comparison(
-    evaluation: Evaluation,
-    pair: tuple[str, str],
-    key: tuple[str, int | None],
-    differences: Floats,
-    numbers: Floats,
-    bounds: DifferenceBounds | None,
-    method: _Method,
-    estimated: tuple[float, float] | None,
-) -> Comparison:
-    counted = differences[~np.isnan(differences)]
-    low, high, p_value, effect = (None if np.isnan(number) else float(number) for number in numbers)
-    deepest = int(evaluation.cutoffs[-1]) if key[1] is None else key[1]
+def _comparison(evaluation: Evaluation, row: _Row, opened: Unsettled | None, method: _Method) -> Comparison:
+    counted = row.differences[~np.isnan(row.differences)]
+    low, high, p_value, effect = (None if np.isnan(number) else float(number) for number in row.numbers)
+    deepest = int(evaluation.cutoffs[-1]) if row.k is None else row.k
+    bounds = None
+    if opened is not None and row.measure in BOUNDED and row.k is not None:
+        bounds = difference_bounds(evaluation, opened, *row.pair, row.measure, row.k)
+    audited = row.audited or Difference(None, None)
     return Comparison(
-        first=pair[0],
-        second=pair[1],
-        measure=key[0],
-        k=key[1],
+        first=row.pair[0],
+        second=row.pair[1],
+        measure=row.measure,
+        k=row.k,
         queries=len(counted),
         difference=float(counted.mean()) if len(counted) else None,
         low=low,
@@ -299,9 +360,16 @@ def _comparison(
         bounds=None if bounds is None else bounds.mean(),
         settled=None if bounds is None else bounds.settled(),
         open_pairs=None if bounds is None else bounds.open_pairs,
-        estimated=estimated,
-        judged=(_judged(evaluation, pair[0], deepest), _judged(evaluation, pair[1], deepest)),
+        estimated=audited.interval,
+        judged=(_judged(evaluation, row.pair[0], deepest), _judged(evaluation, row.pair[1], deepest)),
+        estimate=audited.value,
+        more_labels=audited.more_labels,
     )
+
+
+def _key(evaluation: Evaluation, measure: str) -> tuple[str, int | None]:
+    name, k = split_name(measure)
+    return name, _cutoff(evaluation, name, k)
 
 
 def _judged(evaluation: Evaluation, run: str, k: int) -> float | None:

@@ -1,0 +1,142 @@
+"""What an audit says of runs, by a table small enough for pencil and paper (the example of the guide)."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from evaluation.audit_estimates import (
+    Places,
+    difference_estimate,
+    missing_by_query,
+    more_labels,
+    proposal,
+    recall_estimates,
+    relevant_estimate,
+    within_pool,
+)
+from evaluation.audit_sample import AuditSample, audit_sample
+from evaluation.recall_intervals import interval_of_macro_recall
+from tests.evaluation.test_audit_sample import labels_of, pool_of
+
+# Two queries with ten documents each: a to d were reached; the audit drew e and f of the six others.
+LETTERS = "abcdefghij"
+ORDER = "efghijabcd"
+
+
+def example(*, second: str = "abe", cannot_judge: str = "") -> AuditSample:
+    pools = [
+        pool_of(LETTERS, reached="abcd", audit="ef", order=ORDER, query=query, cannot_judge=unanswered)
+        for query, unanswered in (("q1", ""), ("q2", cannot_judge))
+    ]
+    others = "".join(set("abcdef") - set(second) - set(cannot_judge))
+    return audit_sample(
+        pl.concat(pools), pl.concat([labels_of("ab", "cdef", "q1"), labels_of(second, others, "q2")])
+    )
+
+
+# The greedy run has what was reached in its first four, the other finds e.
+PLACES = Places(
+    pl.DataFrame(
+        [
+            (query, name, at + 1, "abecghfdij".index(name) + 1)
+            for query in ("q1", "q2")
+            for at, name in enumerate(LETTERS)
+        ],
+        schema={"query_id": pl.String, "document_id": pl.String, "rank_0": pl.UInt32, "rank_1": pl.UInt32},
+        orient="row",
+    ),
+    ("greedy", "other"),
+)
+
+
+def test_the_estimate_counts_what_the_audit_stands_for() -> None:
+    found = recall_estimates(example(), PLACES, [3])
+
+    # Relevant: 4 certain, and e for three documents: 7. The labels alone say 4 of 5 for greedy.
+    assert relevant_estimate(example())["value"] == pytest.approx(7)
+    assert found["greedy"]["recall@3"]["micro"]["value"] == pytest.approx(4 / 7)
+    assert found["other"]["recall@3"]["micro"]["value"] == pytest.approx(7 / 7)
+    assert found["greedy"]["recall@3"]["micro"]["covers"] == "labels"
+    # q1: 2 of 2; q2: 2 of 5.
+    macro = found["greedy"]["recall@3"]["macro"]
+    assert (macro["value"], macro["queries"], macro["covers"]) == (
+        pytest.approx((1 + 2 / 5) / 2),
+        2,
+        "queries and labels",
+    )
+
+
+def test_the_macro_mean_is_that_of_the_intervals_proven_by_simulation() -> None:
+    audit = example()
+    known = within_pool(audit, PLACES)
+    made = recall_estimates(audit, PLACES, [3])["greedy"]["recall@3"]["macro"]
+    alone = interval_of_macro_recall(audit.sample, known.top("greedy", 3))
+
+    assert (made["value"], made["low"], made["high"]) == pytest.approx((alone.value, alone.low, alone.high))
+
+
+def test_few_relevant_audit_documents_take_the_exact_bound_on_what_is_missing() -> None:
+    found = relevant_estimate(example())
+
+    assert found["method"] == "exact bound"
+    assert found["seen"] == 5
+    # A third drawn, one relevant: P(Binomial(M, 1/3) ≤ 1) > 5 % up to M = 12, more than the 1 + 8 there can be.
+    assert found["at_most_unseen"] == 8
+    assert found["low"] == 5
+    assert found["high"] > found["value"]
+
+
+def test_the_exact_bound_of_each_query_is_hypergeometric() -> None:
+    rows = {row["query_id"]: row for row in missing_by_query(example())}
+
+    # q1: none of 2 drawn of 6; with M = 4 the chance of that is C(2,2)/C(6,2) = 1/15 > 5 %.
+    assert rows["q1"]["at_most_unseen"] == 4
+    # q2: one of 2 drawn; with M = 5 every draw has at least one, and one alone has 5/15.
+    assert rows["q2"] == {"query_id": "q2", "remainder": 6, "sampled": 2, "relevant": 1, "at_most_unseen": 4}
+
+
+def test_the_difference_of_two_runs_has_its_own_interval() -> None:
+    audit = example()
+    found = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+
+    assert found["value"] == pytest.approx(4 / 7 - 1)
+    assert found["low"] <= found["value"] <= found["high"]
+    assert found["method"] == "exact bound"
+
+
+def test_what_nobody_could_judge_spans_the_extremes() -> None:
+    audit = example(second="ab", cannot_judge="e")
+    found = recall_estimates(audit, PLACES, [3])["greedy"]["recall@3"]["micro"]
+
+    # e not relevant: 4 of 4. e relevant: 4 of 7.
+    assert (found["value"], found["value_if_relevant"]) == (pytest.approx(1), pytest.approx(4 / 7))
+    assert found["low"] < 4 / 7
+    assert found["high"] == pytest.approx(1)
+
+
+def test_a_pool_that_is_judged_whole_leaves_nothing_uncertain() -> None:
+    audit = audit_sample(pool_of("abc", reached="abc", audit="", order="abc"), labels_of("ab", "c"))
+    found = relevant_estimate(audit)
+
+    assert (found["value"], found["low"], found["high"], found["method"]) == (2, 2, 2, "complete")
+    assert found["at_most_unseen"] == 0
+
+
+def test_a_pool_without_an_audit_is_told_what_one_would_show() -> None:
+    # 10 % of 20 judged documents are 2; the remainder is then 100 - 18 = 82.
+    found = proposal([(20, 100)])
+
+    assert (found["documents"], found["remainder"], found["each"]) == (2, 82, 41)
+    # P(Binomial(M, 2/82) = 0) > 5 % up to M = 121: no more than the 80 that were not drawn can be relevant.
+    assert found["at_most"] == 80
+
+
+def test_more_labels_narrow_the_interval_with_their_root() -> None:
+    # 0.05 ± 0.10: four times the labels.
+    wide = {"value": 0.05, "low": -0.05, "high": 0.15, "method": "gamma limits"}
+
+    assert more_labels(wide, sampled=100, left=1000) == 300
+    assert more_labels(wide, sampled=100, left=50) == 50
+    assert more_labels({**wide, "value": 0.0}, sampled=100, left=1000) is None
+    assert more_labels({**wide, "method": "exact bound"}, sampled=100, left=1000) is None
