@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.comparison import compare, compare_all, comparison_table, deciding_labels
+    from evaluation.config import read_settings
     from evaluation.conventions import Conventions
     from evaluation.evaluating import evaluate
     from evaluation.missing import leave_one_out, missing_floor
@@ -26,6 +27,7 @@ __all__ = [
     "k_reaching",
     "leave_one_out",
     "missing_floor",
+    "read_settings",
     "tradeoff_table",
 ]
 
@@ -40,6 +42,7 @@ _HOMES = {
     "k_reaching": "evaluation.tradeoffs",
     "leave_one_out": "evaluation.missing",
     "missing_floor": "evaluation.missing",
+    "read_settings": "evaluation.config",
     "tradeoff_table": "evaluation.tradeoffs",
 }
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from evaluation.conventions import Conventions
-    from evaluation.results import Evaluation
+    from evaluation.config import Settings
 
-CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
-MEASURES = ("recall", "precision", "f1", "success", "judged")
-OVER_THE_WHOLE_RUN = ("map", "mrr", "rprecision", "bpref", "infap")
-
+CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
 
 HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with coverage and bounds."
 
@@ -34,17 +30,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--measure", metavar="M", nargs="+", action="extend", help="for instance recall, recall@10 or map"
     )
+    parser.add_argument(
+        "--config", metavar="FILE", type=Path, help="settings in TOML; an option named here wins over it"
+    )
     _add_conventions(parser)
-    parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for --tag")
-    parser.add_argument("--tag", metavar="TAG", help="only queries with this tag in metadata.tags")
+    _add_queries(parser)
+    _add_interval(parser)
     parser.add_argument("--per-query", metavar="FILE", type=Path, help="write every query's values")
     parser.add_argument(
         "--fail-under",
         metavar="MEASURE=VALUE",
         action="append",
-        default=[],
         type=_threshold,
         help="exit with 1 when the mean of any run is below VALUE; may be repeated",
+    )
+    parser.add_argument(
+        "--trade-offs",
+        action="store_true",
+        help="Recall, Precision and F1 by K, what each place adds, and the K that reaches a recall",
     )
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
     parser.add_argument("--engine", choices=("local",), default="local")
@@ -55,26 +58,58 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     from evaluation.evaluating import evaluate
     from evaluation.rendering import render
 
-    thresholds: list[tuple[str, float]] = options["fail_under"]
+    settings = _settings(options)
     if options["per_query"]:
         from evaluation.per_query import check_path, write_per_query
 
         check_path(options["per_query"])
+    queries, strata = _tagged(options["queries"], options["tag"], settings.tags)
     result = evaluate(
-        options["qrels"],
-        options["runs"],
-        k=[k for group in options["k"] or [CUTOFFS] for k in group],
-        measures=[*(options["measure"] or MEASURES), *(key for key, _ in thresholds)],
-        conventions=_conventions(options),
-        queries=_queries_with_tag(options["queries"], options["tag"]),
+        options["qrels"], options["runs"], queries=queries, strata=strata, **settings.arguments()
     )
     if options["per_query"]:
         write_per_query(result, options["per_query"])
-    output.write(render(result, options["format"], terminal=output.isatty()))
-    failures = _below(result, thresholds)
-    for sentence in (*result.notes, *failures):
+    output.write(
+        render(result, options["format"], terminal=output.isatty(), with_trade_offs=options["trade_offs"])
+    )
+    failures = result.below()
+    for sentence in (*result.notes, *result.warnings(), *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
+
+
+def _settings(options: Mapping[str, Any]) -> Settings:
+    """What the options say, and for the rest the evaluation file."""
+    from evaluation.config import Settings, read_settings, settings_from
+
+    named = {
+        "k": [k for group in options["k"] or [] for k in group] or None,
+        "measures": options["measure"],
+        "conventions": {name: options[name] for name in CONVENTIONS if options[name] is not None},
+        "thresholds": dict(options["fail_under"] or []) or None,
+        "tags": options["by_tag"],
+    }
+    named |= {name: options[name] for name in ("confidence", "minimum_queries", "samples", "seed")}
+    held = read_settings(options["config"]) if options["config"] else Settings()
+    return settings_from(named).over(held)
+
+
+def _add_queries(parser: ArgumentParser) -> None:
+    parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for their tags")
+    parser.add_argument("--tag", metavar="TAG", help="only queries with this tag in metadata.tags")
+    parser.add_argument(
+        "--by-tag", metavar="TAG", nargs="+", action="extend", help="tell the queries with each tag apart"
+    )
+    parser.add_argument(
+        "--minimum-queries", metavar="N", type=int, help="warn when a mean rests on fewer queries"
+    )
+
+
+def _add_interval(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("intervals")
+    group.add_argument("--confidence", metavar="SHARE", type=float, help="level of the intervals (0.95)")
+    group.add_argument("--samples", metavar="N", type=int, help="samples of the bootstrap (10000)")
+    group.add_argument("--seed", metavar="N", type=int, help="seed of the bootstrap (0)")
 
 
 def _add_conventions(parser: ArgumentParser) -> None:
@@ -89,14 +124,6 @@ def _add_conventions(parser: ArgumentParser) -> None:
     group.add_argument("--scores", choices=("float64", "float32"), help="precision of scores (float64)")
 
 
-def _conventions(options: Mapping[str, Any]) -> Conventions:
-    from evaluation.conventions import Conventions
-
-    names = ("zero_relevant", "missing", "min_relevance", "ties", "scores")
-    given = {name: options[name] for name in names if options[name] is not None}
-    return Conventions.preset(options["preset"], **given) if options["preset"] else Conventions(**given)
-
-
 def _cutoffs(text: str) -> list[int]:
     parts = text.split(",")
     if not all(part.isascii() and part.isdigit() and int(part) for part in parts):
@@ -105,39 +132,32 @@ def _cutoffs(text: str) -> list[int]:
 
 
 def _threshold(text: str) -> tuple[str, float]:
-    key, _, value = text.partition("=")
+    name, _, value = text.partition("=")
+    from evaluation.config import settings_from
+
     try:
-        wanted = float(value)
+        ((key, wanted),) = (settings_from({"thresholds": {name: float(value)}}).thresholds or {}).items()
     except ValueError:
-        wanted = float("nan")
-    if ("@" not in key and key not in OVER_THE_WHOLE_RUN) or not 0 <= wanted <= 1:
-        raise ArgumentTypeError(f"{text!r} is no threshold; write for instance recall@10=0.4 or map=0.3.")
+        raise ArgumentTypeError(
+            f"{text!r} is no threshold; write for instance recall@10=0.4 or map=0.3."
+        ) from None
     return key, wanted
 
 
-def _queries_with_tag(path: Path | None, tag: str | None) -> set[str] | None:
-    if (path is None) != (tag is None):
-        raise ValueError("--queries and --tag belong together; name both.")
+def _tagged(
+    path: Path | None, tag: str | None, tags: Sequence[str] | None
+) -> tuple[set[str] | None, dict[str, list[str]] | None]:
+    """The queries with `tag`, None for all; and those of each of `tags`."""
+    if path is None and not tag and tags:
+        raise ValueError("The queries' tags stand in a queries file; name it with --queries FILE.")
+    if (path is None) != (not (tag or tags)):
+        raise ValueError("--queries and --tag belong together, or --queries and --by-tag; name both.")
     if path is None:
-        return None
+        return None, None
+    from evaluation.strata import chosen_strata, queries_by_tag
     from pooling.formats import read_queries
 
-    tagged = {query.id for query in read_queries(path) if tag in (query.metadata.get("tags") or ())}
-    if not tagged:
+    by_tag = queries_by_tag((query.id, query.metadata) for query in read_queries(path))
+    if tag and tag not in by_tag:
         raise ValueError(f"{path.name} has no query with the tag {tag}; tags stand in metadata.tags.")
-    return tagged
-
-
-def _below(result: Evaluation, thresholds: list[tuple[str, float]]) -> list[str]:
-    """A sentence for every run whose mean is below a threshold; an undefined mean never meets one."""
-    from evaluation.measures import key_of, split_name
-
-    sentences = []
-    for key, wanted in thresholds:
-        at = key_of(*split_name(key))
-        for name, run in result.runs.items():
-            mean = run.figures[at]["mean"]
-            if mean is None or mean < wanted:
-                shown = "undefined" if mean is None else f"{mean:.4f}"
-                sentences.append(f"{name}: {at} is {shown}, below {wanted:g}.")
-    return sentences
+    return (set(by_tag[tag]) if tag else None), chosen_strata(by_tag, tags or ())

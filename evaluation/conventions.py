@@ -38,9 +38,10 @@ class Conventions:
     scores: Scores = "float64"
 
     def __post_init__(self) -> None:
-        if isinstance(self.min_relevance, bool) or int(self.min_relevance) < 1:
-            raise ValueError(f"min_relevance is {self.min_relevance}; it must be 1 or more.")
-        for name, words in _CHOICES.items():
+        level = self.min_relevance
+        if isinstance(level, bool) or not isinstance(level, int) or level < 1:
+            raise ValueError(f"min_relevance is {level!r}; it must be a whole number of 1 or more.")
+        for name, words in CHOICES.items():
             if getattr(self, name) not in words:
                 raise ValueError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(words)}.")
 
@@ -82,7 +83,7 @@ class Conventions:
         return f" ({', '.join(notes)})" if notes else ""
 
 
-_CHOICES: dict[str, tuple[str, ...]] = {
+CHOICES: dict[str, tuple[str, ...]] = {
     "zero_relevant": get_args(ZeroRelevant),
     "missing": get_args(Missing),
     "ties": get_args(Ties),

@@ -54,7 +54,14 @@ from evaluation.scoring import (
     label_pairs,
     score_part,
 )
-from evaluation.significance import BOOTSTRAP_SAMPLES, LARGEST_RESAMPLED, interval_settings, mean_intervals
+from evaluation.significance import (
+    BOOTSTRAP_SAMPLES,
+    LARGEST_RESAMPLED,
+    LEVEL,
+    interval_settings,
+    mean_intervals,
+)
+from evaluation.strata import Stratum, rows_of
 from pooling.formats.parts import in_threads
 
 if TYPE_CHECKING:
@@ -68,6 +75,7 @@ DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 DEFAULT_MEASURES = ("recall", "precision", "f1", "success", "judged")
 
 Mask = npt.NDArray[np.bool_]
+Rows = slice | Integers
 
 
 def evaluate(
@@ -79,8 +87,12 @@ def evaluate(
     *,
     bootstrap_samples: int = BOOTSTRAP_SAMPLES,
     seed: int = 0,
+    confidence: float = LEVEL,
     pool: Source | None = None,
     queries: Collection[str] | None = None,
+    strata: Mapping[str, Collection[str]] | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    minimum_queries: int | None = None,
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
@@ -91,10 +103,14 @@ def evaluate(
     that returns one when its turn comes}, or a list of paths. pool: frame (query_id, document_id) of the pool
     the labels come from, for the bounds of recall; without it the pool is the union of the evaluated runs'
     first max(k) documents and of the pairs with a negative relevance. queries: only these query ids.
+    strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
+    thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
+    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so.
 
     Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
     by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
-    nothing. The 95 % intervals speak of the choice of queries, the bounds of the labels that are not there.
+    nothing. The intervals, at `confidence`, speak of the choice of queries, the bounds of the labels that are
+    not there.
     Raises ValueError (FormatError for files) on input that has no one meaning.
 
     >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
@@ -105,7 +121,8 @@ def evaluate(
     """
     conventions = conventions or Conventions()
     at_each = cutoffs_array(k).tolist()
-    asked = asked_keys(measures, at_each)
+    thresholds = dict(thresholds or {})
+    asked = asked_keys([*measures, *thresholds], at_each)
     cutoffs = cutoffs_array([at for _, at in asked if at is not None] or at_each[-1:])
     names = tuple(dict.fromkeys([*(name for name, _ in asked), "judged"]))
     keys = tuple(dict.fromkeys([*asked, *(("judged", at) for at in cutoffs.tolist())]))
@@ -117,14 +134,29 @@ def evaluate(
     found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
+    tagged = rows_of(strata or {}, labels.query_ids)
+    groups: list[Rows] = [slice(None), *tagged.values()]
     evaluated = [
-        _evaluated(name, scored, unjudged, keys, grades, in_mean, conventions)
+        _evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups)
         for name, scored, unjudged in found
     ]
-    settings = _settings(labels.query_count, bootstrap_samples, seed, pool is not None, int(cutoffs[-1]))
-    with_intervals = _with_intervals(evaluated, cutoffs, keys, bootstrap_samples, seed)
-    parts = (conventions, cutoffs, names, keys, labels, in_mean, with_intervals, settings, tuple(notes))
-    return Evaluation(*parts, sources=sources, pool=pool)
+    interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
+    settings = {"interval": interval, "pool": _pool_in_words(pool, int(cutoffs[-1]))}
+    whole, *of_tags = [
+        _figures(evaluated, group, rows, cutoffs, keys, interval) for group, rows in enumerate(groups)
+    ]
+    with_figures = {run.name: replace(run, figures=whole[run.name]) for run, _ in evaluated}
+    parts = (conventions, cutoffs, names, keys, labels, in_mean, with_figures, settings, tuple(notes))
+    return Evaluation(
+        *parts,
+        sources=sources,
+        pool=pool,
+        strata={
+            tag: Stratum(rows, figures) for (tag, rows), figures in zip(tagged.items(), of_tags, strict=True)
+        },
+        thresholds=thresholds,
+        minimum_queries=minimum_queries,
+    )
 
 
 @dataclass(frozen=True)
@@ -201,8 +233,9 @@ def _evaluated(
     grades: Grades,
     in_mean: Mask,
     conventions: Conventions,
-) -> tuple[RunEvaluation, dict[str, Floats]]:
-    """The run's values by query and, per measure, what its figures hold beside mean and interval."""
+    groups: Sequence[Rows],
+) -> tuple[RunEvaluation, list[dict[str, Floats]]]:
+    """The run's values by query and, per group of queries, what its figures hold beside mean and interval."""
     counts = scored.counts
     if any(measure_named(measure).by_rank for measure, _ in keys):
         counts = replace(counts, ranked=rank_labels(grades, scored.position))
@@ -222,15 +255,19 @@ def _evaluated(
     end = counts.whole_run()
     whole = {measure: counted(measure_named(measure).function(end))[:, 0] for measure, k in keys if k is None}
     lower, upper = recall_bounds(counts, unjudged)
-    extras = {"lower": _means(counted(lower)), "upper": _means(counted(upper))}
-    extras["micro"] = share(counts.hits[kept].sum(axis=0), counts.relevant[kept].sum())
-    of_retrieved = judged_of_retrieved(counts)
-    extras["mean_of_retrieved"] = _means(np.where(kept[:, None], of_retrieved, np.nan))
+    beside = {"lower": counted(lower), "upper": counted(upper)}
+    beside["mean_of_retrieved"] = np.where(kept[:, None], judged_of_retrieved(counts), np.nan)
     if scored.ties is not None:
         relevant = np.maximum(counts.relevant[:, None], 1)
         for side in ("least", "expected", "most"):
-            extras[side] = _means(counted(getattr(scored.ties, side) / relevant))
-    return RunEvaluation(name, scored, kept, values, {}, whole), extras
+            beside[side] = counted(getattr(scored.ties, side) / relevant)
+
+    def extras(rows: Rows) -> dict[str, Floats]:
+        hits, relevant = counts.hits[rows][kept[rows]], counts.relevant[rows][kept[rows]]
+        means = {extra: _means(held[rows]) for extra, held in beside.items()}
+        return {**means, "micro": share(hits.sum(axis=0), relevant.sum())}
+
+    return RunEvaluation(name, scored, kept, values, {}, whole), [extras(rows) for rows in groups]
 
 
 def _means(values: Floats) -> Floats:
@@ -241,39 +278,41 @@ def _means(values: Floats) -> Floats:
     return share(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
 
 
-def _with_intervals(
-    evaluated: Sequence[tuple[RunEvaluation, dict[str, Floats]]],
+def _figures(
+    evaluated: Sequence[tuple[RunEvaluation, Sequence[dict[str, Floats]]]],
+    group: int,
+    rows: Rows,
     cutoffs: Integers,
     keys: Sequence[tuple[str, int | None]],
-    samples: int,
-    seed: int,
-) -> dict[str, RunEvaluation]:
+    interval: Mapping[str, Any],
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Run -> key -> its figure over the queries in `rows`, which are the group of that number."""
     if not evaluated:
         return {}
     column: dict[int | None, int] = {k: index for index, k in enumerate(cutoffs.tolist())}
     columns = [
-        run.whole[measure] if k is None else run.values[measure][:, column[k]]
+        run.whole[measure][rows] if k is None else run.values[measure][rows, column[k]]
         for run, _ in evaluated
         for measure, k in keys
     ]
-    table = _means_and_limits(columns, samples, seed).reshape(len(evaluated), len(keys), 3)
+    table = _means_and_limits(columns, interval).reshape(len(evaluated), len(keys), 3)
     result = {}
-    for (run, extras), rows in zip(evaluated, table, strict=True):
-        queries = int(run.scored.sum())
-        figures = {
-            key_of(measure, k): _figure(measure, numbers, extras, column.get(k, -1), queries)
-            for (measure, k), numbers in zip(keys, rows, strict=True)
+    for (run, extras), numbers in zip(evaluated, table, strict=True):
+        queries = int(run.scored[rows].sum())
+        result[run.name] = {
+            key_of(measure, k): _figure(measure, row, extras[group], column.get(k, -1), queries)
+            for (measure, k), row in zip(keys, numbers, strict=True)
         }
-        result[run.name] = replace(run, figures=figures)
     return result
 
 
-def _means_and_limits(columns: Sequence[Floats], samples: int, seed: int) -> Floats:
+def _means_and_limits(columns: Sequence[Floats], interval: Mapping[str, Any]) -> Floats:
     """(M, 3) mean, low and high of each of M columns, (Q,) values each."""
+    made = {name: interval[name] for name in ("samples", "seed", "level")}
 
     def work(some: Sequence[Floats]) -> Floats:
         values = np.stack(some).T
-        low, high = mean_intervals(values, samples=samples, seed=seed)
+        low, high = mean_intervals(values, **made)
         return np.stack([_means(values), low, high], axis=-1)
 
     if len(columns[0]) <= LARGEST_RESAMPLED:
@@ -302,9 +341,5 @@ def _plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _settings(queries: int, samples: int, seed: int, pool_given: bool, deepest: int) -> dict[str, Any]:
-    """How intervals and bounds were made, for the conventions of the JSON object."""
-    return {
-        "interval": interval_settings(queries, samples, seed),
-        "pool": "as given" if pool_given else f"union of the runs' first {deepest}",
-    }
+def _pool_in_words(pool: Source | None, deepest: int) -> str:
+    return f"union of the runs' first {deepest}" if pool is None else "as given"

@@ -6,7 +6,7 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from evaluation.measures import MEASURES, key_of
@@ -15,31 +15,54 @@ from evaluation.results import Evaluation, decimal, interval, percent
 
 @dataclass(frozen=True)
 class Cells:
-    """One row per run and K (`all`: the whole run), every cell as text; `notes` belong below the table."""
+    """A table with every cell as text: a title where it is not the first, and notes that belong below it."""
 
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...]
+    title: str = ""
 
 
-def render(evaluation: Evaluation, form: str, *, terminal: bool = False) -> str:
-    """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the table for a screen."""
-    if form == "table" and terminal:
-        return _rich_table(table_cells(evaluation))
+def render(
+    evaluation: Evaluation, form: str, *, terminal: bool = False, with_trade_offs: bool = False
+) -> str:
+    """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
+
+    with_trade_offs: beside it the table of `evaluation.tradeoffs`, which CSV has no place for.
+    """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
-    return FORMATS[form](evaluation)
+    if form == "csv":
+        if with_trade_offs:
+            raise ValueError("Trade-offs have no place in CSV; choose table, json, markdown or latex.")
+        return _csv(evaluation)
+    if form == "json":
+        return _json(evaluation, with_trade_offs)
+    tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
+    if form == "table" and terminal:
+        return _rich_tables(tables)
+    return _AS_TEXT[form](tables)
+
+
+def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[Cells]:
+    """The table of all queries, and after it those of the strata and the trade-offs where there are any."""
+    tables = [table_cells(evaluation)]
+    if evaluation.strata:
+        tables.append(strata_cells(evaluation))
+    if with_trade_offs:
+        tables.append(trade_off_cells(evaluation))
+    return tables
 
 
 def table_cells(evaluation: Evaluation) -> Cells:
-    """The cells: a column per measure, and beside recall its micro mean, bounds and, if any, ties."""
+    """One row per run and K (`all`: the whole run), a column per measure, and beside recall its micro mean,
+    bounds and, if any, ties."""
     tied = any("ties" in figure for run in evaluation.runs.values() for figure in run.figures.values())
     header = ["run", "K"]
     for measure in evaluation.measures:
         header.append(MEASURES[measure].title)
         if measure == "recall":
             header += ["micro", "bounds", *(["ties min exp max"] if tied else [])]
-    cutoffs = dict.fromkeys([*evaluation.cutoffs.tolist(), *(k for _, k in evaluation.keys)])
     rows = [
         (
             name,
@@ -49,9 +72,54 @@ def table_cells(evaluation: Evaluation) -> Cells:
             ),
         )
         for name in evaluation.runs
-        for k in cutoffs
+        for k in _lines_at(evaluation)
     ]
     return Cells(tuple(header), tuple(rows), tuple(_notes(evaluation)))
+
+
+def _lines_at(evaluation: Evaluation) -> list[int | None]:
+    """The cutoffs that have a row, and None where something is over the whole run."""
+    return list(dict.fromkeys([*evaluation.cutoffs.tolist(), *(k for _, k in evaluation.keys)]))
+
+
+def strata_cells(evaluation: Evaluation) -> Cells:
+    """One row per tag, run and K: the queries in the mean, and each measure's mean with its interval."""
+    header = ("tag", "run", "K", "n", *(MEASURES[measure].title for measure in evaluation.measures))
+    rows = []
+    for tag, stratum in evaluation.strata.items():
+        for name, figures in stratum.figures.items():
+            for k in _lines_at(evaluation):
+                found = [figures.get(key_of(measure, k)) for measure in evaluation.measures]
+                queries = next((str(figure["queries"]) for figure in found if figure), "")
+                cells = (f"{decimal(one['mean'])}{interval(one)}" if one else "" for one in found)
+                rows.append((tag, name, "all" if k is None else str(k), queries, *cells))
+    note = "n: queries in the mean. A query with several tags counts in each."
+    return Cells(header, tuple(rows), (note,), "By tag")
+
+
+def trade_off_cells(evaluation: Evaluation) -> Cells:
+    """One row per run and K: recall, precision and F1, recall per place and what each place since the K
+    before added; below it the least K that reaches a recall."""
+    from evaluation.tradeoffs import trade_offs
+
+    header = ("run", "K", "Recall", "Precision", "F1", "recall per place", "added per place")
+    columns = ("recall", "precision", "f1", "recall_per_place", "added_per_place")
+    found = trade_offs(evaluation)
+    rows = tuple(
+        (name, str(row["k"]), *(_small(row[column]) for column in columns))
+        for name, held in found.items()
+        for row in held["by_k"]
+    )
+    notes = tuple(
+        f"{name}: the least K whose mean recall reaches "
+        + ", ".join(f"{target}: {k or 'none does'}" for target, k in held["k_reaching"].items())
+        for name, held in found.items()
+    )
+    return Cells(header, rows, notes, "Trade-offs by K")
+
+
+def _small(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
 
 
 def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, tied: bool) -> list[str]:
@@ -70,7 +138,7 @@ def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, tied: 
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
-    measure, k = _example_key(evaluation)
+    measure, k = evaluation.example_key()
     lines = [f"{name}: {evaluation.convention_line(name, measure, k)}" for name in evaluation.runs]
     made = evaluation.settings["interval"]
     samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
@@ -78,6 +146,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
         f"[low, high]: {made['level']:.0%} interval, {made['method']}{samples}. Bounds: recall whatever the "
         f"labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
     )
+    lines += evaluation.warnings()
     lines += [
         f"{name}: ignored the {run.counted.unknown} of its queries that have no label."
         for name, run in evaluation.runs.items()
@@ -86,22 +155,23 @@ def _notes(evaluation: Evaluation) -> list[str]:
     return lines
 
 
-def _example_key(evaluation: Evaluation) -> tuple[str, int | None]:
-    """The figure that the lines below the table explain: the first measure, at K = 10 where it is."""
-    first = evaluation.measures[0]
-    cutoffs = [k for measure, k in evaluation.keys if measure == first]
-    return first, 10 if 10 in cutoffs else cutoffs[-1]
+def _plain_tables(tables: Sequence[Cells]) -> str:
+    return "\n".join(_plain_table(cells) for cells in tables)
 
 
-def _plain_table(evaluation: Evaluation) -> str:
-    cells = table_cells(evaluation)
+def _plain_table(cells: Cells) -> str:
     table = [cells.header, *cells.rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(cells.header))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in table
     ]
-    return "\n".join([*lines, "", *cells.notes]) + "\n"
+    title = [cells.title, ""] if cells.title else []
+    return "\n".join([*title, *lines, "", *cells.notes]) + "\n"
+
+
+def _rich_tables(tables: Sequence[Cells]) -> str:
+    return "\n".join(_rich_table(cells) for cells in tables)
 
 
 def _rich_table(cells: Cells) -> str:
@@ -118,35 +188,48 @@ def _rich_table(cells: Cells) -> str:
             table.add_section()
         table.add_row(*(Text(cell) for cell in row))
     with console.capture() as captured:
+        if cells.title:
+            console.print(Text(cells.title, style="bold"))
         console.print(table)
         for note in cells.notes:
             console.print(Text(note))
     return captured.get()
 
 
-def _json(evaluation: Evaluation) -> str:
-    return json.dumps(evaluation.to_dict(), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+def _json(evaluation: Evaluation, with_trade_offs: bool = False) -> str:
+    content = evaluation.to_dict()
+    if with_trade_offs:
+        from evaluation.tradeoffs import trade_offs
+
+        content["trade_offs"] = trade_offs(evaluation)
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def _csv(evaluation: Evaluation) -> str:
     out = io.StringIO()
-    rows = evaluation.summary_rows()
-    columns = [*(rows[0] if rows else ()), "line"]
+    rows, tagged = evaluation.summary_rows(), evaluation.strata_rows()
+    # The column is there only with strata; it is empty in the rows of all queries.
+    columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])})
+    writer.writerows(tagged)
     return out.getvalue()
 
 
-def _markdown(evaluation: Evaluation) -> str:
-    cells = table_cells(evaluation)
+def _markdown(tables: Sequence[Cells]) -> str:
+    return "\n".join(_markdown_table(cells) for cells in tables)
+
+
+def _markdown_table(cells: Cells) -> str:
     rule = ["---", *["---:"] * (len(cells.header) - 1)]
     lines = [
         "| " + " | ".join(_markdown_cell(cell) for cell in row) + " |"
         for row in (cells.header, rule, *cells.rows)
     ]
-    return "\n".join([*lines, "", *(f"- {_markdown_cell(note)}" for note in cells.notes)]) + "\n"
+    title = [f"### {cells.title}", ""] if cells.title else []
+    return "\n".join([*title, *lines, "", *(f"- {_markdown_cell(note)}" for note in cells.notes)]) + "\n"
 
 
 def _markdown_cell(text: str) -> str:
@@ -155,8 +238,11 @@ def _markdown_cell(text: str) -> str:
     return text
 
 
-def _latex(evaluation: Evaluation) -> str:
-    cells = table_cells(evaluation)
+def _latex(tables: Sequence[Cells]) -> str:
+    return "\n".join(_latex_table(cells) for cells in tables)
+
+
+def _latex_table(cells: Cells) -> str:
     columns = "l" + "r" * (len(cells.header) - 1)
     header, *rows = (
         " & ".join(_latex_text(cell) for cell in row) + r" \\" for row in (cells.header, *cells.rows)
@@ -171,7 +257,8 @@ def _latex(evaluation: Evaluation) -> str:
         r"\end{tabular}",
     ]
     notes = [rf"\par{{\footnotesize {_latex_text(note)}}}" for note in cells.notes]
-    return "\n".join([*table, *notes]) + "\n"
+    title = [rf"\par\textbf{{{_latex_text(cells.title)}}}\par"] if cells.title else []
+    return "\n".join([*title, *table, *notes]) + "\n"
 
 
 _LATEX = str.maketrans(
@@ -194,10 +281,9 @@ def _latex_text(text: str) -> str:
     return text.translate(_LATEX)
 
 
-FORMATS: dict[str, Callable[[Evaluation], str]] = {
-    "table": _plain_table,
-    "json": _json,
-    "csv": _csv,
+_AS_TEXT: dict[str, Callable[[Sequence[Cells]], str]] = {
+    "table": _plain_tables,
     "markdown": _markdown,
     "latex": _latex,
 }
+FORMATS = ("table", "json", "csv", "markdown", "latex")

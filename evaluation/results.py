@@ -11,8 +11,11 @@ import numpy.typing as npt
 
 from evaluation.conventions import Conventions
 from evaluation.coverage import ids_where
+from evaluation.expectations import below, too_few_queries
 from evaluation.measures import Floats, Integers, key_of, split_name, titled
 from evaluation.scoring import Labels, ScoredRun
+from evaluation.significance import LEVEL
+from evaluation.strata import Stratum
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -45,7 +48,8 @@ class Evaluation:
     for. labels: the qrels. in_mean: (Q,) the queries that count under `zero_relevant`, whatever a run
     answers. runs: name -> its values and figures. settings: how the intervals and bounds were made. notes:
     what the readers of the files noticed. sources, pool: what was given, for comparisons, which look at
-    unjudged documents again.
+    unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what the
+    evaluation is held against.
     """
 
     conventions: Conventions
@@ -59,11 +63,34 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     sources: Mapping[str, RunSource] = field(default_factory=dict, repr=False, compare=False)
     pool: Source | None = field(default=None, repr=False, compare=False)
+    strata: Mapping[str, Stratum] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    minimum_queries: int | None = None
+
+    def below(self) -> list[str]:
+        """A sentence for every run's mean that is below its threshold."""
+        return [sentence for *_, sentence in below(self.runs, self.thresholds)]
+
+    def warnings(self) -> list[str]:
+        """That the means rest on fewer queries than was wanted, and how many it takes to see a difference."""
+        if self.minimum_queries is None:
+            return []
+        measure, k = self.example_key()
+        column = -1 if k is None else self.cutoffs.tolist().index(k)
+        return too_few_queries(self.runs, (measure, k), column, self.minimum_queries)
+
+    def example_key(self) -> tuple[str, int | None]:
+        """The figure that sentences are about: the first measure, at K = 10 where it is."""
+        first = self.measures[0]
+        cutoffs = [k for measure, k in self.keys if measure == first]
+        return first, 10 if 10 in cutoffs else cutoffs[-1]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values: {"conventions": {...}, "queries": {...}, "runs": {name: {"recall@10": {...}}}}.
 
-        What is undefined is None. Every figure carries its convention line under "line".
+        What is undefined is None. Every figure carries its convention line under "line". With strata there is
+        "strata": {tag: {"queries": {...}, "runs": as above, without the lines}}; with thresholds and a
+        minimum of queries, what became of them is under "thresholds" and "warnings".
         """
         conventions = {
             **self.conventions.to_dict(),
@@ -75,7 +102,42 @@ class Evaluation:
             name: {key: {**figure, "line": self._line(name, key)} for key, figure in run.figures.items()}
             for name, run in self.runs.items()
         }
-        return {"conventions": conventions, "queries": self._query_counts(), "runs": runs}
+        return {
+            "conventions": conventions,
+            "queries": self._query_counts(),
+            "runs": runs,
+            **self._expectations(),
+            **self._strata(),
+        }
+
+    def _expectations(self) -> dict[str, Any]:
+        held: dict[str, Any] = {}
+        if self.thresholds:
+            missed = below(self.runs, self.thresholds)
+            held["thresholds"] = {
+                name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
+                for name, wanted in self._wanted().items()
+            }
+        if self.minimum_queries is not None:
+            held |= {"minimum_queries": self.minimum_queries, "warnings": self.warnings()}
+        return held
+
+    def _wanted(self) -> dict[str, float]:
+        return {key_of(*split_name(name)): wanted for name, wanted in self.thresholds.items()}
+
+    def _strata(self) -> dict[str, Any]:
+        if not self.strata:
+            return {}
+        found = {}
+        for tag, stratum in self.strata.items():
+            counted, relevant = self.in_mean[stratum.rows], self.labels.has_relevant[stratum.rows]
+            queries = {
+                "labelled": len(stratum.rows),
+                "scored": int(counted.sum()),
+                "without_relevant": int((~relevant).sum()),
+            }
+            found[tag] = {"queries": queries, "runs": stratum.figures}
+        return {"strata": found}
 
     def figure(self, run: str, measure: str, k: int | None = None) -> dict[str, Any]:
         """The figures of one measure: mean, low, high, queries, and for recall micro, bounds and ties."""
@@ -92,6 +154,22 @@ class Evaluation:
 
         table = pd.DataFrame(self.summary_rows())
         return table.astype({"k": "Int64"}) if self._any_whole() else table
+
+    def strata_summary(self) -> pd.DataFrame:
+        """The rows of `summary` for the queries with each tag, with the tag in the first column."""
+        import pandas as pd
+
+        table = pd.DataFrame(self.strata_rows())
+        return table.astype({"k": "Int64"}) if len(table) and self._any_whole() else table
+
+    def strata_rows(self) -> list[dict[str, Any]]:
+        """The rows of `strata_summary` as dicts."""
+        return [
+            {"tag": tag, **summary_row(name, key, figure)}
+            for tag, stratum in self.strata.items()
+            for name, figures in stratum.figures.items()
+            for key, figure in figures.items()
+        ]
 
     def summary_rows(self) -> list[dict[str, Any]]:
         """The rows of `summary` as dicts."""
@@ -240,7 +318,7 @@ class Evaluation:
         # Over the whole run, the coverage of its deepest K stands for that of the rest.
         at = int(self.cutoffs[-1]) if k is None else k
         judged = self._run(run).figures.get(f"judged@{at}")
-        value = f"{titled(measure, k)} {decimal(figure['mean'])}{interval(figure)}"
+        value = f"{titled(measure, k)} {decimal(figure['mean'])}{interval(figure)}{self._level(figure)}"
         conventions = self.conventions.line(
             scored=figure["queries"],
             total=self.labels.query_count,
@@ -251,6 +329,11 @@ class Evaluation:
             "" if judged is None or measure == "judged" else f" · judged@{at} {percent(judged['mean'])}"
         )
         return f"{value} · {conventions}{coverage}"
+
+    def _level(self, figure: Mapping[str, Any]) -> str:
+        """The level of an interval, said where it is not the usual one."""
+        level = self.settings.get("interval", {}).get("level", LEVEL)
+        return "" if level == LEVEL or figure["low"] is None else f" ({100 * level:g} % interval)"
 
     def _run(self, name: str) -> RunEvaluation:
         if name not in self.runs:

@@ -3,7 +3,8 @@ adds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +13,9 @@ from evaluation.results import Evaluation, RunEvaluation
 
 if TYPE_CHECKING:
     import pandas as pd
+
+# The recalls whose least K `trade_offs` looks for.
+TARGETS = (0.5, 0.8, 0.9, 0.95)
 
 
 def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
@@ -46,6 +50,27 @@ def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
             )
         )
     return pd.concat(parts, ignore_index=True)
+
+
+def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> dict[str, dict[str, Any]]:
+    """Both of the above for every run as plain values: {run: {"by_k": [{"k", "recall", ...}], "k_reaching":
+    {"0.9": K or None}}}; what is undefined is None.
+
+    >>> from evaluation import evaluate
+    >>> result = evaluate({"q": {"a": 1, "b": 1}}, {"run": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}}, k=3)
+    >>> trade_offs(result)["run"]["k_reaching"]
+    {'0.5': 1, '0.8': 3, '0.9': 3, '0.95': 3}
+    """
+    table = tradeoff_table(evaluation).drop(columns="run").astype(object)
+    rows = table.where(table.notna(), None).to_dict("records")
+    count = len(evaluation.cutoffs)
+    return {
+        name: {
+            "by_k": rows[number * count : (number + 1) * count],
+            "k_reaching": {f"{target:g}": k_reaching(evaluation, name, target) for target in targets},
+        }
+        for number, name in enumerate(evaluation.runs)
+    }
 
 
 def _mean(run: RunEvaluation, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:

@@ -17,13 +17,15 @@ _NUMBERS_AT_ONCE = 4_000_000
 _COLUMNS_AT_ONCE = 1_000
 
 
-def interval_settings(query_count: int, samples: int, seed: int) -> dict[str, Any]:
+def interval_settings(query_count: int, samples: int, seed: int, level: float = LEVEL) -> dict[str, Any]:
     """How `mean_intervals` makes its intervals for so many queries, as plain values."""
     resampled = query_count <= LARGEST_RESAMPLED
     method = (
         "percentile bootstrap over queries" if resampled else "normal limit of the bootstrap over queries"
     )
-    return {"level": LEVEL, "method": method, "resampled": resampled, "samples": samples, "seed": seed}
+    if not 0 < level < 1:
+        raise ValueError(f"A confidence of {level:g} makes no interval; name a share such as 0.95.")
+    return {"level": level, "method": method, "resampled": resampled, "samples": samples, "seed": seed}
 
 
 def mean_intervals(

@@ -10,11 +10,13 @@ import pytest
     "name",
     [
         "arrays",
+        "config",
         "comparison",
         "conventions",
         "coverage",
         "evaluating",
         "missing",
+        "strata",
         "tradeoffs",
         "measures.registry",
         "significance.power",
