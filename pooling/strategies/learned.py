@@ -25,13 +25,13 @@ class Sums:
     xy: Floats
     xx: Floats
 
-    def add(self, x: Floats, label: int, sign: int) -> None:
-        """Take a labelled document in (sign 1) or out (sign -1)."""
+    def add(self, x: Floats, square: Floats, label: int, sign: int) -> None:
+        """Take a labelled document in (sign 1) or out (sign -1); `square` is x times x, (runs, runs)."""
         self.count += sign
         self.relevant += sign * label
         self.x += sign * x
         self.xy += sign * label * x
-        self.xx += sign * np.outer(x, x)
+        self.xx += sign * square
 
 
 class Learned(ScoredStrategy):
@@ -75,10 +75,11 @@ class Learned(ScoredStrategy):
 
     def learn(self, one: Candidates, number: int, old: int, new: int) -> None:
         x, sums = self.row(one, number), self.sums_of(one.query_id)
+        square = np.multiply.outer(x, x)
         for label, sign in ((old, -1), (new, 1)):
             if label != UNKNOWN:
-                sums.add(x, label, sign)
-        self.total += ((new != UNKNOWN) - (old != UNKNOWN)) * np.outer(x, x)
+                sums.add(x, square, label, sign)
+        self.total += ((new != UNKNOWN) - (old != UNKNOWN)) * square
         self.weights = None
 
     def row(self, one: Candidates, number: int) -> Floats:
