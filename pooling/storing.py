@@ -65,14 +65,16 @@ def check_id(external_id: str, what: str, place: str) -> None:
 
 def check_text(place: str, what: str, external_id: str, *texts: str, metadata: dict[str, Any]) -> None:
     """`InputError` for texts or metadata with characters or numbers that a database cannot keep."""
-    try:
-        written = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
-    except ValueError:
-        problem = f"the metadata of {what} “{external_id}” hold a number that is not finite"
-        raise InputError(f"{place}: {problem}. Remove it, or write null.") from None
-    if not all(map(_storable, [*texts, written])):
+    if metadata:
+        try:
+            written = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            problem = f"the metadata of {what} “{external_id}” hold a number that is not finite"
+            raise InputError(f"{place}: {problem}. Remove it, or write null.") from None
+        texts = (*texts, written)
+    if not all(map(_storable, texts)):
         raise InputError(f"{place}: {what} “{external_id}” holds a NUL or half a character. Remove it.")
-    if "\\u0000" in json.dumps(metadata):
+    if metadata and "\\u0000" in json.dumps(metadata):
         raise InputError(f"{place}: the metadata of {what} “{external_id}” hold a NUL. Remove it.")
 
 
@@ -87,7 +89,7 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
     table = connection.ops.quote_name(model._meta.db_table)
     rows = list(rows)  # before the statement begins, for they may come from the database themselves
     if connection.vendor == "postgresql":
-        _copy(f"COPY {table} ({names}) FROM STDIN", rows)
+        copy_rows(f"COPY {table} ({names}) FROM STDIN", rows)
         return
     places = ", ".join(["%s"] * len(columns))
     with connection.cursor() as cursor:
@@ -95,7 +97,7 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
 
 
 def tell_the_planner(model: type[Model]) -> None:
-    """Let PostgreSQL look at a table that is being filled.
+    """Let PostgreSQL look at a table that got many rows.
 
     Until then it takes ids to be few among many collections, and reads the whole collection to find some.
     """
@@ -104,13 +106,16 @@ def tell_the_planner(model: type[Model]) -> None:
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 
 
-def _copy(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+def copy_rows(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Send rows with PostgreSQL's COPY."""
     with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
         for row in rows:
             copy.write_row(row)
 
 
 def _storable(text: str) -> bool:
+    if text.isascii():
+        return "\0" not in text
     try:
         return b"\0" not in text.encode()
     except UnicodeEncodeError:

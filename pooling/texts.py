@@ -14,6 +14,7 @@ from django.db import transaction
 
 from pooling.models import Collection, Document, PoolEntry, Query
 from pooling.problems import InputError
+from pooling.staging import Staged, staged
 from pooling.storing import check_id, check_text, disk_errors_named, insert_rows, tell_the_planner
 
 if TYPE_CHECKING:
@@ -22,7 +23,33 @@ if TYPE_CHECKING:
     from pooling.formats import DocumentRecord, QueryRecord
 
 BATCH = 1000
-BATCHES_BEFORE_STATISTICS = 10
+BATCHES_BETWEEN_REPORTS = 20
+MANY = 10_000
+STAGED_DOCUMENT = {"line": "whole", "id": "text", "title": "text", "text": "text", "metadata": "json"}
+_REPEATS = """
+    SELECT MIN(again.line), again.id FROM staged_documents again
+    JOIN (SELECT id, MIN(line) AS line FROM staged_documents GROUP BY id HAVING COUNT(*) > 1) first
+    ON first.id = again.id AND again.line > first.line
+    GROUP BY again.id ORDER BY 1 LIMIT 1
+"""
+# The version counts up when title or text change; an error of the file has been told by now.
+_UPDATE = """
+    UPDATE pooling_document SET
+        title = staged.title, text = staged.text, metadata = staged.metadata,
+        version = version + CASE WHEN pooling_document.title <> staged.title
+            OR pooling_document.text IS NULL OR pooling_document.text <> staged.text THEN 1 ELSE 0 END
+    FROM staged_documents staged
+    WHERE pooling_document.collection_id = %s AND pooling_document.external_id = staged.id
+    AND (pooling_document.title <> staged.title OR pooling_document.text IS NULL
+        OR pooling_document.text <> staged.text OR pooling_document.metadata <> staged.metadata)
+"""
+_INSERT = """
+    INSERT INTO pooling_document (collection_id, external_id, title, text, metadata, version)
+    SELECT %s, id, title, text, metadata, 1 FROM staged_documents staged WHERE NOT EXISTS (
+        SELECT 1 FROM pooling_document known
+        WHERE known.collection_id = %s AND known.external_id = staged.id
+    )
+"""
 
 Report = Callable[[float, str], None]
 
@@ -114,21 +141,33 @@ def import_documents(
 ) -> ImportSummary:
     """Import a corpus file of any size, or with `only_pooled` the documents that some pool contains.
 
-    The file is read twice in constant memory: once to refuse it as a whole if anything is wrong, once to
-    store it, so that the database is locked only while there is something to write.
+    The file is read once, in constant memory, into a table of this connection alone. Only when all of it is
+    right, three statements store what it brings: the database is locked for no longer than they take.
     """
     path = Path(path)
-    wanted = _pooled_ids(collection) if only_pooled else None
+    place = file_name or path.name
     report = report or (lambda share, detail: None)
-    total = 0
-    for total, record in enumerate(_records(path, file_name), start=1):
-        _check_document(record, file_name or path.name)
-        if total % 50_000 == 0:
-            report(min(0.45, total / 10_000_000), f"{total:,} documents checked.")
-    report(0.5, f"Storing what the {total:,} documents of the file bring.")
-    with disk_errors_named(), transaction.atomic():
-        lock(collection)
-        return _store_documents(collection, _records(path, file_name), wanted, file_name or path.name)
+    wanted = _pooled_ids(collection) if only_pooled else None
+    left_out = total = 0
+    with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
+        for batch in _batches(_records(path, file_name)):
+            total += len(batch)
+            rows = [_checked_row(record, place) for record in batch]
+            kept = rows if wanted is None else [row for row in rows if row[1] in wanted]
+            left_out += len(rows) - len(kept)
+            stage.add(kept)
+            if total % (BATCHES_BETWEEN_REPORTS * BATCH) == 0:
+                report(min(0.7, total / 10_000_000), f"{total:,} documents checked.")
+        report(0.7, f"Storing what the {total:,} documents of the file bring.")
+        _refuse_repeats(stage, place)
+        stage.settle()
+        with transaction.atomic():
+            lock(collection)
+            changed = stage.run(_UPDATE, [collection.pk])
+            created = stage.run(_INSERT, [collection.pk, collection.pk])
+            if created > MANY:
+                tell_the_planner(Document)
+    return ImportSummary(created, changed, total - left_out - created - changed, left_out)
 
 
 def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
@@ -142,58 +181,19 @@ def _pooled_ids(collection: Collection) -> set[str]:
     return set(pooled.values_list("document__external_id", flat=True).distinct().iterator())
 
 
-def _check_document(record: DocumentRecord, file_name: str) -> None:
+def _checked_row(record: DocumentRecord, file_name: str) -> tuple[int, str, str, str, str]:
+    """A row of STAGED_DOCUMENT; metadata are written in one order, so that equal ones are equal texts."""
     place = f"{file_name}, line {record.line}"
-    check_id(record.id, "document", place)
-    check_text(place, "document", record.id, record.title, record.text, metadata=record.metadata)
+    id, title, text, metadata, line = record
+    check_id(id, "document", place)
+    check_text(place, "document", id, title, text, metadata=metadata)
+    return line, id, title, text, json.dumps(metadata, sort_keys=True) if metadata else "{}"
 
 
-def _store_documents(
-    collection: Collection, records: Iterator[DocumentRecord], wanted: set[str] | None, file_name: str
-) -> ImportSummary:
-    counts = {"created": 0, "changed": 0, "unchanged": 0, "left_out": 0}
-    # A document stored by this very import has a higher key, so repeats are found without keeping every id.
-    newest = Document.objects.order_by("-pk").values_list("pk", flat=True).first() or 0
-    touched: set[int] = set()
-    for number, batch in enumerate(_batches(records)):
-        if number == BATCHES_BEFORE_STATISTICS:
-            tell_the_planner(Document)
-        kept = [record for record in batch if wanted is None or record.id in wanted]
-        counts["left_out"] += len(batch) - len(kept)
-        _store_batch(collection, kept, newest, touched, counts, file_name)
-    return ImportSummary(**counts)
-
-
-def _store_batch(
-    collection: Collection,
-    records: list[DocumentRecord],
-    newest: int,
-    touched: set[int],
-    counts: dict[str, int],
-    file_name: str,
-) -> None:
-    ids = [record.id for record in records]
-    known = {document.external_id: document for document in collection.documents.filter(external_id__in=ids)}
-    seen: set[str] = set()
-    new, changed = [], []
-    for record in records:
-        document = known.get(record.id)
-        if record.id in seen or (document and (document.pk > newest or document.pk in touched)):
-            raise InputError(
-                f"{file_name}, line {record.line}: document “{record.id}” stands twice in the file. Keep one."
-            )
-        seen.add(record.id)
-        if document is None:
-            new.append((record.id, record.title, record.text, record.metadata))
-        else:
-            touched.add(document.pk)
-            if _take_over(document, record):
-                changed.append(document)
-    insert_documents(collection, new)
-    _update(changed)
-    counts["created"] += len(new)
-    counts["changed"] += len(changed)
-    counts["unchanged"] += len(records) - len(new) - len(changed)
+def _refuse_repeats(stage: Staged, file_name: str) -> None:
+    """`InputError` names the first line whose document stood in the file before."""
+    for line, id in stage.rows(_REPEATS):
+        raise InputError(f"{file_name}, line {line}: document “{id}” stands twice in the file. Keep one.")
 
 
 def insert_documents(
@@ -207,25 +207,6 @@ def insert_documents(
             (collection.pk, id, title, text, json.dumps(metadata), 1)
             for id, title, text, metadata in documents
         ],
-    )
-
-
-def _take_over(document: Document, record: DocumentRecord) -> bool:
-    """Put the record's texts into the document and say whether that changed anything."""
-    rewritten = (document.title, document.text) != (record.title, record.text)
-    if not rewritten and document.metadata == record.metadata:
-        return False
-    document.version += rewritten
-    document.title, document.text, document.metadata = record.title, record.text, record.metadata
-    return True
-
-
-def _update(documents: list[Document]) -> None:
-    Document.objects.bulk_create(
-        documents,
-        update_conflicts=True,
-        unique_fields=["id"],
-        update_fields=["title", "text", "metadata", "version"],
     )
 
 

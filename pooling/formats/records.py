@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pooling.formats.errors import shown
 from pooling.formats.rows import checked_id
@@ -24,8 +25,7 @@ class QueryRecord:
     metadata: dict[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class DocumentRecord:
+class DocumentRecord(NamedTuple):
     """A document as its file tells it, with the line on which it stands."""
 
     id: str
@@ -67,8 +67,7 @@ def iterate_documents(
     line = 0
     for line, record in RECORDS[file.format](file):
         parts = Parts(file, line, record, DOCUMENT)
-        title = parts.take(TITLE)
-        yield DocumentRecord(parts.id, title or "", parts.text(required=False), parts.rest(), line)
+        yield DocumentRecord(parts.id, parts.title, parts.text(required=False), parts.rest(), line)
     if not line:
         raise file.empty()
 
@@ -88,47 +87,67 @@ def refuse_second(file: Source, kind: str, identifier: str, first: int, line: in
         raise file.error(line, problem, "Give every record an id of its own.")
 
 
+class Layout(NamedTuple):
+    """Which fields of a record play which part; `others` are its metadata."""
+
+    id: str | None
+    title: str | None
+    text: str | None
+    others: tuple[str, ...]
+
+
+@lru_cache(maxsize=256)
+def layout_of(fields: tuple[str, ...], ids: tuple[str, ...], with_title: bool) -> Layout:
+    """The parts that fields of these names play; the records of a file have few sets of names."""
+    left = {plain_name(name): name for name in reversed(fields)}
+
+    def take(aliases: tuple[str, ...]) -> str | None:
+        alias = next((alias for alias in aliases if alias in left), None)
+        return None if alias is None else left.pop(alias)
+
+    def has_text(name: str) -> bool:
+        """`query` or `document` is the id only where another column holds the text."""
+        return name in TEXT and not any(other in left for other in TEXT if other != name)
+
+    id = take((*ID, *(name for name in ids if name.endswith(("id", "docno")) or not has_text(name))))
+    title = take(TITLE) if with_title else None
+    text = take(TEXT)
+    return Layout(id, title, text, tuple(name for name in fields if name not in (id, title, text)))
+
+
 class Parts:
-    """The parts of one record, taken out under any of their names; the rest is metadata."""
+    """The parts of one record, under any of their names; the rest is metadata."""
 
     def __init__(self, file: Source, line: int, record: dict[str, Any], ids: tuple[str, ...]) -> None:
-        self.file, self.line, self.left = file, line, dict(record)
-        self.names = {plain_name(name): name for name in reversed(list(record))}
-        self.id = self._id(ids)
+        self.file, self.line, self.record = file, line, record
+        self.layout = layout_of(tuple(record), ids, ids is DOCUMENT)
+        if self.layout.id is None:
+            found = shown(", ".join(record), 80)
+            raise file.error(line, f"no id among the fields {found}", "Name the id _id.")
+        self.id = checked_id(file, line, "record's", record[self.layout.id])
 
-    def _id(self, ids: tuple[str, ...]) -> str:
-        aliases = (*ID, *(name for name in ids if name.endswith(("id", "docno")) or not self._has_text(name)))
-        name = self._name(aliases)
-        if name is None:
-            found = shown(", ".join(self.left), 80)
-            raise self.file.error(self.line, f"no id among the fields {found}", "Name the id _id.")
-        return checked_id(self.file, self.line, "record's", self.left.pop(name))
+    @property
+    def title(self) -> str:
+        return self._words(self.layout.title) or ""
 
-    def _has_text(self, name: str) -> bool:
-        """`query` or `document` is the id only where another column holds the text."""
-        return name in TEXT and not any(other in self.names for other in TEXT if other != name)
+    def text(self, *, required: bool) -> str:
+        text = self._words(self.layout.text)
+        if required and text is None:
+            found = shown(", ".join(self.layout.others), 80)
+            raise self.file.error(self.line, f"no text beside {found}", "Name the text column text.")
+        return text or ""
 
-    def _name(self, aliases: tuple[str, ...]) -> str | None:
-        present = (self.names[alias] for alias in aliases if alias in self.names)
-        return next((name for name in present if name in self.left), None)
-
-    def take(self, aliases: tuple[str, ...]) -> str | None:
-        name = self._name(aliases)
-        value = None if name is None else self.left.pop(name)
+    def _words(self, name: str | None) -> str | None:
+        value = None if name is None else self.record[name]
         if value is not None and not isinstance(value, str):
             raise self.file.error(self.line, f"the field {name!r} is not a text", "Write it as a string.")
         return value
 
-    def text(self, *, required: bool) -> str:
-        text = self.take(TEXT)
-        if required and text is None:
-            found = shown(", ".join(self.left), 80)
-            raise self.file.error(self.line, f"no text beside {found}", "Name the text column text.")
-        return text or ""
-
     def rest(self) -> dict[str, Any]:
         """What else the record has; an object called `metadata` is that itself."""
-        inner = self.left.get("metadata")
+        rest = {name: self.record[name] for name in self.layout.others}
+        inner = rest.get("metadata")
         if not isinstance(inner, dict):
-            return self.left
-        return {**{name: value for name, value in self.left.items() if name != "metadata"}, **inner}
+            return rest
+        del rest["metadata"]
+        return {**rest, **inner}

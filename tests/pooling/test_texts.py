@@ -76,6 +76,35 @@ def test_a_second_corpus_adds_missing_texts_and_counts_versions(world: World, tm
     assert [found[name].version for name in ("d1", "d2", "d7")] == [2, 1, 2]
 
 
+def test_metadata_alone_change_no_version_and_their_order_changes_nothing(
+    world: World, tmp_path: Path
+) -> None:
+    def imported(**metadata: Any) -> tuple[int, int]:
+        record = {"_id": "d8", "title": "", "text": "x", "metadata": metadata}
+        import_documents(world.collection, lines(tmp_path / "corpus.jsonl", record))
+        summary = import_documents(world.collection, lines(tmp_path / "corpus.jsonl", record))
+        reordered = {**record, "metadata": dict(reversed(metadata.items()))}
+        again = import_documents(world.collection, lines(tmp_path / "corpus.jsonl", reordered))
+        return summary.changed + again.changed, world.collection.documents.get(external_id="d8").version
+
+    assert imported(source="web", year=2024) == (0, 1)
+    assert imported(source="web", year=2025) == (0, 1)
+    assert world.collection.documents.get(external_id="d8").metadata == {"source": "web", "year": 2025}
+
+
+def test_the_first_repeat_of_several_is_named(world: World, tmp_path: Path) -> None:
+    records = [{"_id": id, "text": "x"} for id in ("d8", "d9", "d9", "d8", "d9")]
+    with pytest.raises(InputError, match="line 3: document “d9” stands twice"):
+        import_documents(world.collection, lines(tmp_path / "corpus.jsonl", *records))
+
+
+def test_a_refused_import_can_be_followed_by_another(world: World, tmp_path: Path) -> None:
+    bad, good = {"_id": "d8", "text": "\x00"}, {"_id": "d8", "text": "x"}
+    with pytest.raises(InputError):
+        import_documents(world.collection, lines(tmp_path / "corpus.jsonl", bad))
+    assert import_documents(world.collection, lines(tmp_path / "corpus.jsonl", good)).created == 1
+
+
 def test_only_pooled_leaves_the_rest_of_the_corpus_out(world: World, tmp_path: Path) -> None:
     world.build_pool()
     path = lines(
