@@ -4,7 +4,7 @@
 
 The site runs in a process of its own on a database made for it, with documents of 150 and of 3,000 words by
 turns. Painted means: the first task after the animation frame in which the document changed. The limits are
-50 ms at p95 and one request that sends verdicts per judgment; claims and renewals are counted beside it.
+50 ms at p95 and one request per judgment, whatever it is for; the first claim is not counted.
 """
 
 import argparse
@@ -16,6 +16,8 @@ import sys
 import tempfile
 import time
 import urllib.request
+from collections import Counter
+from urllib.parse import urlsplit
 
 LIMIT_MS = 50.0
 TEXT = "a night bus leaves the square at one and the ferry waits for nobody in the rain"
@@ -127,10 +129,11 @@ def main() -> None:
             server.wait()
     p50, p95 = statistics.median(times), statistics.quantiles(times, n=20)[-1]
     print(f"{len(times)} verdicts by key: next document painted after p50 {p50:.1f} ms, p95 {p95:.1f} ms,")
-    sent = sum(url.endswith("/judgments/") for url in requests) / len(times)
-    rest = len(requests) / len(times) - sent
-    print(f"  the longest {max(times):.1f} ms; {sent:.2f} verdict requests per judgment, {rest:.2f} others")
-    ok = p95 < LIMIT_MS and sent <= 1
+    kinds = Counter(urlsplit(url).path.rstrip("/").rpartition("/")[2] for url in requests)
+    per_judgment = len(requests) / len(times)
+    counted = ", ".join(f"{count} {kind}" for kind, count in kinds.most_common())
+    print(f"  the longest {max(times):.1f} ms; {per_judgment:.2f} requests per judgment ({counted})")
+    ok = p95 < LIMIT_MS and per_judgment <= 1
     print(f"  limits: p95 < {LIMIT_MS:.0f} ms, one request per judgment: {'held' if ok else 'NOT held'}")
     sys.exit(0 if ok else 1)
 

@@ -5,8 +5,9 @@ Each call asks for permission where it fetches, and calls the function that the 
 
 from __future__ import annotations
 
+import logging
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.http import HttpResponse
 from drf_spectacular.types import OpenApiTypes
@@ -48,6 +49,13 @@ from pooling.api import PROBLEM, made, making, parsed, person
 from pooling.imports import take_in
 from pooling.models import Role
 from pooling.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+
+NO_VERDICT = "This is no verdict. Each one is an object with “item”, “key” and “verdict”."
 
 
 class PoolQueue(APIView):
@@ -94,37 +102,63 @@ class Claims(APIView):
         """Hold up to `count` items: those you still hold and new ones. A claim is repeatable."""
         queue = queue_for(request.user, queue_id, JUDGES)
         body = parsed(serializers.ClaimRequestSerializer, request)
-        claimed = claim(queue, person(request), body["count"])
-        empty = asdict(claimed.empty) if claimed.empty else None
-        return Response({"items": offers_of(queue, person(request), claimed.leases), "empty": empty})
+        return Response(_claimed(queue, person(request), body["count"]))
+
+
+def _claimed(queue: Queue, annotator: User, count: int) -> dict[str, Any]:
+    claimed = claim(queue, annotator, count)
+    empty = asdict(claimed.empty) if claimed.empty else None
+    return {"items": offers_of(queue, annotator, claimed.leases), "empty": empty}
 
 
 class Judgments(APIView):
     """Sending verdicts."""
 
     @extend_schema(
+        parameters=[serializers.AlsoClaimSerializer],
         request=serializers.SubmissionSerializer(many=True),
         responses={200: serializers.OutcomesSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
         queue = queue_for(request.user, queue_id, JUDGES)
+        also = serializers.AlsoClaimSerializer(data=request.query_params)
+        also.is_valid(raise_exception=True)
         bodies = request.data
         if not isinstance(bodies, list):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
-        results = [asdict(_recorded(queue, request, body)) for body in bodies]
-        return Response({"results": results})
+        answer: dict[str, Any] = {"results": [asdict(_recorded(queue, request, body)) for body in bodies]}
+        if "claim" in also.validated_data:
+            answer |= _claimed_if_possible(queue, person(request), also.validated_data["claim"])
+        return Response(answer)
+
+
+def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> dict[str, Any]:
+    try:
+        return _claimed(queue, annotator, count)
+    except Exception:
+        # What became of the verdicts must reach whoever sent them, whatever is wrong with the rest.
+        logger.exception("verdicts were stored, but the claim that came with them failed")
+        return {"items": None, "empty": None}
 
 
 def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
+    if not isinstance(body, dict):
+        return Outcome(None, "rejected", NO_VERDICT)  # type: ignore[arg-type]
     serializer = serializers.SubmissionSerializer(data=body)
     if serializer.is_valid():
         return record_judgment(queue, person(request), serializer.submission())
     name, problems = next(iter(serializer.errors.items()))
-    key = body.get("key") if isinstance(body, dict) else None
-    return Outcome(key if isinstance(key, str) else None, "rejected", f"{name}: {problems[0]}")  # type: ignore[arg-type]
+    key = body.get("key")
+    known = key if isinstance(key, str) and _sendable(key) == key else None
+    return Outcome(known, "rejected", _sendable(f"{name}: {problems[0]}"))  # type: ignore[arg-type]
+
+
+def _sendable(text: str) -> str:
+    """The text without halves of surrogate pairs: JSON may bring them, an answer cannot hold them."""
+    return text.encode(errors="replace").decode()
 
 
 class Skips(APIView):

@@ -6,10 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
+from labeling.item_numbers import LARGEST_NUMBER, item_of
+from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
 
 MOST_SUBMISSIONS = 500
+# Nobody reads one document for longer; a clock that says so is wrong.
+LONGEST_ACTIVE_MS = 24 * 60 * 60 * 1000
 LARGEST_KEY = 2**63 - 1
 
 
@@ -43,7 +47,7 @@ class QueueStateSerializer(serializers.Serializer[Any]):
 class ClaimRequestSerializer(serializers.Serializer[Any]):
     """How many items to hold."""
 
-    count = serializers.IntegerField(min_value=1, max_value=50, default=10)
+    count = serializers.IntegerField(min_value=1, max_value=LARGEST_CLAIM, default=10)
 
 
 class OfferedQuerySerializer(serializers.Serializer[Any]):
@@ -88,7 +92,9 @@ class EmptySerializer(serializers.Serializer[Any]):
     second_opinion = serializers.IntegerField(help_text="Judged by you, waiting for somebody else.")
     conflict = serializers.IntegerField(help_text="Without a majority, or could not be judged.")
     next_free_at = serializers.DateTimeField(allow_null=True, help_text="When the next lease runs out.")
-    state = serializers.CharField(help_text="Of the queue; only an open one hands out items.")
+    state = serializers.CharField(
+        help_text="Of the queue for you, to fit “This queue is …”; only an open one hands out items."
+    )
 
 
 class ClaimSerializer(serializers.Serializer[Any]):
@@ -98,10 +104,21 @@ class ClaimSerializer(serializers.Serializer[Any]):
     empty = EmptySerializer(allow_null=True)
 
 
+class ItemNumberField(serializers.IntegerField):
+    """The number of an item, as a claim gave it; becomes the item's key."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(min_value=0, max_value=LARGEST_NUMBER, **options)
+
+    def to_internal_value(self, data: Any) -> int:
+        """The key of the item."""
+        return item_of(super().to_internal_value(data))
+
+
 class SubmissionSerializer(serializers.Serializer[Any]):
     """A verdict; with `cannot_judge` a reason is required."""
 
-    item = serializers.IntegerField(min_value=1, max_value=LARGEST_KEY)
+    item = ItemNumberField()
     version = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=2**31 - 1)
     lease = serializers.UUIDField(required=False, allow_null=True)
     key = serializers.CharField(max_length=64, help_text="Yours; sent again it changes nothing.")
@@ -110,7 +127,13 @@ class SubmissionSerializer(serializers.Serializer[Any]):
         choices=Reason.choices, required=False, allow_blank=True, allow_null=True
     )
     note = serializers.CharField(required=False, allow_blank=True, allow_null=True, max_length=5000)
-    active_ms = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=2**31 - 1)
+    active_ms = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=LONGEST_ACTIVE_MS,
+        error_messages={"max_value": "Active time is at most a day: {max_value} milliseconds."},
+    )
     shown = serializers.ChoiceField(
         choices=["passage", "document"], required=False, allow_blank=True, allow_null=True
     )
@@ -129,16 +152,34 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     detail = serializers.CharField()
 
 
+class AlsoClaimSerializer(serializers.Serializer[Any]):
+    """What else a call that sends verdicts may ask for."""
+
+    claim = serializers.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=LARGEST_CLAIM,
+        help_text="Once the verdicts are stored, hold up to so many items, as the claim call does.",
+    )
+
+
 class OutcomesSerializer(serializers.Serializer[Any]):
-    """One outcome for each verdict, in their order."""
+    """One outcome for each verdict, in their order; with `claim`, also what a claim answers."""
 
     results = OutcomeSerializer(many=True)
+    items = OfferSerializer(
+        many=True,
+        required=False,
+        allow_null=True,
+        help_text="Only with `claim`; null where the verdicts are stored and only the claim failed.",
+    )
+    empty = EmptySerializer(required=False, allow_null=True, help_text="Only with `claim`.")
 
 
 class SkipSerializer(serializers.Serializer[Any]):
     """The item to pass over."""
 
-    item = serializers.IntegerField(min_value=1, max_value=LARGEST_KEY)
+    item = ItemNumberField()
     lease = serializers.UUIDField(required=False, allow_null=True, default=None)
 
 

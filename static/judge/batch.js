@@ -1,5 +1,6 @@
-// The items this page holds leases for: claimed ten at a time, refilled when five are left, renewed while the
-// annotator is active, returned on leaving. The first one is on screen.
+// The items this page holds leases for: claimed ten at a time, refilled when five are left (by the call that sends
+// the verdicts, where there are some), renewed while the annotator is active, returned on leaving. The first one is
+// on screen.
 
 const BATCH = 10;
 const REFILL_AT = 5;
@@ -11,22 +12,23 @@ const LONGEST_RETRY_MS = 30_000;
 /** Events: "change" (items came), "empty" (detail: the server's answer), "failure". */
 export class Batch extends EventTarget {
   #client;
-  #unsent;
+  #outbox;
   #leaseMs;
   #settledAt = new Map();
   #claiming = false;
   #givenUp = false;
+  #stretch = 0;
   #dry = false;
   #retryTimer = null;
   #failures = 0;
   #renewing = false;
   #left = new Map();
 
-  /** `unsent(item)` says whether a verdict or skip for it still waits here; lease times never use the client's clock. */
-  constructor(client, { unsent, leaseSeconds }) {
+  /** Lease times never use the client's clock. */
+  constructor(client, outbox, { leaseSeconds }) {
     super();
     this.#client = client;
-    this.#unsent = unsent;
+    this.#outbox = outbox;
     this.#leaseMs = leaseSeconds * 1000;
     this.items = [];
   }
@@ -47,7 +49,7 @@ export class Batch extends EventTarget {
   /** Take over an item that came with the page. */
   adopt(item) {
     this.#left.set(item.query.id, item.query.left);
-    this.items.push({ ...item, leasedAt: performance.now() });
+    this.items.push(this.#stamped(item));
   }
 
   /** Take the item off the batch because the annotator is done with it. */
@@ -70,25 +72,26 @@ export class Batch extends EventTarget {
     this.#dry = false;
   }
 
-  /** Give an item that is held the lease it got anew. */
-  refresh(item) {
-    this.items = this.items.map((held) => (held.item === item.item ? stamped(item) : held));
+  /** Give an item that is held the lease it got anew, by an answer of this `serverTime`. */
+  refresh(item, serverTime) {
+    this.items = this.items.map((held) => (held.item === item.item ? this.#stamped(item, serverTime) : held));
   }
 
   async refill() {
     if (this.#claiming || this.#retryTimer !== null) return;
     this.#claiming = true;
-    const startedAt = performance.now();
+    const stretch = this.#stretch;
     try {
-      const answer = await this.#client.claim(BATCH);
+      const answer = await this.#claim();
       this.#failures = 0;
-      if (this.#givenUp) this.#handBack(answer);
-      else this.#receive(answer, startedAt);
+      if (stretch !== this.#stretch) this.#handBack(answer);
+      else this.#receive(answer);
     } catch (failure) {
-      this.#tryLater(failure);
+      if (!this.#givenUp) this.#tryLater(failure);
     } finally {
       this.#claiming = false;
     }
+    if (stretch !== this.#stretch && !this.#givenUp) this.refill();
   }
 
   claimNow() {
@@ -101,7 +104,7 @@ export class Batch extends EventTarget {
 
   /** Called at every sign of life: renew when less than half of a lease is left. */
   async renewIfDue() {
-    const due = this.items.some((held) => held.lease && performance.now() - held.leasedAt > this.#leaseMs / 2);
+    const due = this.items.some((held) => held.lease && performance.now() > held.renewAt);
     if (!due || this.#renewing) return;
     this.#renewing = true;
     try {
@@ -119,24 +122,32 @@ export class Batch extends EventTarget {
     const tokens = this.items.map((held) => held.lease).filter(Boolean);
     this.items = [];
     this.#givenUp = true;
+    this.#stretch += 1;
+    this.#outbox.putDown();
     clearTimeout(this.#retryTimer);
     this.#retryTimer = null;
     return tokens;
   }
 
-  // A claim that was under way when the annotator paused: nobody is there to judge what it brought.
-  #handBack({ items }) {
-    const tokens = items.map((item) => item.lease).filter(Boolean);
+  async #claim() {
+    const brought = await this.#outbox.bring(BATCH);
+    if (brought || this.#givenUp) return brought;
+    return this.#client.claim(BATCH);
+  }
+
+  // What was claimed before the annotator paused: nobody was there to judge it, and some of it was returned.
+  #handBack(answer) {
+    const tokens = (answer?.items ?? []).map((item) => item.lease).filter(Boolean);
     if (tokens.length) this.#client.release(tokens).catch(() => {});
   }
 
-  #receive(answer, startedAt) {
+  #receive(answer) {
     const held = new Set(this.items.map((item) => item.item));
-    const fresh = answer.items.filter((item) => !held.has(item.item) && this.#mayShow(item.item, startedAt));
+    const fresh = answer.items.filter((item) => !held.has(item.item) && this.#mayShow(item.item, answer.askedAt));
     // What is held already may have a new lease: the page before this one returned the old one.
-    for (const item of answer.items) if (held.has(item.item)) this.refresh(item);
+    for (const item of answer.items) if (held.has(item.item)) this.refresh(item, answer.serverTime);
     for (const item of fresh) if (!this.#left.has(item.query.id)) this.#left.set(item.query.id, item.query.left);
-    this.items.push(...fresh.map(stamped));
+    this.items.push(...fresh.map((item) => this.#stamped(item, answer.serverTime)));
     this.#dry = fresh.length === 0;
     if (this.items.length) this.dispatchEvent(new Event("change"));
     else if (answer.items.length) this.#claimIn(SETTLING_MS);
@@ -144,19 +155,18 @@ export class Batch extends EventTarget {
   }
 
   // An answer that was under way while the annotator settled the item does not bring it back.
-  #mayShow(item, startedAt) {
-    if (this.#unsent(item)) return false;
+  #mayShow(item, askedAt) {
+    if (this.#outbox.holds(item)) return false;
     const settledAt = this.#settledAt.get(item);
-    return settledAt === undefined || settledAt < startedAt;
+    return settledAt === undefined || settledAt < askedAt;
   }
 
   // Leases that were not renewed went to somebody else: only the item on screen stays.
   #renewed({ leases }) {
-    if (!Array.isArray(leases)) return;
-    const kept = new Set(leases.map((lease) => lease.lease ?? lease));
+    const kept = new Set(leases.map(({ lease }) => lease));
     this.items = this.items
       .filter((held, place) => place === 0 || !held.lease || kept.has(held.lease))
-      .map((held) => (kept.has(held.lease) ? stamped(held) : held));
+      .map((held) => (kept.has(held.lease) ? this.#stamped(held) : held));
     if (this.items.length <= REFILL_AT) this.claimNow();
   }
 
@@ -170,8 +180,10 @@ export class Batch extends EventTarget {
   #claimIn(wait) {
     this.#retryTimer = setTimeout(() => this.claimNow(), wait);
   }
-}
 
-function stamped(item) {
-  return { ...item, leasedAt: performance.now() };
+  // A claim renews a lease only when half of it is over, so one that was held before may have less than all left.
+  #stamped(item, serverTime) {
+    const left = serverTime ? Math.min(Date.parse(item.expires_at) - serverTime, this.#leaseMs) : this.#leaseMs;
+    return { ...item, renewAt: performance.now() + left - this.#leaseMs / 2 };
+  }
 }

@@ -26,9 +26,12 @@ export class Client {
     return this.#post("claim/", { count });
   }
 
-  /** Send verdicts; answers `{results: [{key, status, detail}]}`. */
-  judge(submissions) {
-    return this.#post("judgments/", submissions);
+  /**
+   * Send verdicts; answers `{results: [{key, status, detail}]}`, and with `claim` also what a claim of so many
+   * items does; `items` is null where only that part failed.
+   */
+  judge(submissions, { claim = 0 } = {}) {
+    return this.#post(claim ? `judgments/?claim=${claim}` : "judgments/", submissions);
   }
 
   skip(item, lease) {
@@ -52,7 +55,9 @@ export class Client {
     fetch(this.base + path, { ...this.#request(body), keepalive: true }).catch(() => {});
   }
 
+  // Every answer says when it was asked for, by this page's clock, and given, by the server's.
   async #post(path, body) {
+    const askedAt = performance.now();
     let response;
     try {
       response = await fetch(this.base + path, { ...this.#request(body), signal: AbortSignal.timeout(TIMEOUT_MS) });
@@ -60,8 +65,8 @@ export class Client {
       throw new Failure("unreachable", navigator.onLine ? "The server does not answer." : "There is no network.");
     }
     const answer = await response.json().catch(() => null);
-    if (response.ok) return answer === null ? {} : { ...answer, serverTime: Date.parse(response.headers.get("Date")) };
-    throw failureOf(response.status, answer);
+    if (!response.ok) throw failureOf(response.status, answer);
+    return { ...answer, askedAt, serverTime: Date.parse(response.headers.get("Date")) };
   }
 
   #request(body) {

@@ -30,7 +30,7 @@ const owner = { account: account.id, name: account.name, queue: queue.id, queueN
 const outbox = new Outbox(client, database ? new IndexedStore(database, owner, tabs) : undefined);
 const unsent = await outbox.open();
 
-const batch = new Batch(client, { unsent: (item) => outbox.holds(item), leaseSeconds: page.lease_seconds });
+const batch = new Batch(client, outbox, { leaseSeconds: page.lease_seconds });
 const clock = new ActiveClock();
 const pace = new Pace(page.break_after);
 const { recent, progress } = page;
@@ -146,5 +146,8 @@ const records = database ? await allRecords(database) : [];
 const others = ownersOf(records.filter((record) => record.account !== account.id));
 if (others.length) view.remark(othersSentence(others));
 
+const count = () => (root.dataset.held = batch.items.length);
+batch.addEventListener("change", count);
+batch.addEventListener("empty", count);
 root.dataset.waiting = outbox.length;
 session.start(page.item, unsent);

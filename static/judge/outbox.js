@@ -1,6 +1,7 @@
 // What the annotator did and the server has not yet acknowledged: an ordered list of operations, each written to
 // the store before it is sent, sent one after the other, and again until they arrive.
 
+import { Failure } from "./client.js";
 import { MemoryStore } from "./store.js";
 
 const FIRST_RETRY_MS = 500;
@@ -15,6 +16,7 @@ export class Outbox extends EventTarget {
   #sending = false;
   #retryTimer = null;
   #failures = 0;
+  #passenger = null;
 
   constructor(client, store = new MemoryStore()) {
     super();
@@ -63,8 +65,24 @@ export class Outbox extends EventTarget {
     if (!entry) return false;
     this.#entries = this.#entries.filter((other) => other !== entry);
     this.#takeFromStore(entry);
+    if (!this.#canCarry()) this.putDown();
     this.#changed();
     return true;
+  }
+
+  /**
+   * Let the next call that sends verdicts claim `count` items too, one request instead of two. Resolves to its
+   * answer, or to null where no such call comes; rejects as the call does. One at a time.
+   */
+  bring(count) {
+    if (this.#passenger || !this.#canCarry()) return Promise.resolve(null);
+    return new Promise((resolve, reject) => (this.#passenger = { count, resolve, reject }));
+  }
+
+  /** Claim nothing with the next call after all. */
+  putDown() {
+    this.#passenger?.resolve(null);
+    this.#passenger = null;
   }
 
   sendNow() {
@@ -93,28 +111,42 @@ export class Outbox extends EventTarget {
     if (!this.#entries.length) return;
     const verdicts = leadingVerdicts(this.#entries);
     const sent = verdicts.length ? verdicts : this.#entries.slice(0, 1);
-    for (const entry of sent) entry.tried = true;
+    for (const entry of sent) entry.tried = entry.underWay = true;
     await Promise.all(sent.map((entry) => entry.kept));
+    const passenger = verdicts.length ? this.#passenger : null;
+    if (passenger) this.#passenger = null;
     try {
-      const answers = await this.#call(sent);
+      const { answers, ...answer } = await this.#call(sent, passenger);
       this.#failures = 0;
       this.failure = null;
       sent.forEach((entry, place) => this.#settle(entry, answers[place]));
+      if (answer.items) passenger?.resolve(answer);
+      else passenger?.reject(new Failure("unreachable", "The server could not look for more just now."));
     } catch (failure) {
+      for (const entry of sent) entry.underWay = false;
+      passenger?.reject(failure);
+      this.putDown();
       if (failure.kind === "refused" && sent[0].operation.kind !== "verdict") this.#refuse(sent[0], failure.message);
       else this.#tryLater(failure);
     }
     this.#changed();
   }
 
-  // One answer for each operation, in their order.
-  async #call(sent) {
+  // `answers` has one for each operation, in their order; beside it is what a passenger asked for.
+  async #call(sent, passenger) {
     const [{ operation }] = sent;
-    if (operation.kind === "skip") return [await this.#client.skip(operation.item, operation.lease)];
-    if (operation.kind === "undo") return [await this.#client.undo(operation.undoes)];
-    const { results = [] } = await this.#client.judge(sent.map(submissionOf));
+    if (operation.kind === "skip") return { answers: [await this.#client.skip(operation.item, operation.lease)] };
+    if (operation.kind === "undo") return { answers: [await this.#client.undo(operation.undoes)] };
+    const { results = [], ...rest } = await this.#client.judge(sent.map(submissionOf), { claim: passenger?.count });
     const refusal = { status: "rejected", detail: "" };
-    return sent.map((entry) => results.find((result) => result.key === entry.operation.key) ?? refusal);
+    const answers = sent.map((entry) => results.find((result) => result.key === entry.operation.key) ?? refusal);
+    return { ...rest, answers };
+  }
+
+  // Whether a call with verdicts comes next: nothing has failed, and no undo or skip stands before them.
+  #canCarry() {
+    const next = this.#entries.find((entry) => !entry.underWay);
+    return this.#retryTimer === null && next?.operation.kind === "verdict";
   }
 
   #settle(entry, answer) {

@@ -224,10 +224,10 @@ export class Session {
   }
 
   // The server hands the undone item back with a new lease.
-  #undone({ item }) {
+  #undone({ item, serverTime }) {
     if (!item) return;
     const held = this.#batch.items.some((other) => other.item === item.item);
-    if (held) this.#batch.refresh(item);
+    if (held) this.#batch.refresh(item, serverTime);
     else if (!this.#outbox.holds(item.item)) this.#batch.putBack(item);
     this.#showCurrent();
   }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -11,6 +12,8 @@ from labeling.models import Item, Judgment, Queue
 from labeling.qrels import export_release, release_qrels
 from tests.world import DOCUMENTS, QUERIES, World
 
+# Calls that send verdicts; some of them claim items too.
+JUDGMENTS = re.compile(r"/judgments/(\?claim=\d+)?$")
 VERDICT_KEYS = {"j": "relevant", "f": "not_relevant"}
 
 
@@ -23,9 +26,14 @@ class Pair(NamedTuple):
 
 def open_judging(page: Page, queue: Queue) -> None:
     """Go to the page and wait until its script holds a batch."""
-    with page.expect_response("**/claim/"):
-        page.goto(f"/queues/{queue.pk}/judge/")
+    page.goto(f"/queues/{queue.pk}/judge/")
+    holds_a_batch(page)
     ready(page)
+
+
+def holds_a_batch(page: Page) -> None:
+    """Wait until an answer to a claim has been taken in."""
+    expect(page.locator("#judging")).to_have_attribute("data-held", re.compile("."))
 
 
 def ready(page: Page) -> None:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
+from django.db import OperationalError
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from labeling.leases import claim
 from labeling.models import JudgmentEvent, Queue
 from tests.browser.conftest import sign_in
 from tests.browser.judging import (
+    JUDGMENTS,
     VERDICT_KEYS,
     all_saved,
     eventually,
@@ -129,11 +133,11 @@ def test_a_failed_save_is_tried_again_and_said(page: Page, queue: Queue) -> None
     def fail(route: Route) -> None:
         route.abort("internetdisconnected")
 
-    page.route("**/judgments/", fail)
+    page.route(JUDGMENTS, fail)
     judged = {press(page, "j"): "relevant", press(page, "f"): "not_relevant"}
     expect(save_state(page)).to_contain_text("2 waiting, trying again")
     assert stored(queue) == {}
-    page.unroute("**/judgments/", fail)
+    page.unroute(JUDGMENTS, fail)
     expect(save_state(page)).to_have_text("All saved")
     assert stored(queue) == judged
 
@@ -143,7 +147,7 @@ def test_an_answer_that_is_lost_does_not_store_a_verdict_twice(page: Page, queue
         route.fetch()
         route.abort("connectionreset")
 
-    page.route("**/judgments/", lose, times=1)
+    page.route(JUDGMENTS, lose, times=1)
     judged = press(page, "j")
     expect(save_state(page)).to_contain_text("trying again")
     all_saved(page)
@@ -154,7 +158,7 @@ def test_an_answer_that_is_lost_does_not_store_a_verdict_twice(page: Page, queue
 def test_leaving_with_unsent_verdicts_asks_first(page: Page, queue: Queue) -> None:
     asked = []
     page.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.accept()))
-    page.route("**/judgments/", lambda route: route.abort())
+    page.route(JUDGMENTS, lambda route: route.abort())
     press(page, "j")
     page.goto("/")
     assert asked == ["beforeunload"]
@@ -197,13 +201,13 @@ def test_undo_after_a_reload_reaches_what_was_judged_before(page: Page, queue: Q
 
 def test_an_undo_before_the_verdict_was_sent_leaves_no_trace(page: Page, queue: Queue) -> None:
     under_way: list[Route] = []
-    page.route("**/judgments/", lambda route: under_way.append(route))
+    page.route(JUDGMENTS, lambda route: under_way.append(route))
     first, second = press(page, "j"), press(page, "j")  # the first is under way, the second waits behind it
     ready(page)
     page.keyboard.press("u")
     expect(page.locator("#document-title")).to_have_text(second.title)
     under_way.pop().continue_()
-    page.unroute("**/judgments/")
+    page.unroute(JUDGMENTS)
     all_saved(page)
     assert stored(queue) == {first: "relevant"}
     assert JudgmentEvent.objects.count() == 1
@@ -248,6 +252,79 @@ def test_a_batch_that_comes_after_the_pause_goes_back_at_once(
     with page.expect_request("**/release/"):
         claims[0].continue_()
     eventually(page, lambda: leased(queue) == 0)
+
+
+def test_the_call_that_sends_a_verdict_brings_the_next_batch(page: Page, queue: Queue) -> None:
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(urlsplit(request.url).path.split("/")[-2]))
+    judged = {press(page, "j"): "relevant" for _ in range(17)}
+    all_saved(page)
+    assert stored(queue) == judged
+    assert set(asked) == {"judgments"}
+    assert len(asked) <= len(judged)
+
+
+def test_a_batch_that_a_verdict_brings_after_the_pause_goes_back_at_once(page: Page, queue: Queue) -> None:
+    under_way: list[Route] = []
+
+    def hold(route: Route) -> None:
+        under_way.append(route) if "claim=" in route.request.url else route.continue_()
+
+    page.route(JUDGMENTS, hold)
+    judged = {press(page, "j"): "relevant" for _ in range(5)}
+    eventually(page, lambda: len(under_way) == 1)
+    page.keyboard.press("p")
+    expect(page.locator("[data-part=paused]")).to_be_visible()
+    under_way.pop().continue_()
+    page.unroute(JUDGMENTS)
+    all_saved(page)
+    eventually(page, lambda: leased(queue) == 0)
+    assert stored(queue) == judged
+    page.keyboard.press("p")
+    judged[press(page, "f")] = "not_relevant"
+    all_saved(page)
+    assert stored(queue) == judged
+
+
+def test_a_resume_while_the_old_batch_is_under_way_takes_a_new_one(page: Page, queue: Queue) -> None:
+    under_way: list[Route] = []
+
+    def hold(route: Route) -> None:
+        under_way.append(route) if "claim=" in route.request.url else route.continue_()
+
+    page.route(JUDGMENTS, hold)
+    for _ in range(5):
+        press(page, "j")
+    eventually(page, lambda: len(under_way) == 1)
+    page.keyboard.press("p")
+    page.keyboard.press("p")
+    under_way.pop().continue_()
+    page.unroute(JUDGMENTS)
+    all_saved(page)
+    for _ in range(4):
+        press(page, "f")
+    all_saved(page)
+    assert len(stored(queue)) == 9
+    page.keyboard.press("p")
+    eventually(page, lambda: leased(queue) == 0)
+
+
+def test_a_claim_that_fails_beside_a_verdict_is_tried_again_by_itself(
+    page: Page, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claims: list[int] = []
+
+    def fail_once(*arguments: Any) -> Any:
+        claims.append(1)
+        if len(claims) == 1:
+            raise OperationalError("gone for a moment")
+        return claim(*arguments)
+
+    monkeypatch.setattr("labeling.api.claim", fail_once)
+    judged = {press(page, "j"): "relevant" for _ in range(12)}
+    all_saved(page)
+    assert stored(queue) == judged
+    assert len(claims) >= 2
 
 
 def test_an_empty_queue_explains_itself(page_of: Callable[..., Page], world: World, queue: Queue) -> None:

@@ -12,6 +12,7 @@ from labeling.queues import change_state
 from pooling.models import Membership
 from tests.browser.conftest import sign_in, use_session
 from tests.browser.judging import (
+    JUDGMENTS,
     all_saved,
     eventually,
     kept,
@@ -67,12 +68,12 @@ def test_a_batch_is_judged_offline_and_sent_once_when_the_network_is_back(page: 
 
 
 def test_verdicts_of_a_tab_that_crashed_are_sent_by_the_next_one(page: Page, queue: Queue) -> None:
-    page.context.route("**/judgments/", cut)
+    page.context.route(JUDGMENTS, cut)
     judged = {press(page, "j"): "relevant", press(page, "f"): "not_relevant"}
     expect(save_state(page)).to_contain_text("2 waiting")
     assert kept(page) == 2
     context = crash(page)
-    context.unroute("**/judgments/")
+    context.unroute(JUDGMENTS)
     assert stored(queue) == {}
     after = context.new_page()
     open_judging(after, queue)
@@ -87,14 +88,14 @@ def test_verdicts_of_a_tab_that_crashed_are_sent_by_the_next_one(page: Page, que
 
 
 def test_any_page_of_the_site_sends_what_a_judging_page_left(page: Page, queue: Queue) -> None:
-    page.context.route("**/judgments/", cut)
+    page.context.route(JUDGMENTS, cut)
     judged = press(page, "j")
     expect(save_state(page)).to_contain_text("1 waiting")
     elsewhere = crash(page).new_page()
     elsewhere.goto("/guide/")
     expect(elsewhere.locator("[data-unsent]")).to_contain_text("1 verdict in “pool” could not be sent yet")
     assert stored(queue) == {}
-    elsewhere.context.unroute("**/judgments/")
+    elsewhere.context.unroute(JUDGMENTS)
     expect(elsewhere.locator("[data-unsent]")).to_be_hidden()
     assert stored(queue) == {judged: "relevant"}
 
@@ -108,7 +109,7 @@ def test_signing_out_asks_and_nobody_else_sends_the_verdicts(page: Page, world: 
         dialog.dismiss() if len(questions) == 1 and dialog.type == "confirm" else dialog.accept()
 
     page.on("dialog", answer)
-    page.context.route("**/judgments/", cut)
+    page.context.route(JUDGMENTS, cut)
     judged = press(page, "j")
     page.keyboard.press("?")
     sign_out = page.get_by_role("button", name="Sign out ben")
@@ -119,7 +120,7 @@ def test_signing_out_asks_and_nobody_else_sends_the_verdicts(page: Page, world: 
     page.wait_for_url("**/sign-in/**")
     assert "1 verdict is not saved on the server yet" in questions[0]
     expect(page.locator("[data-unsent]")).to_contain_text("1 verdict of ben that the server does not have")
-    page.context.unroute("**/judgments/")
+    page.context.unroute(JUDGMENTS)
 
     sign_in(page, "cleo")
     open_judging(page, queue)

@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import OperationalError
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.authtoken.models import Token
 
-from labeling.models import ImportedLabel, Item, Judgment, Queue
+from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
 from labeling.queues import claim
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text
@@ -27,7 +28,9 @@ class Api:
         )
 
     def post(self, path: str, body: Any = None) -> Any:
-        return self.client.post(f"/api/{path}", json.dumps(body or {}), content_type="application/json")
+        return self.client.post(
+            f"/api/{path}", json.dumps({} if body is None else body), content_type="application/json"
+        )
 
     def get(self, path: str) -> Any:
         return self.client.get(f"/api/{path}")
@@ -101,6 +104,110 @@ def test_verdicts_are_stored_each_by_itself(world: World) -> None:
     ]
     assert all(result["detail"] for result in results)
     assert Judgment.objects.count() == 2
+
+
+@pytest.mark.parametrize("element", ["nonsense", 7, None, True, [], [{"key": "k"}]])
+def test_an_element_that_is_no_object_is_one_sentence_and_spoils_no_other(world: World, element: Any) -> None:
+    queue = make_queue(world, pairs=2)
+    api = Api(world.ben)
+    item = first_item(api, queue)["item"]
+    verdicts = [element, {"item": item, "key": "k", "verdict": "relevant"}]
+    results = api.post(f"queues/{queue.pk}/judgments/", verdicts).json()["results"]
+    assert results[0] == {
+        "key": None,
+        "status": "rejected",
+        "detail": "This is no verdict. Each one is an object with “item”, “key” and “verdict”.",
+    }
+    assert results[1]["status"] == "stored"
+
+
+@pytest.mark.parametrize("name", ["key", "verdict", "reason", "shown", "lease", "note"])
+@pytest.mark.parametrize("value", ["\ud800", "\0", ["x"], {"x": 1}, "x" * 10_000])
+def test_no_value_of_an_element_spoils_another(world: World, name: str, value: Any) -> None:
+    queue = make_queue(world, pairs=2)
+    api = Api(world.ben)
+    item = first_item(api, queue)["item"]
+    good = {"item": item, "key": "k", "verdict": "relevant"}
+    response = api.post(f"queues/{queue.pk}/judgments/", [{**good, "key": "bad", name: value}, good])
+    assert response.status_code == 200
+    first, second = response.json()["results"]
+    assert first["status"] in ("rejected", "stored")
+    assert first["detail"]
+    assert second["status"] == "stored"
+
+
+def test_active_time_is_at_most_a_day(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    api = Api(world.ben)
+    item = first_item(api, queue)["item"]
+    verdicts = [
+        {"item": item, "key": str(active_ms), "verdict": "relevant", "active_ms": active_ms}
+        for active_ms in (86_400_001, 2**40, -1, 86_400_000)
+    ]
+    results = api.post(f"queues/{queue.pk}/judgments/", verdicts).json()["results"]
+    assert [result["status"] for result in results] == ["rejected"] * 3 + ["stored"]
+    assert results[0]["detail"] == "active_ms: Active time is at most a day: 86400000 milliseconds."
+
+
+def test_one_call_sends_verdicts_and_claims(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    api = Api(world.ben)
+    claimed = api.post(f"queues/{queue.pk}/claim/", {"count": 3}).json()["items"]
+    verdict = {"item": claimed[0]["item"], "key": "k", "verdict": "relevant"}
+    body = api.post(f"queues/{queue.pk}/judgments/?claim=4", [verdict]).json()
+    assert [result["status"] for result in body["results"]] == ["stored"]
+    assert [item["lease"] for item in body["items"][:2]] == [item["lease"] for item in claimed[1:]]
+    assert len({item["item"] for item in body["items"]} - {verdict["item"]}) == 4
+    assert body["empty"] is None
+    assert body["items"] == api.post(f"queues/{queue.pk}/claim/", {"count": 4}).json()["items"]
+
+
+def test_without_the_parameter_a_call_with_verdicts_claims_nothing(world: World) -> None:
+    queue = make_queue(world)
+    body = Api(world.ben).post(f"queues/{queue.pk}/judgments/", []).json()
+    assert body == {"results": []}
+    assert not Lease.objects.exists()
+
+
+def test_the_call_with_the_last_verdict_says_that_the_queue_is_empty(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    api = Api(world.ben)
+    items = api.post(f"queues/{queue.pk}/claim/").json()["items"]
+    verdicts = [{"item": item["item"], "key": str(item["item"]), "verdict": "relevant"} for item in items]
+    body = api.post(f"queues/{queue.pk}/judgments/?claim=10", verdicts).json()
+    assert body["items"] == []
+    assert body["empty"] == {
+        "leased": 0, "second_opinion": 0, "conflict": 0, "next_free_at": None, "state": "open",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("count", ["0", "51", "-1", "ten"])
+def test_a_claim_that_makes_no_sense_stores_nothing(world: World, count: str) -> None:
+    queue = make_queue(world)
+    api = Api(world.ben)
+    verdict = {"item": first_item(api, queue)["item"], "key": "k", "verdict": "relevant"}
+    response = api.post(f"queues/{queue.pk}/judgments/?claim={count}", [verdict])
+    assert response.status_code == 400
+    assert set(response.json()["fields"]) == {"claim"}
+    assert not Judgment.objects.exists()
+
+
+@pytest.mark.parametrize("error", [OperationalError("gone"), RuntimeError("a bug")])
+def test_a_claim_that_fails_loses_no_outcome(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*_: Any) -> None:
+        raise error
+
+    queue = make_queue(world)
+    api = Api(world.ben)
+    verdict = {"item": first_item(api, queue)["item"], "key": "k", "verdict": "relevant"}
+    monkeypatch.setattr("labeling.api.claim", fail)
+    response = api.post(f"queues/{queue.pk}/judgments/?claim=10", [verdict])
+    assert response.status_code == 200
+    body = response.json()
+    assert [result["status"] for result in body["results"]] == ["stored"]
+    assert (body["items"], body["empty"]) == (None, None)
 
 
 @pytest.mark.parametrize("body", [{"item": 1}, "text", [{}] * 501])
@@ -275,8 +382,11 @@ def test_the_loop_of_judging_takes_few_queries(
     item = first_item(api, queue)
     verdict = {"item": item["item"], "key": "k", "verdict": "relevant"}
     # Three of each are the token, the queue and the membership; two the savepoint of the test's transaction.
-    # The claim's last one counts what is left of the query.
+    # The claim's last one counts what is left of the query. Together they take less than one after the other.
     with django_assert_max_num_queries(12):
         api.post(f"queues/{queue.pk}/judgments/", [verdict])
     with django_assert_max_num_queries(12):
-        api.post(f"queues/{queue.pk}/claim/", {"count": 1})
+        item = first_item(api, queue)
+    verdict = {"item": item["item"], "key": "k2", "verdict": "relevant"}
+    with django_assert_max_num_queries(21):
+        api.post(f"queues/{queue.pk}/judgments/?claim=1", [verdict])
