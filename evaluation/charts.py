@@ -6,7 +6,7 @@ Altair and vl-convert are imported inside the functions, because they take longe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -73,6 +73,47 @@ def recall_curve(
     # The size is that of the whole picture, so that a page can leave room for it before it is there.
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     sized = alt.layer(*layers).properties(width=width, height=height, autosize=fit)
+    finished: alt.LayerChart = sized.configure(**_configuration(look.theme))
+    return finished
+
+
+def found_curves(
+    curves: Mapping[str, Sequence[float]],
+    shares: Sequence[float],
+    best: Sequence[float],
+    *,
+    dark: bool = False,
+    narrow: bool = False,
+) -> alt.LayerChart:
+    """What strategies have found after judging shares of a pool, one line each from the origin on.
+
+    curves: by strategy, the share of the relevant documents found at each of `shares`. best: the same for
+    somebody who knows the labels, drawn dotted.
+    """
+    import altair as alt
+    import pandas as pd
+
+    look = _Look(list(curves), DARK if dark else LIGHT, narrow)
+    rows = [
+        (name, share, found)
+        for name, curve in curves.items()
+        for share, found in zip((0.0, *shares), (0.0, *curve), strict=True)
+    ]
+    base = alt.Chart(pd.DataFrame(rows, columns=["run", "share", "found"]))
+    # From 0 to 1 both ways, so that two pictures can be held side by side.
+    scale, axis = alt.Scale(domain=[0, 1], nice=False), alt.Axis(format=".0%", tickCount=6)
+    across = alt.X("share:Q", title="Judged, of each query's pool", scale=scale, axis=axis)
+    height = alt.Y("found:Q", title="Found, of the relevant documents", scale=scale, axis=axis)
+    drawn = base.encode(x=across, y=height, color=look.colour())
+    line = drawn.mark_line(strokeWidth=1.75, clip=True).encode(strokeDash=look.dash())
+    tenths = drawn.transform_filter("abs(datum.share * 10 - round(datum.share * 10)) < 0.001")
+    mark = tenths.mark_point(filled=True, size=40, opacity=1).encode(shape=look.shape())
+    limit = pd.DataFrame({"share": [0.0, *shares], "found": [0.0, *best]})
+    dotted = alt.Chart(limit).mark_line(strokeDash=[2, 4], strokeWidth=1.5, color=look.theme.quiet)
+    layers = [dotted.encode(x=across, y=height), line, *([] if look.many else [mark])]
+    width, height_ = picture_size(len(curves), len(shares), narrow=narrow)
+    fit = alt.AutoSizeParams(type="fit", contains="padding")
+    sized = alt.layer(*layers).properties(width=width, height=height_, autosize=fit)
     finished: alt.LayerChart = sized.configure(**_configuration(look.theme))
     return finished
 
@@ -197,6 +238,54 @@ def _cutoff_axis(cutoffs: list[int]) -> alt.X:
     scale = alt.Scale(type="log", domain=[low * 0.93, high * 1.07], nice=False)
     axis = alt.Axis(values=cutoffs, format="d", grid=False, labelOverlap="greedy", labelFlush=False)
     return alt.X("k:Q", title="K", scale=scale, axis=axis)
+
+
+def forest_size(rows: int, *, narrow: bool = False) -> tuple[int, int]:
+    """Width and height of the picture of so many differences."""
+    return (380, 100 + 52 * rows) if narrow else (860, 90 + 46 * rows)
+
+
+def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool = False) -> alt.LayerChart:
+    """Differences of one run from others, a row each: mark and thick line are the mean with its interval over
+    queries, the thin line its bounds, the diamond with its line below the estimate from the audit.
+
+    table: run, difference, low, high, least, most, estimate, from, to; missing values are not drawn.
+    """
+    import altair as alt
+
+    theme = DARK if dark else LIGHT
+    ends = ["low", "high", "least", "most", "from", "to", "difference"]
+    reach = max(float(table[ends].abs().max().max()), 0.05) * 1.05
+    scale = alt.Scale(domain=[-reach, reach], nice=False)
+    axis = alt.Axis(format="+.2f", tickCount=5 if narrow else 9)
+    names = alt.Axis(labelLimit=120 if narrow else 280, grid=False)
+    order = list(table["run"])
+
+    def at(column: str) -> alt.X:
+        return alt.X(f"{column}:Q", title=title, scale=scale, axis=axis)
+
+    def row() -> alt.Chart:
+        band = alt.Y("run:N", sort=order, title=None, axis=names, scale=alt.Scale(padding=0.4))
+        return alt.Chart(table).encode(y=band)
+
+    zero = alt.Chart(table.assign(zero=0.0)).mark_rule(color=theme.quiet, strokeDash=[3, 3])
+    drawn = row()
+    first, second = theme.runs[0], theme.runs[1]
+    layers = [
+        zero.encode(x=alt.X("zero:Q", title=title, scale=scale, axis=axis)),
+        drawn.mark_rule(strokeWidth=1, color=theme.quiet).encode(x=at("least"), x2="most:Q"),
+        drawn.mark_rule(strokeWidth=5, color=first, opacity=0.45).encode(x=at("low"), x2="high:Q"),
+        drawn.mark_point(filled=True, size=80, color=first, opacity=1).encode(x=at("difference")),
+        drawn.mark_rule(strokeWidth=2, color=second, yOffset=11).encode(x=at("from"), x2="to:Q"),
+        drawn.mark_point(filled=True, size=80, shape="diamond", color=second, opacity=1, yOffset=11).encode(
+            x=at("estimate")
+        ),
+    ]
+    width, height = forest_size(len(table), narrow=narrow)
+    fit = alt.AutoSizeParams(type="fit", contains="padding")
+    sized = alt.layer(*layers).properties(width=width, height=height, autosize=fit)
+    finished: alt.LayerChart = sized.configure(**_configuration(theme))
+    return finished
 
 
 def _share_scale(curve: pd.DataFrame) -> alt.Scale:

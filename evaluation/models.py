@@ -1,4 +1,4 @@
-"""What stage 3 keeps: reports, each the measures of some runs on one qrels release with its conventions."""
+"""What stage 3 keeps: reports (runs measured on a qrels release) and replays (strategies on labels)."""
 
 from __future__ import annotations
 
@@ -39,3 +39,32 @@ class Report(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("report", args=[self.pk])
+
+
+class Replay(models.Model):
+    """Strategies replayed on labels that were there; computed once and kept."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="replays")
+    name = models.CharField(max_length=200)
+    # Null: the labels as they stood. What was used is told in `options`, which outlives the release.
+    release = models.ForeignKey(
+        QrelsRelease, null=True, blank=True, on_delete=models.SET_NULL, related_name="replays"
+    )
+    options = models.JSONField(
+        default=dict,
+        help_text="Labels, runs with checksums, strategies, depth, budgets, seeds, noise, batch.",
+    )
+    result = models.JSONField(default=dict, help_text="The object that `simulate --format json` prints.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("replay", args=[self.pk])

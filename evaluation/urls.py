@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from evaluation import api, views
+from evaluation import api, comparison_api, comparison_views, replay_api, replay_views, views
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", views.reports, name="reports"),
@@ -10,10 +10,41 @@ urlpatterns: list[URLPattern] = [
     path("reports/<int:report_id>/", views.report, name="report"),
     path("reports/<int:report_id>/download/<slug:format>/", views.report_download, name="report_download"),
     path(
+        "reports/<int:report_id>/comparisons/",
+        comparison_views.report_comparisons,
+        name="report_comparisons",
+    ),
+    path(
+        "reports/<int:report_id>/comparisons/labels.csv",
+        comparison_views.report_deciding,
+        name="report_deciding",
+    ),
+    path(
+        "reports/<int:report_id>/comparisons/forest/<slug:variant>.svg",
+        comparison_views.report_forest,
+        name="report_forest",
+    ),
+    path(
         "reports/<int:report_id>/<slug:measure>/<slug:variant>.svg", views.report_chart, name="report_chart"
     ),
+    path("collections/<slug:slug>/replays/", replay_views.replays, name="replays"),
+    path("collections/<slug:slug>/replays/new/", replay_views.replay_new, name="replay_new"),
+    path("replays/<int:replay_id>/", replay_views.replay, name="replay"),
+    path(
+        "replays/<int:replay_id>/download/<slug:format>/",
+        replay_views.replay_download,
+        name="replay_download",
+    ),
+    path("replays/<int:replay_id>/<slug:variant>.svg", replay_views.replay_chart, name="replay_chart"),
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", api.Reports.as_view(), name="api_reports"),
     path("reports/<int:report_id>/", api.ReportResult.as_view(), name="api_report"),
+    path(
+        "reports/<int:report_id>/comparisons/",
+        comparison_api.ReportComparisons.as_view(),
+        name="api_report_comparisons",
+    ),
+    path("collections/<slug:slug>/replays/", replay_api.Replays.as_view(), name="api_replays"),
+    path("replays/<int:replay_id>/", replay_api.ReplayResult.as_view(), name="api_replay"),
 ]

@@ -33,6 +33,14 @@ class Labels:
     counts: dict[str, int]
 
 
+def has_labels(collection: Collection) -> bool:
+    """Whether anybody has judged or imported anything; it may still be too little for a final label."""
+    return (
+        Judgment.objects.filter(collection=collection).exists()
+        or ImportedLabel.objects.filter(collection=collection).exists()
+    )
+
+
 def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     """Reduce verdicts and imported labels to one label for each pair.
 

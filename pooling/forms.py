@@ -9,6 +9,11 @@ from django import forms
 from pooling.models import Collection, Run
 from pooling.problems import InputError
 
+STRATEGY_HELP = (
+    "The order in which pairs are worth judging. "
+    "One that learns takes the order it would have with no label yet."
+)
+
 
 class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
     """Name, question and guidelines of a collection."""
@@ -86,13 +91,23 @@ class RunsForm(forms.Form):
         return cleaned
 
 
+def strategy_choices() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The strategies under their headings, each with what it does."""
+    from pooling.strategies import grouped
+
+    return [
+        (heading, [(kind.name, f"{kind.name}: {kind.summary}") for kind in kinds])
+        for heading, kinds in grouped().items()
+    ]
+
+
 class PoolForm(forms.Form):
     """How to choose the pairs of a pool."""
 
     name = forms.CharField(max_length=200)
     runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=forms.CheckboxSelectMultiple)
     depth = forms.IntegerField(min_value=1, initial=10, help_text="How far down each run's list to go.")
-    strategy = forms.ChoiceField(initial="rrf", help_text="The order in which pairs are worth judging.")
+    strategy = forms.ChoiceField(initial="rrf", help_text=STRATEGY_HELP)
     budget = forms.IntegerField(
         min_value=1,
         required=False,
@@ -128,12 +143,10 @@ class PoolForm(forms.Form):
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
-        from pooling.strategies import STRATEGIES
-
         super().__init__(*args, **kwargs)
         self.fields["runs"].initial = [run.pk for run in collection.runs.only("pk")]
         self.fields["runs"].queryset = collection.runs.defer("preflight")  # type: ignore[attr-defined]
-        self.fields["strategy"].choices = [(name, name) for name in sorted(STRATEGIES)]  # type: ignore[attr-defined]
+        self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
 
     def choice(self) -> dict[str, Any]:
         """The arguments of `build_pool` besides the runs; an empty field takes its default."""

@@ -122,6 +122,8 @@ MAX_UPLOAD_BYTES = env.int("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000)
 BACKGROUND_POOL_PAIRS = env.int("SOUNDINGS_BACKGROUND_POOL_PAIRS", default=5_000)
 # A report on runs with more rows than this in all goes to the background worker.
 BACKGROUND_REPORT_ROWS = env.int("SOUNDINGS_BACKGROUND_REPORT_ROWS", default=1_000_000)
+# A replay of more judgments than this, over all strategies and seeds, goes to the background worker.
+BACKGROUND_REPLAY_STEPS = env.int("SOUNDINGS_BACKGROUND_REPLAY_STEPS", default=20_000)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 FILE_UPLOAD_HANDLERS = [
     "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives

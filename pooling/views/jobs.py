@@ -16,6 +16,7 @@ TITLES = {
     "documents": "Importing documents",
     "run": "Importing a run",
     "pool": "Building a pool",
+    "replay": "Replaying strategies",
 }
 
 
