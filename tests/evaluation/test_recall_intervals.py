@@ -143,9 +143,8 @@ def test_the_total_has_an_interval_too() -> None:
 def test_limits_lie_round_the_estimate_and_within_their_range(data: st.DataObject) -> None:
     letters = [chr(ord("a") + number) for number in range(20)]
     relevant = data.draw(st.lists(st.sampled_from(letters), min_size=1, unique=True))
-    runs = [
-        pairs_of("q", "".join(data.draw(st.lists(st.sampled_from(letters + ["x"])))) or "x") for _ in "ab"
-    ]
+    lists = st.lists(st.sampled_from([*letters, "x"]), min_size=1)
+    runs = [pairs_of("q", "".join(data.draw(lists))) for _ in range(2)]
     sample = drawn_from("".join(relevant), "")
     one, two = interval_of_micro_recall(sample, runs[0]), interval_of_micro_recall_difference(sample, *runs)
     for found, least in ((one, 0), (two, -1)):
