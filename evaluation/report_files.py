@@ -7,6 +7,7 @@ A page reads only the part it shows: rows of one run and measure, or the documen
 from __future__ import annotations
 
 import io
+import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
@@ -21,13 +22,14 @@ from evaluation.models import Report
 
 if TYPE_CHECKING:
     import polars as pl
-    from django.db.models.fields.files import FieldFile
 
     from evaluation.results import Evaluation
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
 LOOK = 1
 VARIANTS = ("light", "dark", "light-narrow", "dark-narrow")
+# Written by `report_comparisons.py`.
+OTHERS = ("comparisons.json", "unjudged.parquet")
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
 
 
@@ -40,26 +42,33 @@ def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> 
     report.relevant.name = f"{folder}/relevant.parquet"
     # One row group holds one run and measure: what a page asks for is one of them.
     rows = len(evaluation.labels.query_ids) * len(evaluation.cutoffs)
-    _put(report.per_query.name, evaluation.per_query_frame(), max(rows, 1))
-    _put(report.relevant.name, _relevant_frame(evaluation, qrels), 50_000)
+    put_frame(report.per_query.name, evaluation.per_query_frame(), max(rows, 1))
+    put_frame(report.relevant.name, _relevant_frame(evaluation, qrels), 50_000)
     for form, name in TABLES.items():
-        default_storage.save(f"{folder}/{name}", ContentFile(render(evaluation, form).encode()))
+        text = _as_json(report) if form == "json" else render(evaluation, form)
+        default_storage.save(f"{folder}/{name}", ContentFile(text.encode()))
+
+
+def _as_json(report: Report) -> str:
+    """The stored object, which has the estimates beside what `evaluate --format json` prints."""
+    return json.dumps(report.result, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
 def delete_parts(report: Report) -> None:
     """Remove what `store_parts` wrote, whole or in part."""
-    tables = (_beside(report, name) for name in TABLES.values())
+    tables = (beside(report, name) for name in (*TABLES.values(), *OTHERS))
     for name in (report.per_query.name, report.relevant.name, *tables):
         default_storage.delete(str(name))
 
 
 def read_table(report: Report, form: str) -> bytes:
     """The report as text in one of TABLES, as `evaluate --format` prints it."""
-    with default_storage.open(_beside(report, TABLES[form]), "rb") as file:
+    with default_storage.open(beside(report, TABLES[form]), "rb") as file:
         return bytes(file.read())
 
 
-def _beside(report: Report, name: str) -> str:
+def beside(report: Report, name: str) -> str:
+    """The place of another file in the report's folder."""
     return str(PurePosixPath(str(report.per_query.name)).with_name(name))
 
 
@@ -67,7 +76,8 @@ def _picture(measure: str, variant: str) -> str:
     return f"{measure}-{variant}-{LOOK}.svg"
 
 
-def _put(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
+def put_frame(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
+    """Store a frame as Parquet."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "part.parquet"
         frame.write_parquet(path, compression="zstd", row_group_size=row_group_size)
@@ -103,9 +113,17 @@ def run_names(report: Report) -> list[str]:
 
 
 def cutoffs_of(report: Report, measure: str) -> list[int | None]:
-    """The values of K a measure has in the report; only None where it is over the whole run."""
+    """The values of K a measure has in the report, rising; None at the end if it is over the whole run."""
     figures = report.result["runs"][run_names(report)[0]]
-    return [None] if measure in figures else list(report.options["k"])
+    pairs = (key.partition("@") for key in figures)
+    at = sorted(int(k) for name, _, k in pairs if name == measure and k)
+    return [*at, *([None] if measure in figures else [])]
+
+
+def drawn_cutoffs(report: Report, measure: str) -> list[int | None]:
+    """Those of a picture, in which the whole run has no place beside values of K."""
+    cutoffs = cutoffs_of(report, measure)
+    return [k for k in cutoffs if k is not None] or cutoffs
 
 
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> dict[str, Any]:
@@ -118,7 +136,17 @@ def figure_of(report: Report, run: str, measure: str, k: int | None) -> dict[str
 
 def scan_per_query(report: Report) -> pl.LazyFrame:
     """Values by query: run, query_id, measure, k, value (null: the query does not count)."""
-    return _scan(report.per_query)
+    return _scan(str(report.per_query.name))
+
+
+def scan_relevant(report: Report) -> pl.LazyFrame:
+    """Every relevant pair: query_id, document_id, relevance, rank_0 … in the order of the runs."""
+    return _scan(str(report.relevant.name))
+
+
+def scan_beside(report: Report, name: str) -> pl.LazyFrame:
+    """Another Parquet file in the report's folder."""
+    return _scan(beside(report, name))
 
 
 def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
@@ -127,7 +155,7 @@ def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
 
     rank = f"rank_{run_names(report).index(run)}"
     counts = (
-        _scan(report.relevant)
+        scan_relevant(report)
         .group_by("query_id")
         .agg(pl.len().alias("relevant"), (pl.col(rank) <= k).sum().alias("found"))
     )
@@ -138,23 +166,23 @@ def relevant_total(report: Report) -> int:
     """How many pairs count as relevant in this report."""
     import polars as pl
 
-    return int(_scan(report.relevant).select(pl.len()).collect().item())
+    return int(scan_relevant(report).select(pl.len()).collect().item())
 
 
 def relevant_of(report: Report, query_ids: Sequence[str]) -> pl.DataFrame:
     """The relevant documents of some queries, with their rank in every run."""
     import polars as pl
 
-    return _scan(report.relevant).filter(pl.col("query_id").is_in(list(query_ids))).collect()
+    return scan_relevant(report).filter(pl.col("query_id").is_in(list(query_ids))).collect()
 
 
-def _scan(field: FieldFile) -> pl.LazyFrame:
+def _scan(name: str) -> pl.LazyFrame:
     import polars as pl
 
     try:
-        return pl.scan_parquet(field.path)
+        return pl.scan_parquet(default_storage.path(name))
     except NotImplementedError:  # a storage without local paths
-        with field.open("rb") as file:
+        with default_storage.open(name, "rb") as file:
             return pl.scan_parquet(io.BytesIO(file.read()))
 
 
@@ -165,7 +193,7 @@ def chart_key(report: Report) -> str:
 
 def chart_svg(report: Report, measure: str, variant: str) -> bytes:
     """The curve of a measure as SVG, drawn once and then kept beside the report's data."""
-    name = _beside(report, _picture(measure, variant))
+    name = beside(report, _picture(measure, variant))
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
@@ -190,7 +218,7 @@ def draw(report: Report, measure: str, variant: str) -> Any:
     from evaluation import charts
     from evaluation.measures import titled
 
-    cutoffs = cutoffs_of(report, measure)
+    cutoffs = drawn_cutoffs(report, measure)
     rows = [
         {"run": run, "k": k or 0, **_numbers(figure_of(report, run, measure, k))}
         for run in run_names(report)

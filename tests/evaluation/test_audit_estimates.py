@@ -81,7 +81,7 @@ def test_few_relevant_audit_documents_take_the_exact_bound_on_what_is_missing() 
 
     assert found["method"] == "exact bound"
     assert found["seen"] == 5
-    # A third drawn, one relevant: P(Binomial(M, 1/3) ≤ 1) > 5 % up to M = 12, more than the 1 + 8 there can be.
+    # A third drawn, one relevant: P(Binomial(M, 1/3) ≤ 1) > 5 % up to M = 12; 1 + 8 are possible.
     assert found["at_most_unseen"] == 8
     assert found["low"] == 5
     assert found["high"] > found["value"]

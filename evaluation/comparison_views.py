@@ -1,0 +1,69 @@
+"""The page that compares two runs of a report, its pictures, and the labels that would decide."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from evaluation.access import report_for
+from evaluation.charts import forest_size
+from evaluation.comparison_page import PairView, comparison_context
+from evaluation.models import Report
+from evaluation.report_comparisons import Compared, compared, deciding_csv, forest_svg
+from evaluation.report_files import VARIANTS, chart_key
+
+
+@login_required
+@require_safe
+def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Two runs of a report; the query string names them as a and b, and the K."""
+    shown = report_for(request.user, report_id)
+    context = {
+        "collection": shown.collection,
+        "section": "reports",
+        "report": shown,
+        "chart_key": chart_key(shown),
+    }
+    found = compared(shown)
+    if found is not None:
+        context |= comparison_context(shown, found, PairView(request.GET, found=found).choice())
+        others = len(found.runs) - 1
+        context |= {"wide_size": forest_size(others), "narrow_size": forest_size(others, narrow=True)}
+    return render(request, "evaluation/comparisons.html", context)
+
+
+@login_required
+@require_safe
+def report_deciding(request: HttpRequest, report_id: int) -> FileResponse:
+    """The labels that would decide the pair as CSV."""
+    shown = report_for(request.user, report_id)
+    chosen = PairView(request.GET, found=_there(shown)).choice()
+    name = slugify(f"{shown.name} {chosen.a} {chosen.b} at {chosen.k}") or f"report-{shown.pk}"
+    content = deciding_csv(shown, chosen.a, chosen.b, chosen.k)
+    return FileResponse(content, as_attachment=True, filename=f"{name}-labels.csv", content_type="text/csv")
+
+
+@login_required
+@require_safe
+def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
+    """The differences of run a from every other as SVG; a report does not change, so neither does it."""
+    shown = report_for(request.user, report_id)
+    if variant not in VARIANTS:
+        raise Http404("This report has no such picture.")
+    found = _there(shown)
+    chosen = PairView(request.GET, found=found).choice()
+    picture = forest_svg(shown, found, chosen.a, chosen.k, variant)
+    response = HttpResponse(picture, content_type="image/svg+xml")
+    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
+    return response
+
+
+def _there(report: Report) -> Compared:
+    found = compared(report)
+    if found is None:
+        raise Http404("This report compares nothing.")
+    return found

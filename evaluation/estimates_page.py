@@ -1,0 +1,92 @@
+"""What a report's page shows of its estimates: rows for the table, and what each interval covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evaluation.report_files import run_names
+
+if TYPE_CHECKING:
+    from evaluation.models import Report
+
+MOST_SHOWN = 10
+METHODS = {
+    "complete": "all judged",
+    "gamma limits": "gamma limits",
+    "exact bound": "exact bound",
+    "undefined": "undefined",
+}
+
+
+def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
+    """The estimates at one K; None for a report that was made before there were any."""
+    found: Mapping[str, Any] | None = report.result.get("estimates")
+    if found is None:
+        return None
+    left_out = found["leave_one_out"].get("at", {}).get(str(k))
+    return {
+        "status": found["status"],
+        "sentence": found["sentence"],
+        "pool": found["pool"],
+        "queries": found["queries"],
+        "sample": found["sample"],
+        "relevant": found["relevant"],
+        "rows": _rows(report, found, k),
+        "missing": found["missing"][:MOST_SHOWN],
+        "floor": found["floor"],
+        "left_out": left_out,
+        "left_out_rows": (left_out["families"] or left_out["runs"]) if left_out else [],
+        "families": found["leave_one_out"].get("families", []),
+        "k": k,
+    }
+
+
+def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
+    """One row per run: the raw micro recall beside its estimate, and the estimated macro recall."""
+    if not found["runs"]:
+        return []
+    rows = []
+    for run in run_names(report):
+        figure = found["runs"][run].get(f"recall@{k}")
+        if figure is None:
+            return []
+        raw = report.result["runs"][run][f"recall@{k}"]
+        micro, macro = figure["micro"], figure["macro"]
+        rows.append(
+            {
+                "run": run,
+                "raw": _decimal(raw["micro"]),
+                "micro": _decimal(micro["value"]),
+                "micro_interval": _span(micro),
+                "method": METHODS.get(micro["method"], micro["method"]),
+                "if_relevant": _decimal(micro["value_if_relevant"]) if _differs(micro) else "",
+                "raw_macro": _decimal(raw["mean"]),
+                "macro": _decimal(macro["value"]),
+                "macro_interval": _span(macro),
+                "bar": _bar(micro, raw["micro"]),
+            }
+        )
+    return rows
+
+
+def _differs(micro: Mapping[str, Any]) -> bool:
+    return bool(micro["value"] != micro["value_if_relevant"])
+
+
+def _decimal(value: float | None) -> str:
+    from evaluation.results import decimal
+
+    return decimal(value)
+
+
+def _span(figure: Mapping[str, Any]) -> str:
+    from evaluation.results import interval
+
+    return interval(figure).strip()
+
+
+def _bar(micro: Mapping[str, Any], raw: float | None) -> dict[str, str]:
+    """Where estimate, interval and raw number stand on a scale of 100 units."""
+    places = {"mean": micro["value"], "low": micro["low"], "high": micro["high"], "raw": raw}
+    return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
