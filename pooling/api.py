@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from drf_spectacular.utils import extend_schema
+from django.urls import reverse
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
@@ -13,11 +14,13 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from pooling import serializers
-from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, job_for
+from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for
 from pooling.imports import take_in
+from pooling.invitations import invite, open_invitations, withdraw
 from pooling.membership import add_member, create_collection
 from pooling.models import Job, Membership, Pool, Run
 from pooling.pools import build_or_start
+from pooling.problems import InputError
 from pooling.runs import runs_named
 from pooling.uploads import refuse_oversized
 
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 PROBLEM = serializers.ProblemSerializer
+
+ACTIONS_AT_ONCE = 100
+LONGEST_ID = 18  # digits of a key in the database
 
 
 def person(request: Request) -> User:
@@ -107,8 +113,68 @@ class Members(APIView):
         """Add a member."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.MemberSerializer, request)
-        member = add_member(collection, body["user"]["username"], body["role"])
+        member = add_member(collection, body["user"]["username"], body["role"], by=person(request))
         return Response(serializers.MemberSerializer(member).data, status=status.HTTP_201_CREATED)
+
+
+class Invitations(APIView):
+    """Links by which people become members."""
+
+    @extend_schema(
+        operation_id="collections_invitations_list",
+        responses={200: serializers.InvitationSerializer(many=True), 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """List the invitations that can still be used."""
+        collection = collection_for(request.user, slug, ADMIN)
+        return Response(serializers.InvitationSerializer(open_invitations(collection), many=True).data)
+
+    @extend_schema(
+        request=serializers.InvitationSerializer,
+        responses={201: serializers.InvitationSerializer, 400: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Make an invitation; its link is told in this answer and never again."""
+        collection = collection_for(request.user, slug, ADMIN)
+        body = parsed(serializers.InvitationSerializer, request)
+        invitation, token = invite(collection, body.pop("role"), by=person(request), **body)
+        invitation.token = token  # type: ignore[attr-defined]
+        invitation.url = request.build_absolute_uri(  # type: ignore[attr-defined]
+            reverse("invitation", args=[token])
+        )
+        return Response(serializers.InvitationSerializer(invitation).data, status=status.HTTP_201_CREATED)
+
+
+class OneInvitation(APIView):
+    """An invitation that somebody made."""
+
+    @extend_schema(responses={204: None, 400: PROBLEM, 404: PROBLEM})
+    def delete(self, request: Request, slug: str, invitation_id: int) -> Response:
+        """Withdraw an invitation that nobody has used."""
+        collection = collection_for(request.user, slug, ADMIN)
+        withdraw(fetch(collection.invitations.all(), pk=invitation_id), by=person(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Activity(APIView):
+    """What admins did."""
+
+    @extend_schema(
+        operation_id="collections_activity_list",
+        parameters=[OpenApiParameter("before", int, description="Only entries with a smaller id.")],
+        responses={200: serializers.AdminActionSerializer(many=True), 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """List what admins did to the collection, newest first, a hundred at a time."""
+        collection = collection_for(request.user, slug, ADMIN)
+        rows = collection.admin_actions.select_related("actor")
+        before = request.query_params.get("before", "")
+        if before:
+            if not before.isascii() or not before.isdigit() or len(before) > LONGEST_ID:
+                problem = "`before` is the id of an entry."
+                raise InputError(problem, fields={"before": problem})
+            rows = rows.filter(pk__lt=int(before))
+        return Response(serializers.AdminActionSerializer(rows[:ACTIONS_AT_ONCE], many=True).data)
 
 
 class Queries(APIView):

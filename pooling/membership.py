@@ -10,6 +10,7 @@ from django.db import IntegrityError, transaction
 
 from pooling.models import Collection, Membership, Role
 from pooling.problems import InputError
+from pooling.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,6 +38,7 @@ def create_collection(
             raise InputError(problem, fields={"slug": problem}, conflict=True) from None
         if user is not None:
             Membership.objects.create(collection=collection, user=user, role=Role.ADMIN)
+        record_action(collection, user, "collection created", collection.name)
     return collection
 
 
@@ -69,12 +71,13 @@ def account_named(username: str) -> User:
     return user
 
 
-def add_member(collection: Collection, username: str, role: str) -> Membership:
+def add_member(collection: Collection, username: str, role: str, *, by: User | None = None) -> Membership:
     """Give an account a role in the collection; `InputError` if unknown or a member already."""
     user = account_named(username)
-    _known_role(role)
+    known_role(role)
     try:
         with transaction.atomic():
+            record_action(collection, by, "member added", username, role=role)
             return Membership.objects.create(collection=collection, user=user, role=role)
     except IntegrityError:
         problem = f"{username} is a member already. Change the role in the list of members."
@@ -82,24 +85,27 @@ def add_member(collection: Collection, username: str, role: str) -> Membership:
 
 
 @transaction.atomic
-def change_role(membership: Membership, role: str) -> Membership:
+def change_role(membership: Membership, role: str, *, by: User | None = None) -> Membership:
     """Give a member another role; `InputError` where that would leave the collection without an admin."""
-    _known_role(role)
+    known_role(role)
     if role != Role.ADMIN:
         _keep_an_admin(membership)
-    membership.role = role
+    before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
+    record_action(membership.collection, by, "role changed", membership.user, before=before, role=role)
     return membership
 
 
 @transaction.atomic
-def remove_member(membership: Membership) -> None:
+def remove_member(membership: Membership, *, by: User | None = None) -> None:
     """End a membership; `InputError` for the last admin. What the person judged stays."""
     _keep_an_admin(membership)
+    record_action(membership.collection, by, "member removed", membership.user, role=membership.role)
     membership.delete()
 
 
-def _known_role(role: str) -> None:
+def known_role(role: str) -> None:
+    """`InputError` for a role that does not exist."""
     if role not in Role.values:
         problem = f"There is no role “{role}”. A role is {', '.join(Role.values)}."
         raise InputError(problem, fields={"role": problem})

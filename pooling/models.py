@@ -65,6 +65,53 @@ class Membership(models.Model):
         return f"{self.user} is {self.role} of {self.collection}"
 
 
+class Invitation(models.Model):
+    """A link that makes one person a member. Only the token's hash is kept: whoever reads the database
+    cannot join.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="invitations")
+    role = models.CharField(max_length=10, choices=Role.choices)
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    email = models.EmailField(blank=True, help_text="Where it was sent, if anywhere.")
+    invited_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    accepted_at = models.DateTimeField(null=True, blank=True)
+    accepted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"invitation {self.pk} to {self.collection_id} as {self.role}"
+
+
+class AdminAction(models.Model):
+    """One thing an admin did to a collection; appended, never changed."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="admin_actions")
+    actor = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    action = models.CharField(max_length=60, help_text="Such as “member added”.")
+    subject = models.CharField(max_length=300, blank=True, help_text="What or whom it was done to.")
+    detail = models.JSONField(default=dict, blank=True)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        indexes = [models.Index(fields=["collection", "-id"], name="actions_of_a_collection")]
+
+    def __str__(self) -> str:
+        return f"{self.actor}: {self.action} {self.subject}"
+
+
 class Query(models.Model):
     """A query with the collection's own, opaque id; `metadata` may hold `narrative` and `tags`."""
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.core.validators import validate_slug
 from rest_framework import serializers
 
-from pooling.models import Collection, Job, Membership, Pool, Role, Run
+from pooling.models import AdminAction, Collection, Invitation, Job, Membership, Pool, Role, Run
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -43,6 +43,31 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         model = Membership
         fields = ["username", "role", "since"]
         read_only_fields = ["since"]
+
+
+class InvitationSerializer(serializers.ModelSerializer[Invitation]):
+    """A link that makes one person a member; `token` is told once, when it is made."""
+
+    role = serializers.ChoiceField(choices=Role.choices)
+    email = serializers.EmailField(required=False, default="", allow_blank=True)
+    days = serializers.IntegerField(write_only=True, required=False, default=14, min_value=1, max_value=90)
+    token = serializers.CharField(read_only=True, required=False)
+    url = serializers.CharField(read_only=True, required=False)
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "role", "email", "days", "created_at", "expires_at", "token", "url"]
+        read_only_fields = ["created_at", "expires_at"]
+
+
+class AdminActionSerializer(serializers.ModelSerializer[AdminAction]):
+    """One thing an admin did; `actor` is null for a command."""
+
+    actor = serializers.CharField(source="actor.username", allow_null=True, default=None)
+
+    class Meta:
+        model = AdminAction
+        fields = ["id", "at", "actor", "action", "subject", "detail"]
 
 
 class UploadSerializer(serializers.Serializer[Any]):

@@ -29,6 +29,13 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/", api.Collections.as_view(), name="api_collections"),
     path("collections/<slug:slug>/", api.OneCollection.as_view(), name="api_collection"),
     path("collections/<slug:slug>/members/", api.Members.as_view(), name="api_members"),
+    path("collections/<slug:slug>/invitations/", api.Invitations.as_view(), name="api_invitations"),
+    path(
+        "collections/<slug:slug>/invitations/<int:invitation_id>/",
+        api.OneInvitation.as_view(),
+        name="api_invitation",
+    ),
+    path("collections/<slug:slug>/activity/", api.Activity.as_view(), name="api_activity"),
     path("collections/<slug:slug>/queries/", api.Queries.as_view(), name="api_queries"),
     path("collections/<slug:slug>/documents/", api.Documents.as_view(), name="api_documents"),
     path("collections/<slug:slug>/runs/", api.Runs.as_view(), name="api_runs"),

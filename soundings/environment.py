@@ -21,6 +21,15 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             problem = f"{var} is “{os.environ.get(var, '')}”, which cannot be read as what it sets."
             raise ImproperlyConfigured(problem) from None
 
+    def mail(self, var: str) -> dict[str, Any]:
+        """The mail server of a URL, as Django writes it."""
+        try:
+            return dict(self.email_url(var))
+        except (KeyError, ImproperlyConfigured):
+            raise ImproperlyConfigured(
+                f"{var} is no mail server's address; write for instance smtp+tls://user:password@host:587."
+            ) from None
+
     def database(self, var: str, default: str) -> dict[str, Any]:
         """The database of a URL, as Django writes it."""
         with warnings.catch_warnings():

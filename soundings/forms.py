@@ -1,11 +1,18 @@
-"""The site's forms: sign-in, password and members."""
+"""The site's forms: sign-in, passwords, members and invitations."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from django import forms
-from django.contrib.auth.forms import AuthenticationForm, PasswordChangeForm
+from django.contrib.auth import get_user_model
+from django.contrib.auth.forms import (
+    AuthenticationForm,
+    BaseUserCreationForm,
+    PasswordChangeForm,
+    PasswordResetForm,
+    SetPasswordForm,
+)
 
 from pooling.models import Role
 
@@ -23,16 +30,53 @@ class SignInForm(AuthenticationForm):
         self.fields["username"].label = "User name"
 
 
-class ChangePasswordForm(PasswordChangeForm):
+HELP_ON_PASSWORDS = "At least ten characters, and not a common word."
+
+
+class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
+    """A new password, twice."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["new_password1"].label = "New password"
+        self.fields["new_password1"].help_text = HELP_ON_PASSWORDS
+        self.fields["new_password2"].label = "New password, again"
+        self.fields["new_password2"].help_text = ""
+
+
+class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
     """The old password once and the new one twice."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["old_password"].label = "Your password now"
-        self.fields["new_password1"].label = "New password"
-        self.fields["new_password1"].help_text = "At least ten characters, and not a common word."
-        self.fields["new_password2"].label = "New password, again"
-        self.fields["new_password2"].help_text = ""
+
+
+class ForgotPasswordForm(PasswordResetForm):
+    """Where to send the link; the answer is the same whether an account has this address or not."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["email"].label = "E-mail address of your account"
+
+
+class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
+    """A new account for somebody who was invited."""
+
+    class Meta:
+        model = get_user_model()
+        fields = ["username", "email"]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["username"].label = "User name"
+        self.fields["username"].help_text = "Letters, digits and @ . + - _; others see it beside your work."
+        self.fields["email"].label = "E-mail address (optional)"
+        self.fields["email"].help_text = "For a new password, should you forget yours."
+        self.fields["password1"].label = "Password"
+        self.fields["password1"].help_text = HELP_ON_PASSWORDS
+        self.fields["password2"].label = "Password, again"
+        self.fields["password2"].help_text = ""
 
 
 class RoleForm(forms.Form):
@@ -47,9 +91,26 @@ class MemberForm(RoleForm):
     username = forms.CharField(
         label="User name",
         max_length=150,
-        help_text="The account must exist; the person who runs the site makes one with create_user.",
+        help_text="The account must exist. For somebody without one, make an invitation below.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
     )
     field_order = ["username", "role"]
+
+
+class InvitationForm(RoleForm):
+    """A role for somebody who may not have an account yet."""
+
+    email = forms.EmailField(
+        label="E-mail address (optional)",
+        required=False,
+        help_text="The link goes there where this site sends mail; you see it in any case.",
+    )
+    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=90, initial=14)
+    field_order = ["role", "email", "days"]
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        # The page has another form with a role.
+        self.fields["role"].widget.attrs["id"] = "id_invited_role"

@@ -124,6 +124,13 @@ BACKGROUND_POOL_PAIRS = env.int("SOUNDINGS_BACKGROUND_POOL_PAIRS", default=5_000
 BACKGROUND_REPORT_ROWS = env.int("SOUNDINGS_BACKGROUND_REPORT_ROWS", default=1_000_000)
 # A replay of more judgments than this, over all strategies and seeds, goes to the background worker.
 BACKGROUND_REPLAY_STEPS = env.int("SOUNDINGS_BACKGROUND_REPLAY_STEPS", default=20_000)
+
+# Gold questions in a new queue, unless it says otherwise: their share of a person's first 25 items and of the
+# later ones, how many in the practice round, and who pauses people: the rule (automatic) or an admin (proposed).
+GOLD_FIRST_SHARE = env.float("SOUNDINGS_GOLD_FIRST_SHARE", default=0.2)
+GOLD_SHARE = env.float("SOUNDINGS_GOLD_SHARE", default=0.05)
+PRACTICE_QUESTIONS = env.int("SOUNDINGS_PRACTICE_QUESTIONS", default=5)
+GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 FILE_UPLOAD_HANDLERS = [
     "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives
@@ -176,6 +183,15 @@ if env.bool("SOUNDINGS_TLS", default=False):
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 30
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+
+# --- Mail -------------------------------------------------------------------------------------------------
+
+MAIL_URL = env.str("SOUNDINGS_MAIL_URL", default="")
+SENDS_MAIL = bool(MAIL_URL)
+if SENDS_MAIL:
+    globals().update(env.mail("SOUNDINGS_MAIL_URL"))
+EMAIL_TIMEOUT = 10  # seconds: a mail server that is away holds nobody's page up
+DEFAULT_FROM_EMAIL = env.str("SOUNDINGS_MAIL_FROM", default="soundings@localhost")
 
 # --- HTTP interface ---------------------------------------------------------------------------------------
 

@@ -20,6 +20,9 @@ urlpatterns = [
     path("sign-in/", views.SignIn.as_view(), name="sign_in"),
     path("sign-out/", views.SignOut.as_view(), name="sign_out"),
     path("password/", views.ChangePassword.as_view(), name="password"),
+    path("password/forgotten/", views.ForgotPassword.as_view(), name="password_forgotten"),
+    path("password/new/<uidb64>/<token>/", views.NewPassword.as_view(), name="password_reset_confirm"),
+    path("invitations/<str:token>/", views.invitation, name="invitation"),
     path("guide/", views.guide, name="guide"),
     path("guide/<slug:page>/", views.guide, name="guide_page"),
     path("", include(pooling.urls)),
@@ -32,6 +35,13 @@ urlpatterns = [
     path(
         "collections/<slug:slug>/members/<int:member_id>/remove/", views.member_remove, name="member_remove"
     ),
+    path("collections/<slug:slug>/invitations/", views.invitation_new, name="invitation_new"),
+    path(
+        "collections/<slug:slug>/invitations/<int:invitation_id>/withdraw/",
+        views.invitation_withdraw,
+        name="invitation_withdraw",
+    ),
+    path("collections/<slug:slug>/activity/", views.activity, name="activity"),
     path("api/token/", views.ApiToken.as_view(), name="api_token"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path(

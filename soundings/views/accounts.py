@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
-from django.http import HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
 from django.urls import reverse_lazy
 
-from soundings.forms import ChangePasswordForm, SignInForm
+from soundings.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
 
 
 class SignIn(auth.LoginView):
@@ -31,4 +33,35 @@ class ChangePassword(auth.PasswordChangeView):
 
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
         messages.success(self.request, "Your password is changed.")
+        return super().form_valid(form)
+
+
+class ForgotPassword(auth.PasswordResetView):
+    """Ask for a link by mail; where the site sends none, say whom to ask."""
+
+    template_name = "soundings/password_forgotten.html"
+    form_class = ForgotPasswordForm
+    email_template_name = "soundings/password_letter.txt"
+    subject_template_name = "soundings/password_letter_subject.txt"
+    success_url = reverse_lazy("sign_in")
+
+    def dispatch(self, request: HttpRequest, *args: object, **options: object) -> HttpResponse:
+        if not settings.SENDS_MAIL:
+            return render(request, "soundings/password_ask.html")
+        return super().dispatch(request, *args, **options)  # type: ignore[return-value]
+
+    def form_valid(self, form: ForgotPasswordForm) -> HttpResponse:  # type: ignore[override]
+        messages.success(self.request, "If an account has this address, a link is on its way to it.")
+        return super().form_valid(form)
+
+
+class NewPassword(auth.PasswordResetConfirmView):
+    """A new password by a link that works once, from a letter or from `reset_password`."""
+
+    template_name = "soundings/password_new.html"
+    form_class = NewPasswordForm
+    success_url = reverse_lazy("sign_in")
+
+    def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
+        messages.success(self.request, "Your password is changed. Sign in with it.")
         return super().form_valid(form)

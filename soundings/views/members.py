@@ -10,9 +10,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from pooling import membership
 from pooling.access import ADMIN, READERS, collection_for
+from pooling.invitations import open_invitations
 from pooling.models import Role
 from pooling.problems import InputError
-from soundings.forms import MemberForm, RoleForm
+from pooling.views.outcome import person
+from soundings.forms import InvitationForm, MemberForm, RoleForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -23,9 +25,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
     form = MemberForm(request.POST or None, initial={"role": Role.ANNOTATOR})
     if request.method == "POST" and form.is_valid():
         try:
-            added = membership.add_member(
-                collection, form.cleaned_data["username"], form.cleaned_data["role"]
-            )
+            given = form.cleaned_data
+            added = membership.add_member(collection, given["username"], given["role"], by=person(request))
         except InputError as error:
             form.add_error("username", str(error))
         else:
@@ -36,6 +37,8 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
         "memberships": collection.memberships.select_related("user"),
         "roles": Role.choices,
         "form": form,
+        "invite_form": InvitationForm(initial={"role": Role.ANNOTATOR}),
+        "invitations": open_invitations(collection) if collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
     }
     return render(request, "soundings/members.html", context, status=400 if form.errors else 200)
 
@@ -50,7 +53,7 @@ def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse
     try:
         if not form.is_valid():
             raise InputError("A role is admin, annotator or viewer.")
-        membership.change_role(member, form.cleaned_data["role"])
+        membership.change_role(member, form.cleaned_data["role"], by=person(request))
         messages.success(request, f"{member.user} is now {member.role} of this collection.")
     except InputError as error:
         messages.error(request, str(error))
@@ -64,7 +67,7 @@ def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpRespon
     collection = collection_for(request.user, slug, ADMIN)
     member = get_object_or_404(collection.memberships.select_related("user"), pk=member_id)
     try:
-        membership.remove_member(member)
+        membership.remove_member(member, by=person(request))
         messages.success(request, f"{member.user} is no longer a member. Their judgments stay.")
     except InputError as error:
         messages.error(request, str(error))

@@ -1,0 +1,34 @@
+"""`reset_password`: a link by which somebody chooses a new password."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.tokens import default_token_generator
+from django.core.management.base import CommandParser
+from django.urls import reverse
+from django.utils.encoding import force_bytes
+from django.utils.http import urlsafe_base64_encode
+
+from pooling.commands import InputCommand
+from pooling.membership import account_named
+
+
+class Command(InputCommand):
+    """The link is all that is made; the old password works until a new one is chosen."""
+
+    help = (
+        "Print a link by which the owner of an account chooses a new password; it works once, for three days."
+    )
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("name", help="user name of the account")
+        parser.add_argument(
+            "--site", default="http://localhost:8000", help="how the site is reached, before the link's path"
+        )
+
+    def handle(self, *args: Any, name: str, site: str, **options: Any) -> None:
+        user = account_named(name)
+        uid = urlsafe_base64_encode(force_bytes(user.pk))
+        path = reverse("password_reset_confirm", args=[uid, default_token_generator.make_token(user)])
+        self.stdout.write(site.rstrip("/") + path)

@@ -1,0 +1,95 @@
+"""Invitations: an admin makes and withdraws them, whoever has the link joins."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.contrib import messages
+from django.contrib.auth import login
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.urls import reverse
+from django.views.decorators.cache import never_cache
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_http_methods, require_POST
+
+from pooling.access import ADMIN, collection_for
+from pooling.invitations import accept, invitation_of, invite, withdraw
+from pooling.models import Membership
+from pooling.problems import InputError
+from pooling.views.outcome import person
+from soundings.forms import InvitationForm, JoinForm
+from soundings.mail import send_invitation
+
+
+@require_POST
+@never_cache
+@login_required
+def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """Make an invitation and show its link, this one time."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = InvitationForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
+        return redirect("members", slug)
+    given = form.cleaned_data
+    invitation, token = invite(
+        collection, given["role"], by=person(request), email=given["email"], days=given["days"]
+    )
+    link = request.build_absolute_uri(reverse("invitation", args=[token]))
+    context = {
+        "collection": collection,
+        "invitation": invitation,
+        "link": link,
+        "sent": send_invitation(invitation, link),
+        "sends_mail": settings.SENDS_MAIL,
+    }
+    return render(request, "soundings/invitation_made.html", context)
+
+
+@require_POST
+@login_required
+def invitation_withdraw(request: HttpRequest, slug: str, invitation_id: int) -> HttpResponse:
+    """End an invitation that nobody has used yet."""
+    collection = collection_for(request.user, slug, ADMIN)
+    invitation = get_object_or_404(collection.invitations, pk=invitation_id)
+    try:
+        withdraw(invitation, by=person(request))
+        messages.success(request, "The invitation is withdrawn; its link no longer works.")
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect("members", slug)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@never_cache
+@sensitive_post_parameters()
+def invitation(request: HttpRequest, token: str) -> HttpResponse:
+    """Join with the account one is signed in with, or with a new one."""
+    try:
+        found = invitation_of(token)
+    except InputError as error:
+        return render(request, "soundings/invitation_gone.html", {"problem": str(error)}, status=410)
+    is_new = not request.user.is_authenticated
+    form = JoinForm(request.POST or None, initial={"email": found.email}) if is_new else None
+    if request.method == "POST" and (form is None or form.is_valid()):
+        try:
+            member = _joined(request, token, form)
+        except InputError as error:
+            return render(request, "soundings/invitation_gone.html", {"problem": str(error)}, status=410)
+        messages.success(request, f"You are {member.role} of {member.collection.name}.")
+        return redirect("collection", member.collection.slug)
+    # Not `collection`: whoever follows the link may not see the collection's pages yet.
+    context = {"invitation": found, "form": form}
+    return render(request, "soundings/invitation.html", context, status=400 if form and form.errors else 200)
+
+
+def _joined(request: HttpRequest, token: str, form: JoinForm | None) -> Membership:
+    from django.db import transaction
+
+    with transaction.atomic():
+        user = form.save() if form else person(request)
+        member = accept(token, user)
+    if form:
+        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+    return member
