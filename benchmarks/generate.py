@@ -1,4 +1,4 @@
-"""Generated TREC runs and qrels of any size, the same for the same seed, kept between benchmarks."""
+"""Generated runs and qrels of any size, the same for the same seed, kept between benchmarks."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +24,19 @@ def generate_runs(folder: Path, runs: int, queries: int, depth: int, seed: int =
             write_once(path, run_chunks(index, queries, depth, seed))
         paths.append(path)
     return paths
+
+
+def generate_parquet_run(folder: Path, index: int, queries: int, depth: int, seed: int = 0) -> Path:
+    """Write the rows of the same run of `generate_runs` as Parquet, unless they are there; the path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"run{index:02}-{queries}x{depth}-{seed}.parquet"
+    if not path.exists():
+        names = {"query": "query_id", "document": "document_id", "score": "score"}
+        chunks = [chunk.select(*names).rename(names) for chunk in run_chunks(index, queries, depth, seed)]
+        part = path.with_suffix(".part")
+        pl.concat(chunks).write_parquet(part)
+        part.replace(path)
+    return path
 
 
 def generate_qrels(folder: Path, queries: int, relevant: int = 10, seed: int = 0, depth: int = 100) -> Path:

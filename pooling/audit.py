@@ -27,6 +27,8 @@ Choice, for a query with budget b:
 
 import hashlib
 import math
+from collections.abc import Mapping
+from typing import TypeAlias
 
 import numpy as np
 import polars as pl
@@ -36,10 +38,12 @@ from pooling.ranking import query_starts
 
 Booleans = NDArray[np.bool_]
 Integers = NDArray[np.int64]
+#: Pairs to judge in all, or by query where they are spread already.
+Budget: TypeAlias = int | Mapping[str, int]
 
 
 def choose(
-    ordered: pl.DataFrame, *, budget: int | None, audit_share: float, seed: int
+    ordered: pl.DataFrame, *, budget: Budget | None, audit_share: float, seed: int
 ) -> tuple[pl.Series, pl.Series]:
     """(in_audit, inclusion_probability), one value per row of a frame sorted by query id and then position.
 
@@ -48,7 +52,10 @@ def choose(
     check_choice(budget, audit_share)
     starts = query_starts(ordered)
     sizes = np.diff(np.append(starts, ordered.height))
-    budgets = sizes if budget is None else spread_budget(sizes, budget)
+    if isinstance(budget, Mapping):
+        budgets = np.array([budget[query] for query in ordered["query_id"].gather(starts)], dtype=np.int64)
+    else:
+        budgets = sizes if budget is None else spread_budget(sizes, budget)
     in_audit = np.zeros(ordered.height, dtype=bool)
     probability = np.ones(ordered.height)
     if budget is not None or audit_share > 0:
@@ -62,8 +69,8 @@ def choose(
     return pl.Series("in_audit", in_audit), pl.Series("inclusion_probability", probability).fill_nan(None)
 
 
-def check_choice(budget: int | None, audit_share: float) -> None:
-    if budget is not None and budget < 1:
+def check_choice(budget: Budget | None, audit_share: float) -> None:
+    if isinstance(budget, int) and budget < 1:
         raise ValueError(f"The budget is {budget}; it must be 1 pair or more.")
     if not 0 <= audit_share <= 1:
         raise ValueError(f"The audit share is {audit_share}; it must lie between 0 and 1.")

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pooling.audit import choose
+from pooling.audit import Budget, choose
 from pooling.ranking import order_run, query_starts
 from pooling.score_sums import with_score_sums
 from pooling.strategies import strategy_named
@@ -157,12 +157,13 @@ def build_pool(
     *,
     depth: int,
     strategy: str = "rrf",
-    budget: int | None = None,
+    budget: Budget | None = None,
     audit_share: float = 0.0,
     seed: int = 0,
     ties: str = "docid",
     scores: str = "float64",
     finders: bool = True,
+    deepest: int | None = None,
 ) -> pl.DataFrame:
     """Merge the runs, order the pairs by a strategy, and choose what is judged within the budget.
 
@@ -170,6 +171,9 @@ def build_pool(
     `position` (UInt32, 1-based in the query), `in_audit` (Boolean), `inclusion_probability` (Float64, null
     when the pair is neither in the budget nor in the audit). How budget and audit work stands in
     `pooling.audit`. Without `finders` the columns `runs` and `ranks` are left out, which saves memory.
+
+    Some queries of larger runs give the same rows as all of them would, when the budget is given by query and
+    `deepest` is the deepest rank in any run, at most `depth`.
     Raises ValueError for values out of range and for an unknown strategy.
     """
     order = strategy_named(strategy)
@@ -177,7 +181,7 @@ def build_pool(
     merged = merge_runs(runs, depth=depth, ties=ties, scores=scores, finders=finders or order.needs_finders)
     if order.needs_scores:
         merged = with_score_sums(merged, runs, depth=depth, ties=ties, scores=scores)
-    ordered = with_position(order(merged, seed=seed))
+    ordered = with_position(order(merged, seed=seed, runs=len(runs), depth=deepest))
     chosen = choose(ordered, budget=budget, audit_share=audit_share or order.audit_share, seed=seed)
     chosen_pairs = order.with_probabilities(ordered.with_columns(chosen), seed=seed)
     columns = present(chosen_pairs, POOLED)

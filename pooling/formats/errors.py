@@ -21,6 +21,9 @@ class FormatError(ValueError):
         place = self.path if line is None else f"{self.path}, line {line}"
         super().__init__(f"{place}: {problem}. {remedy}")
 
+    def __reduce__(self) -> tuple[type["FormatError"], tuple[str, int | None, str, str]]:
+        return type(self), (self.path, self.line, self.problem, self.remedy)
+
 
 def shown(value: object, limit: int = 60) -> str:
     """A value from a file, quoted, on one line and not too long for a message."""

@@ -6,7 +6,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -104,6 +104,16 @@ def write_text(path: Path | str, text: str) -> None:
     """Write a text whole or not at all; a name that ends in .gz gets a gzip file, as it promises."""
     with replaced(path) as temporary:
         temporary.write_bytes(packed(path, text.encode()))
+
+
+def write_pieces(path: Path | str, pieces: Iterable[bytes]) -> None:
+    """As `write_text`, for what is too large to be in memory at once."""
+    with replaced(path) as temporary, temporary.open("wb") as file:
+        if Path(path).suffix.lower() == ".gz":
+            with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packer:
+                packer.writelines(pieces)
+        else:
+            file.writelines(pieces)
 
 
 def packed(path: Path | str, content: bytes) -> bytes:

@@ -78,11 +78,13 @@ class Kind:
         """A strategy that has been told nothing yet."""
         return self.make(candidates, seed=seed)
 
-    def __call__(self, merged: pl.DataFrame, *, seed: int = 0) -> pl.DataFrame:
+    def __call__(
+        self, merged: pl.DataFrame, *, seed: int = 0, runs: int | None = None, depth: int | None = None
+    ) -> pl.DataFrame:
         if self.name in SORTS:
             return SORTS[self.name](merged)
         make = learned.Learned if self.make is audited.Hybrid else self.make
-        return orders.order_without_labels(merged, make, seed)
+        return orders.order_without_labels(merged, make, seed, runs=runs, depth=depth)
 
 
 STRATEGIES: dict[str, Kind] = {

@@ -123,16 +123,19 @@ class Cursors:
         return np.asarray(np.minimum(first, self.one.list_starts[1:]))
 
 
-def candidates_of(merged: pl.DataFrame, *, runs: int | None = None) -> dict[str, Candidates]:
+def candidates_of(
+    merged: pl.DataFrame, *, runs: int | None = None, depth: int | None = None
+) -> dict[str, Candidates]:
     """Candidates by query id, from the frame of `pooling.merging.merge_runs` (or rows of it).
 
-    `runs` is the number of runs in all (default: as many as the frame names); a column `score_sum` is taken
-    along.
+    `runs` is the number of runs in all and `depth` the deepest rank in any of them (default: what the frame
+    holds); a column `score_sum` is taken along.
     """
     ordered = merged.sort("query_id", "rrf", "document_id", descending=[False, True, True])
     if runs is None:
         runs = 1 + int(ordered["runs"].explode().max() or 0)  # type: ignore[arg-type]
-    depth = int(ordered["ranks"].explode().max() or 1)  # type: ignore[arg-type]
+    if depth is None:
+        depth = int(ordered["ranks"].explode().max() or 1)  # type: ignore[arg-type]
     return {one.query_id: one for one in by_query(ordered, runs, depth)}
 
 

@@ -21,12 +21,21 @@ def order_by_rrf(merged: pl.DataFrame) -> pl.DataFrame:
     return merged.sort("query_id", "rrf", "document_id", descending=[False, True, True])
 
 
-def order_without_labels(merged: pl.DataFrame, make: type[Strategy], seed: int) -> pl.DataFrame:
-    """Each query's pool in the order in which a strategy would take it if no label ever came."""
+def order_without_labels(
+    merged: pl.DataFrame,
+    make: type[Strategy],
+    seed: int,
+    *,
+    runs: int | None = None,
+    depth: int | None = None,
+) -> pl.DataFrame:
+    """Each query's pool in the order in which a strategy would take it if no label ever came; `runs` and
+    `depth` as for `candidates_of`.
+    """
     if not merged.height:
         return merged
     ordered = order_by_rrf(merged)
-    candidates = candidates_of(ordered)
+    candidates = candidates_of(ordered, runs=runs, depth=depth)
     strategy, first, rows = make(candidates, seed=seed), 0, []
     for one in candidates.values():
         rows.append(first + np.array(strategy.pick(one, strategy.open_documents(one), len(one))))

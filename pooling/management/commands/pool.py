@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from pooling.commands import InputCommand
@@ -12,6 +14,10 @@ from pooling.commands import InputCommand
 if TYPE_CHECKING:
     import polars as pl
 
+    from pooling.streaming import Choice
+
+CHOICE = ("depth", "strategy", "budget", "audit_share", "seed", "ties", "scores")
+PROGRESS = {"SplitRun": "Reading runs", "CountPart": "Counting", "PoolPart": "Pooling"}
 TIES = ("docid", "docid-asc", "file", "rank")
 SCORES = ("float64", "float32")
 
@@ -22,39 +28,68 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="one or more run files")
         add_choice_arguments(parser)
-        parser.add_argument("--engine", choices=("local",), default="local", help="where the work is done")
+        parser.add_argument(
+            "--engine", choices=("local", "spark"), default="local", help="where the work is done"
+        )
         parser.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
 
     def handle(self, *args: Any, **options: Any) -> None:
         from pooling.formats.writing import write_text
-        from pooling.merging import build_pool
-        from pooling.strategies import strategy_named
+        from pooling.streaming import Choice, named_paths, pool_as_tsv
 
-        strategy_named(options["strategy"])
-        names = ("depth", "strategy", "budget", "audit_share", "seed", "ties", "scores")
-        tops = self.read_tops(options)
-        text = pool_as_tsv(build_pool(tops, finders=False, **{name: options[name] for name in names}))
-        if options["output"]:
-            write_text(options["output"], text)
-        else:
-            self.stdout.write(text, ending="")
+        choice = Choice(**{name: options[name] for name in CHOICE})
+        choice.check()
+        named = named_paths(options["runs"])
+        if options["engine"] == "local":
+            tops = self.read_tops(named, choice)
+            if tops is not None:
+                text = pool_as_tsv(choice.pool(tops))
+                if options["output"]:
+                    write_text(options["output"], text)
+                else:
+                    self.stdout.write(text, ending="")
+                return
+        self.pool_in_parts(list(named.values()), choice, options)
 
-    def read_tops(self, options: dict[str, Any]) -> dict[str, pl.DataFrame]:
-        """The first documents of each run; it is cut right after reading, so memory stays small."""
-        from pooling.formats import name_of, read_run
-        from pooling.ranking import order_run
+    def read_tops(self, named: dict[str, Path], choice: Choice) -> dict[str, pl.DataFrame] | None:
+        """The first documents of each run; None when they are too many for memory."""
+        from pooling.streaming import MOST_ROWS, read_top
 
         tops: dict[str, pl.DataFrame] = {}
-        order = {name: options[name] for name in ("ties", "scores", "depth")}
-        for path in with_progress(options["runs"]):
-            name = name_of(path)
-            if name in tops:
-                raise ValueError(f"{path}: there is a run called {name!r} already. Rename one of the files.")
-            run = read_run(path, with_rank=options["ties"] == "rank")
-            for note in run.notes:
-                self.stderr.write(self.style.WARNING(f"{path.name}: {note}"))
-            tops[name] = order_run(run.frame, **order).drop("position")
+        said: list[str] = []
+        for name, path in with_progress("Reading runs", list(named.items())):
+            top, notes = read_top(path, choice)
+            tops[name] = top.drop("position")
+            said += [f"{path.name}: {note}" for note in notes]
+            if sum(frame.height for frame in tops.values()) > MOST_ROWS:
+                return None
+        self.warn(said)
         return tops
+
+    def pool_in_parts(self, paths: list[Path], choice: Choice, options: dict[str, Any]) -> None:
+        from pooling.formats.writing import write_pieces
+        from pooling.streaming import pool_in_parts
+
+        engine: Any = in_turn
+        if options["engine"] == "spark":
+            from pooling.spark import spark_map as engine
+        with TemporaryDirectory(prefix="soundings-pool-") as folder:
+            pieces, notes = pool_in_parts(paths, choice, Path(folder), engine)
+            self.warn(notes)
+            if options["output"]:
+                write_pieces(options["output"], pieces)
+            else:
+                for piece in pieces:
+                    self.stdout.write(piece.decode(), ending="")
+
+    def warn(self, notes: list[str]) -> None:
+        for note in notes:
+            self.stderr.write(self.style.WARNING(note))
+
+
+def in_turn(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
+    """The engine of one machine: each task is spread over its cores."""
+    return map(function, with_progress(PROGRESS.get(type(function).__name__, "Working"), tasks))
 
 
 def add_choice_arguments(parser: ArgumentParser) -> None:
@@ -88,25 +123,11 @@ def share(text: str) -> float:
     return value
 
 
-def with_progress(paths: list[Path]) -> Any:
-    """The paths, with a progress bar on a terminal when there are several."""
-    if len(paths) < 2 or not sys.stderr.isatty():
-        return paths
+def with_progress(what: str, tasks: Sequence[Any]) -> Iterable[Any]:
+    """The tasks, with a progress bar on a terminal when there are several."""
+    if len(tasks) < 2 or not sys.stderr.isatty():
+        return tasks
     from rich.console import Console
     from rich.progress import track
 
-    return track(paths, description="Reading runs", console=Console(stderr=True), transient=True)
-
-
-def pool_as_tsv(pooled: pl.DataFrame) -> str:
-    """The pooled pairs, header first, one tab between; π is empty where there is none."""
-    import polars as pl
-
-    from pooling.formats.writing import delimitable, shortest_decimals
-
-    columns = pooled.with_columns(
-        pl.col("in_audit").cast(pl.UInt8),
-        shortest_decimals(pooled["rrf"]),
-        shortest_decimals(pooled["inclusion_probability"]),
-    )
-    return delimitable("the pool", columns).write_csv(separator="\t", quote_style="never", null_value="")
+    return track(tasks, description=what, console=Console(stderr=True), transient=True)
