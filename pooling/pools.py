@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -13,11 +12,12 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from pooling.jobs import job_kind, start_job
-from pooling.models import Collection, Job, Pool, PoolEntry, PoolRun, Query, Run
+from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
 from pooling.problems import InputError
 from pooling.runs import read_stored_run, runs_named
-from pooling.storing import checked_name, disk_errors_named, insert_rows
-from pooling.texts import insert_documents, lock
+from pooling.staging import Staged, staged
+from pooling.storing import checked_name, disk_errors_named, tell_the_planner
+from pooling.texts import lock
 
 if TYPE_CHECKING:
     import polars as pl
@@ -30,6 +30,38 @@ BATCH = 5000
 MOST = 2**31 - 1
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
 TABLE = ("query_id", "document_id", *PLAIN)
+MANY = 10_000
+STAGED_PAIR = {
+    "query_id": "text",
+    "document_id": "text",
+    "position": "whole",
+    "run_count": "whole",
+    "best_rank": "whole",
+    "rrf": "number",
+    "in_audit": "flag",
+    "inclusion_probability": "number",
+    "found_by": "json",
+}
+_NEW_DOCUMENTS = """
+    INSERT INTO pooling_document (collection_id, external_id, title, metadata, version)
+    SELECT %s, document_id, '', '{}', 1 FROM staged_pairs staged WHERE NOT EXISTS (
+        SELECT 1 FROM pooling_document known
+        WHERE known.collection_id = %s AND known.external_id = staged.document_id
+    )
+    GROUP BY document_id
+"""
+_ENTRIES = """
+    INSERT INTO pooling_poolentry (
+        pool_id, query_id, document_id,
+        position, run_count, best_rank, rrf, in_audit, inclusion_probability, found_by
+    )
+    SELECT %s, query.id, document.id, position, run_count, best_rank, rrf, in_audit, inclusion_probability,
+        found_by
+    FROM staged_pairs staged
+    JOIN pooling_query query ON query.collection_id = %s AND query.external_id = staged.query_id
+    JOIN pooling_document document
+        ON document.collection_id = %s AND document.external_id = staged.document_id
+"""
 
 
 @dataclass(frozen=True)
@@ -92,6 +124,8 @@ def build_pool(
     get a row without text. `InputError` for a name that exists and for values out of range.
     """
     choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores)
+    from pooling.diagnosis import diagnose
+
     report = report or (lambda share, detail: None)
     name = _free_name(collection, name)
     choice.check()
@@ -106,9 +140,9 @@ def build_pool(
         raise InputError("Nothing to pool: none of these runs has a query of the collection.")
     pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
     _count(pool, pooled)
-    pool.diagnostics = {**_diagnostics(frames, pooled, depth), "left_out_queries": left_out}
+    pool.diagnostics = {**diagnose(frames, pooled, depth), "left_out_queries": left_out}
     report(0.5, f"Storing {pool.pair_count:,} pairs.")
-    return _stored(pool, runs, pooled, query_keys)
+    return _stored(pool, runs, pooled)
 
 
 def _free_name(collection: Collection, name: str) -> str:
@@ -165,87 +199,39 @@ def _count(pool: Pool, pooled: pl.DataFrame) -> None:
     pool.query_count = pooled["query_id"].n_unique()
 
 
-def _diagnostics(frames: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int) -> dict[str, Any]:
-    from pooling import diagnostics
-
-    finds = diagnostics.unique_finds(pooled)
-    return {
-        "runs": list(frames),
-        "size_by_depth": [row["pairs"] for row in diagnostics.size_by_depth(frames)],
-        "overlap": diagnostics.overlap(frames, depth),
-        "unique_finds": dict(zip_longest(frames, finds, fillvalue=0)),
-        "sizes": _sizes(pooled),
-        "audit": int(pooled["in_audit"].sum()),
-    }
-
-
-def _sizes(pooled: pl.DataFrame) -> dict[str, Any]:
-    """How many pairs the queries have: `bins` are [from, to, queries], ten at most."""
-    sizes = pooled.group_by("query_id").len()["len"].sort()
-    least, most = int(sizes[0]), int(sizes[-1])
-    width = (most - least) // 10 + 1
-    starts = range(least, most + 1, width)
-    bins = [
-        [low, min(low + width - 1, most), int(sizes.is_between(low, low + width - 1).sum())] for low in starts
-    ]
-    return {"least": least, "median": sizes.median(), "mean": sizes.mean(), "most": most, "bins": bins}
-
-
-def _stored(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame, query_keys: Mapping[str, int]) -> Pool:
-    with disk_errors_named(), transaction.atomic():
-        lock(pool.collection)
-        try:
-            with transaction.atomic():
-                pool.save()
-        except IntegrityError:
-            raise _name_exists(pool.name) from None
-        PoolRun.objects.bulk_create(
-            PoolRun(pool=pool, run=run, index=index) for index, run in enumerate(runs)
-        )
-        document_keys = _document_keys(
-            pool.collection, pooled["document_id"].unique(maintain_order=True).to_list()
-        )
-        _insert_entries(pool, pooled, query_keys, document_keys)
+def _stored(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
+    with disk_errors_named(), staged("staged_pairs", STAGED_PAIR) as stage:
+        _stage(stage, pooled)
+        with transaction.atomic():
+            _store(pool, runs, stage)
     return pool
 
 
-def _document_keys(collection: Collection, ids: Sequence[str]) -> dict[str, int]:
-    """The key of each document; those the collection does not know yet are created without text."""
-    keys: dict[str, int] = {}
-    for batch in _slices(ids, BATCH):
-        known = _keys(collection, batch)
-        new = [id for id in batch if id not in known]
-        insert_documents(collection, ((id, "", None, {}) for id in new))
-        keys |= known | _keys(collection, new)
-    return keys
-
-
-def _keys(collection: Collection, ids: Sequence[str]) -> dict[str, int]:
-    return dict(collection.documents.filter(external_id__in=ids).values_list("external_id", "pk"))
-
-
-def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
-    return (rows[start : start + size] for start in range(0, len(rows), size))
-
-
-def _insert_entries(
-    pool: Pool, pooled: pl.DataFrame, query_keys: Mapping[str, int], document_keys: Mapping[str, int]
-) -> None:
-    for batch in pooled.iter_slices(BATCH):
-        insert_rows(
-            PoolEntry,
-            ("pool", "query", "document", *PLAIN, "found_by"),
-            [
-                (
-                    pool.pk,
-                    query_keys[row["query_id"]],
-                    document_keys[row["document_id"]],
-                    *(row[name] for name in PLAIN),
-                    json.dumps(sorted(zip(row["runs"], row["ranks"], strict=True))),
-                )
-                for row in batch.iter_rows(named=True)
-            ],
+def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
+    for batch in pooled.select(*TABLE, "runs", "ranks").iter_slices(BATCH):
+        *columns, runs, ranks = (column.to_list() for column in batch)
+        found_by = (
+            json.dumps(sorted(zip(*finders, strict=True))) for finders in zip(runs, ranks, strict=True)
         )
+        stage.add(list(zip(*columns, found_by, strict=True)))
+    stage.settle()
+
+
+def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
+    """Write the pool and its pairs; documents that the collection does not know get a row without text."""
+    lock(pool.collection)
+    try:
+        with transaction.atomic():
+            pool.save()
+    except IntegrityError:
+        raise _name_exists(pool.name) from None
+    PoolRun.objects.bulk_create(PoolRun(pool=pool, run=run, index=index) for index, run in enumerate(runs))
+    keys = [pool.collection_id, pool.collection_id]
+    if stage.run(_NEW_DOCUMENTS, keys) > MANY:
+        tell_the_planner(Document)
+    stage.run(_ENTRIES, [pool.pk, *keys])
+    if pool.pair_count > MANY:
+        tell_the_planner(PoolEntry)
 
 
 def pooled_frame(pool: Pool) -> pl.DataFrame:
@@ -305,6 +291,10 @@ def pool_lines(pool: Pool) -> Iterator[str]:
         entries = pool.entries.filter(query__in=batch).select_related("document").defer("document__text")
         for entry in sorted(entries, key=lambda entry: (place[entry.query_id], entry.position)):
             yield _line(queries[entry.query_id], entry)
+
+
+def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
 def _line(query_id: str, entry: PoolEntry) -> str:

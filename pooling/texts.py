@@ -15,7 +15,7 @@ from django.db import transaction
 from pooling.models import Collection, Document, PoolEntry, Query
 from pooling.problems import InputError
 from pooling.staging import Staged, staged
-from pooling.storing import check_id, check_text, disk_errors_named, insert_rows, tell_the_planner
+from pooling.storing import check_id, check_text, disk_errors_named, tell_the_planner
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -194,20 +194,6 @@ def _refuse_repeats(stage: Staged, file_name: str) -> None:
     """`InputError` names the first line whose document stood in the file before."""
     for line, id in stage.rows(_REPEATS):
         raise InputError(f"{file_name}, line {line}: document “{id}” stands twice in the file. Keep one.")
-
-
-def insert_documents(
-    collection: Collection, documents: Iterable[tuple[str, str, str | None, dict[str, Any]]]
-) -> None:
-    """Create documents from (id, title, text, metadata); a text of None is one that is not known yet."""
-    insert_rows(
-        Document,
-        ("collection", "external_id", "title", "text", "metadata", "version"),
-        [
-            (collection.pk, id, title, text, json.dumps(metadata), 1)
-            for id, title, text, metadata in documents
-        ],
-    )
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
