@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.conventions import CHOICES
 from evaluation.models import Report
 from evaluation.reports import ReportRequest, request_report, result_of
 from evaluation.serializers import (
@@ -55,8 +56,11 @@ class Reports(APIView):
 
 def _request(values: dict[str, Any]) -> ReportRequest:
     own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures")}
-    conventions = {name: value for name, value in values.items() if name not in own}
-    return ReportRequest(**own, conventions=conventions)
+    names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed")
+    settings = {name: values[name] for name in names if values.get(name) not in (None, [], {})}
+    conventions = {**values.get("conventions", {})}
+    conventions |= {name: values[name] for name in ("preset", "min_relevance", *CHOICES) if name in values}
+    return ReportRequest(**own, conventions=conventions, settings=settings)
 
 
 class ReportResult(APIView):

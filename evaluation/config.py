@@ -179,10 +179,9 @@ def _told(value: object) -> str:
 
 def _whole_number(key: str, value: object, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        span = f"of {least} or more" if most >= 2**31 - 1 else f"from {least:,} to {most:,}"
         raise SettingError(
-            key,
-            f"{key.rpartition('.')[2]} is {_told(value)}",
-            f"Write a whole number from {least:,} to {most:,}.",
+            key, f"{key.rpartition('.')[2]} is {_told(value)}", f"Write a whole number {span}."
         )
     return value
 

@@ -12,6 +12,7 @@ from django.utils.text import slugify
 
 from evaluation.models import Report
 from evaluation.report_files import chart_png, chart_svg, read_table, scan_per_query
+from evaluation.report_settings import settings_of
 
 Maker = Callable[[Report, str], IO[bytes]]
 
@@ -35,6 +36,10 @@ def _per_query(report: Report, measure: str) -> IO[bytes]:
     return file
 
 
+def _settings(report: Report, measure: str) -> IO[bytes]:
+    return io.BytesIO(settings_of(report).to_toml().encode())
+
+
 # Name in the address -> file suffix, media type, maker.
 FORMATS: dict[str, tuple[str, str, Maker]] = {
     "csv": (".csv", "text/csv", _table("csv")),
@@ -43,6 +48,7 @@ FORMATS: dict[str, tuple[str, str, Maker]] = {
     "latex": (".tex", "application/x-tex", _table("latex")),
     "svg": (".svg", "image/svg+xml", _svg),
     "png": (".png", "image/png", _png),
+    "settings": (".toml", "application/toml", _settings),
     "per-query": ("-by-query.csv", "text/csv", _per_query),
 }
 

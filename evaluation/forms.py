@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
 
+from evaluation.config import LARGEST_FILE, Settings, parse_settings
 from evaluation.models import Report
-from evaluation.report_choices import MEASURES, default_cutoffs
+from evaluation.report_choices import MEASURES, default_cutoffs, tagged_queries
 from evaluation.report_files import run_names
 from evaluation.reports import ReportRequest
 from labeling.models import QrelsRelease
@@ -40,6 +42,12 @@ class ReportForm(forms.Form):
     measures = forms.MultipleChoiceField(
         widget=forms.CheckboxSelectMultiple,
         help_text="Recall and Judged are always part of a report: a recall is read with its coverage.",
+    )
+    at_own_k = forms.CharField(
+        required=False,
+        max_length=400,
+        label="Measures at a K of their own",
+        help_text="For instance ndcg@10 map@10; the report has that K for all.",
     )
     preset = forms.ChoiceField(
         required=False,
@@ -87,7 +95,38 @@ class ReportForm(forms.Form):
         choices=[AS_PRESET, ("float64", "float64"), ("float32", "float32 (trec_eval 9)")],
     )
 
-    def __init__(self, data: Any = None, *, collection: Collection) -> None:
+    confidence = forms.FloatField(
+        required=False,
+        initial=0.95,
+        min_value=0.5,
+        max_value=0.999,
+        help_text="The level of the intervals, as a share: 0.95 is 95 %.",
+    )
+    samples = forms.IntegerField(
+        required=False, initial=10_000, min_value=1, help_text="Samples of the bootstrap over queries."
+    )
+    seed = forms.IntegerField(required=False, initial=0, min_value=0, help_text="Seed of the bootstrap.")
+    tags = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Tags to tell apart",
+        help_text="The queries with each of these tags are measured on their own as well.",
+    )
+    minimum_queries = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Minimum of queries",
+        help_text="With fewer in the means, the report warns and says how many it takes.",
+    )
+    thresholds = forms.CharField(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What every run’s mean should reach, one to a line, for instance recall@10 = 0.4.",
+    )
+
+    def __init__(self, data: Any = None, *, collection: Collection, settings: Settings | None = None) -> None:
+        """`settings` fill the form in where they say something."""
         from evaluation.measures import MEASURES as KNOWN
 
         super().__init__(data, label_suffix="")
@@ -99,6 +138,32 @@ class ReportForm(forms.Form):
             (name, measure.title) for name, measure in KNOWN.items()
         ]
         self.fields["measures"].initial = list(MEASURES)
+        self._offer_tags(tagged_queries(collection), settings)
+        if settings:
+            self._fill(settings)
+
+    def _offer_tags(self, known: Mapping[str, list[str]], settings: Settings | None) -> None:
+        tags = dict.fromkeys([*known, *((settings and settings.tags) or ())])
+        if not tags:
+            del self.fields["tags"]
+            return
+        self.fields["tags"].choices = [  # type: ignore[attr-defined]
+            (tag, f"{tag} ({len(known.get(tag, ()))})") for tag in tags
+        ]
+
+    def _fill(self, settings: Settings) -> None:
+        values: dict[str, Any] = {**settings.conventions}
+        if settings.k:
+            values["k"] = " ".join(map(str, settings.k))
+        if settings.measures:
+            values["measures"] = [name for name in settings.measures if "@" not in name]
+            values["at_own_k"] = " ".join(name for name in settings.measures if "@" in name)
+        for name in ("confidence", "samples", "seed", "tags", "minimum_queries"):
+            if getattr(settings, name) is not None:
+                values[name] = getattr(settings, name)
+        if settings.thresholds:
+            values["thresholds"] = "\n".join(f"{key} = {least}" for key, least in settings.thresholds.items())
+        self.initial = values
 
     def _choose(self, name: str, queryset: Any, initial: Any) -> None:
         field = self.fields[name]
@@ -115,23 +180,57 @@ class ReportForm(forms.Form):
                 "Write K as whole numbers parted by spaces, such as 1 5 10."
             ) from None
 
+    def clean_thresholds(self) -> dict[str, float]:
+        """Key -> least mean, from lines such as `recall@10 = 0.4`."""
+        found = {}
+        for line in self.cleaned_data["thresholds"].splitlines():
+            key, _, least = line.partition("=")
+            try:
+                if line.strip():
+                    found[key.strip().strip("\"'")] = float(least)
+            except ValueError:
+                raise forms.ValidationError(
+                    "Write one threshold to a line, such as recall@10 = 0.4."
+                ) from None
+        return found
+
     def request(self) -> ReportRequest:
         """What the form asks for; call it after `is_valid`."""
         values = self.cleaned_data
+        held = ("confidence", "samples", "seed", "tags", "minimum_queries", "thresholds")
         names = ("preset", "min_relevance", "zero_relevant", "missing", "ties", "scores")
         return ReportRequest(
             name=values["name"] or None,
             release=values["release"].name,
             runs=[run.name for run in values["runs"]],
             k=values["k"],
-            measures=values["measures"],
+            measures=[*values["measures"], *re.findall(r"[^\s,;]+", values["at_own_k"])],
             conventions={name: values[name] for name in names},
+            settings={name: values[name] for name in held if values.get(name) not in (None, [], {})},
         )
 
     def refuse(self, error: InputError) -> None:
         """Show the sentence of a refusal beside the field it is about."""
         for field, sentence in (error.fields or {"": str(error)}).items():
             self.add_error(field if field in self.fields else None, sentence)
+
+
+class SettingsForm(forms.Form):
+    """An evaluation file to fill the form for a report in with."""
+
+    settings = forms.FileField(
+        label="Evaluation file",
+        max_length=200,
+        help_text="TOML, as for evaluate --config or taken from a report. Nothing is measured yet.",
+    )
+
+    def clean_settings(self) -> Settings:
+        """What the file says; an error names line, key and remedy."""
+        file = self.cleaned_data["settings"]
+        try:
+            return parse_settings(file.read(LARGEST_FILE + 1), file.name)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labeling.qrels import newest_release, release_named
@@ -13,6 +13,7 @@ from pooling.runs import runs_named
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
+    from evaluation.config import Settings
     from evaluation.conventions import Conventions
     from labeling.models import QrelsRelease
 
@@ -74,24 +75,61 @@ def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
 
 
 def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
-    from evaluation.measures import measure_named
+    """The measures in the order they are shown, recall and judged among them, each at every K of the report.
+
+    What can be over the whole run as well keeps a K of its own: `map` and `map@10` are two.
+    """
+    from evaluation.measures import MEASURES as KNOWN
+    from evaluation.measures import key_of, split_name
 
     try:
-        chosen = {measure_named(name).name for name in names} | set(ALWAYS)
+        pairs = [split_name(name) for name in names]
     except ValueError as error:
         raise InputError(str(error), fields={"measures": str(error)}) from None
+    chosen = {key_of(name, k) if KNOWN[name].whole else name for name, k in pairs} | set(ALWAYS)
     ranked = [*MEASURES, *sorted(chosen.difference(MEASURES))]
     return tuple(name for name in ranked if name in chosen)
 
 
+def own_cutoffs(names: Iterable[str]) -> list[int]:
+    """The values of K that measures name themselves: 10 of `ndcg@10`. The names are known to be good."""
+    from evaluation.measures import split_name
+
+    return [k for _, k in map(split_name, names) if k is not None]
+
+
 def conventions_from(choices: Mapping[str, Any]) -> Conventions:
     """The conventions of a preset, changed by the values given; an empty value leaves the preset's."""
-    from evaluation.conventions import Conventions
-
     given = {name: value for name, value in choices.items() if value not in (None, "")}
-    preset = given.pop("preset", None)
+    return settings_chosen({"conventions": given}).chosen_conventions()
+
+
+def settings_chosen(values: Mapping[str, Any]) -> Settings:
+    """Settings under the names of the evaluation file; a refusal names the field."""
+    from evaluation.config import SettingError, settings_from
+
     try:
-        return Conventions.preset(preset, **given) if preset else Conventions(**given)
-    except (ValueError, TypeError) as error:
-        field = next((name for name in ("preset", *given) if name in str(error)), "conventions")
+        return settings_from(values)
+    except SettingError as error:
+        table, _, name = error.key.partition(".")
+        field = name if table == "conventions" and name else table
         raise InputError(str(error), fields={field: str(error)}) from None
+
+
+def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[str, list[str]]:
+    """The ids of the collection's queries with each of these tags; the refusal lists those there are."""
+    from evaluation.strata import chosen_strata
+
+    try:
+        return chosen_strata(tagged_queries(collection), tags) if tags else {}
+    except ValueError as error:
+        raise InputError(str(error), fields={"tags": str(error)}) from None
+
+
+def tagged_queries(collection: Collection) -> dict[str, list[str]]:
+    """Tag -> ids of the queries that have it; tags in bytewise order."""
+    from evaluation.strata import queries_by_tag
+
+    tagged = collection.queries.filter(metadata__has_key="tags").order_by("external_id")
+    found = queries_by_tag(tagged.values_list("external_id", "metadata").iterator())
+    return dict(sorted(found.items()))

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation.charts import picture_size
+from evaluation.estimates_page import estimates_context
 from evaluation.models import Report
-from evaluation.report_files import chart_key, cutoffs_of, figure_of, relevant_total, run_names
+from evaluation.report_files import chart_key, cutoffs_of, drawn_cutoffs, figure_of, relevant_total, run_names
+from evaluation.report_settings import settings_context
 from evaluation.worst_queries import worst_queries
 from pooling.models import Query
 
@@ -27,6 +29,7 @@ def report_context(report: Report, choice: Choice) -> dict[str, Any]:
     from evaluation.measures import MEASURES
 
     result, columns = report.result, cutoffs_of(report, choice.measure)
+    drawn = drawn_cutoffs(report, choice.measure)
     coverage = coverage_by_cutoff(report)
     return {
         "choice": choice,
@@ -37,8 +40,8 @@ def report_context(report: Report, choice: Choice) -> dict[str, Any]:
         "measure": MEASURES[choice.measure],
         "measures": [MEASURES[name] for name in report.options["measures"]],
         "chart_key": chart_key(report),
-        "wide_size": picture_size(len(run_names(report)), len(columns)),
-        "narrow_size": picture_size(len(run_names(report)), len(columns), narrow=True),
+        "wide_size": picture_size(len(run_names(report)), len(drawn)),
+        "narrow_size": picture_size(len(run_names(report)), len(drawn), narrow=True),
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
@@ -50,7 +53,9 @@ def report_context(report: Report, choice: Choice) -> dict[str, Any]:
         "interval": result["conventions"]["interval"],
         "left_out": left_out_queries(report),
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
+        "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
         "worst": worst_queries(report, choice.run, choice.k, choice.count),
+        **settings_context(report, choice.measure),
     }
 
 
@@ -73,7 +78,8 @@ def conventions_in_words(report: Report) -> str:
 
 def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
     """Each run's number at the chosen measure and K with all that it depends on, to be copied."""
-    k = choice.k if choice.k in cutoffs_of(report, choice.measure) else None
+    cutoffs = cutoffs_of(report, choice.measure)
+    k = choice.k if choice.k in cutoffs else cutoffs[-1]
     return [(run, figure_of(report, run, choice.measure, k)["line"]) for run in run_names(report)]
 
 
@@ -222,12 +228,19 @@ def _cell(report: Report, run: str, measure: str, k: int | None, coverages: Mapp
         judged="" if measure == "judged" else percent(judged["mean"]),
         of_retrieved=_of_retrieved(judged),
         bounds=f"{decimal(bounds[0])}–{decimal(bounds[1])}" if bounds and bounds[0] is not None else "",
-        ties=f"{decimal(ties['min'])}–{decimal(ties['max'])}" if ties else "",
+        ties=_ties(ties) if ties else "",
         shaky=measure != "judged" and coverage is not None and (coverage.uneven or coverage.low),
         low=coverage is not None and coverage.lacks(run),
         bar=_bar(figure),
         line=figure["line"],
     )
+
+
+def _ties(ties: Mapping[str, float]) -> str:
+    """The mean over all orders of equal scores: least to most, and what to expect."""
+    from evaluation.results import decimal
+
+    return f"{decimal(ties['min'])}–{decimal(ties['max'])}, expected {decimal(ties['expected'])}"
 
 
 def _of_retrieved(judged: Mapping[str, Any]) -> str:

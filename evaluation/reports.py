@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import transaction
 
+from evaluation.config import Settings
 from evaluation.models import Report
 from evaluation.report_choices import (
     MEASURES,
@@ -16,9 +17,14 @@ from evaluation.report_choices import (
     checked_measures,
     conventions_from,
     default_cutoffs,
+    own_cutoffs,
     release_chosen,
     runs_chosen,
+    settings_chosen,
+    strata_chosen,
 )
+from evaluation.report_comparisons import comparisons_of, store_comparisons, unjudged_frame
+from evaluation.report_estimates import basis_of, estimates_of, too_large
 from evaluation.report_files import VARIANTS, chart_svg, delete_parts, store_parts
 from labeling.qrels import read_release
 from pooling.jobs import job_kind, start_job
@@ -38,6 +44,7 @@ if TYPE_CHECKING:
 
 Progress = Callable[[float, str], None]
 
+LEVEL = 0.95
 SEED = 0
 SAMPLES = 10_000
 
@@ -47,7 +54,8 @@ class ReportRequest:
     """What somebody asks for, by name and in plain values, so that a job can hold it; None takes the default.
 
     release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as the runs go. conventions: a preset's name
-    under `preset`, and values that win over it under the names of `evaluation.Conventions`.
+    under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
+    confidence, tags, minimum_queries, thresholds, samples and seed as in an evaluation file.
     """
 
     name: str | None = None
@@ -56,6 +64,7 @@ class ReportRequest:
     k: Sequence[int] | None = None
     measures: Sequence[str] | None = None
     conventions: Mapping[str, Any] | None = None
+    settings: Mapping[str, Any] | None = None
 
 
 def request_report(collection: Collection, request: ReportRequest, user: User | None) -> Report | Job:
@@ -94,9 +103,22 @@ def _resolved(collection: Collection, request: ReportRequest) -> dict[str, Any]:
         "release": release,
         "runs": runs,
         "k": checked_cutoffs(default_cutoffs(runs) if request.k is None else request.k),
-        "measures": checked_measures(MEASURES if request.measures is None else request.measures),
+        "measures": _measures(MEASURES if request.measures is None else request.measures),
         "conventions": conventions_from(request.conventions or {}),
+        "held": _held(collection, request.settings or {}),
     }
+
+
+def _measures(names: Sequence[str]) -> Sequence[str]:
+    """The names as they are, once each is known to be one; a K in them becomes one of the report's."""
+    checked_measures(names)
+    return names
+
+
+def _held(collection: Collection, values: Mapping[str, Any]) -> Settings:
+    held = settings_chosen(values)
+    strata_chosen(collection, held.tags)
+    return held
 
 
 def create_report(
@@ -108,29 +130,41 @@ def create_report(
     k: Sequence[int],
     measures: Sequence[str],
     conventions: Conventions,
+    held: Settings | None = None,
     user: User | None = None,
     report: Progress | None = None,
 ) -> Report:
     """Measure `runs` on `release` at every K and keep the result; `report(share, detail)` hears how far.
 
-    Recall and coverage are always measured. The bounds of recall rest on every pool of the collection and on
-    the first K of the runs. `InputError` for an empty list of runs, a K below 1, a measure that does not
-    exist, and a run without any query of the release.
+    `held` says the rest: confidence, tags, thresholds, minimum of queries, samples and seed. A K that a
+    measure or a threshold names is one of the report's. Recall and coverage are always measured. The bounds
+    of recall rest on every pool of the collection and on the first K of the runs. `InputError` for an empty
+    list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of the
+    release.
     """
     report = report or (lambda share, detail: None)
     if not runs:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
-    cutoffs, chosen = checked_cutoffs(k), checked_measures(measures)
+    held = (held or Settings()).over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED))
+    measures = [*measures, *(held.thresholds or {})]
+    chosen = checked_measures(measures)
+    cutoffs = checked_cutoffs([*k, *own_cutoffs(measures)])
+    strata = strata_chosen(collection, held.tags)
     name = checked_name(name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report")
     pools = _pools_beyond(collection, runs, cutoffs[-1], conventions)
     pool = _pool_of_bounds(pools, runs, cutoffs[-1], conventions)
     qrels = read_release(release)
-    evaluation = _evaluation(qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool)
-    report(0.85, "Storing.")
+    evaluation = _evaluation(
+        qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool, held, strata
+    )
+    report(0.8, "Comparing.")
+    basis = None if too_large(evaluation) else basis_of(collection, release, qrels, evaluation)
+    others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
+    report(0.9, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
-    made.options = _options(release, runs, cutoffs, chosen, conventions, pools)
-    made.result = evaluation.to_dict()
-    return _stored(made, runs, evaluation, qrels)
+    made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
+    made.result = {**evaluation.to_dict(), "estimates": estimates_of(basis)}
+    return _stored(made, runs, evaluation, qrels, others)
 
 
 def _readers(
@@ -140,7 +174,7 @@ def _readers(
 
     def reader(run: Run, done: int) -> Callable[[], pl.DataFrame]:
         def read() -> pl.DataFrame:
-            report(0.8 * done / len(runs), f"Measuring “{run.name}”.")
+            report(0.75 * done / len(runs), f"Measuring “{run.name}”.")
             return read_stored_run(run, need_rank=conventions.ties == "rank")
 
         return read
@@ -155,12 +189,14 @@ def _evaluation(
     measures: Sequence[str],
     conventions: Conventions,
     pool: pl.DataFrame | None,
+    held: Settings,
+    strata: Mapping[str, Sequence[str]],
 ) -> Evaluation:
     from evaluation.evaluating import evaluate
 
     try:
         return evaluate(
-            qrels, runs, cutoffs, measures, conventions, bootstrap_samples=SAMPLES, seed=SEED, pool=pool
+            qrels, runs, cutoffs, measures, conventions, pool=pool, strata=strata, **held.arguments()
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -218,16 +254,23 @@ def _options(
     measures: Sequence[str],
     conventions: Conventions,
     pools: Sequence[Pool],
+    held: Settings,
 ) -> dict[str, Any]:
     """What it takes to make the same report again, and to see whether its inputs are still the same."""
     return {
         "release": {"name": release.name, "sha256": release.sha256},
         "runs": [{"name": run.name, "sha256": run.sha256} for run in runs],
         "k": list(cutoffs),
-        "measures": list(measures),
+        # The page chooses among names; `asked` has `map@10` beside `map`.
+        "measures": list(dict.fromkeys(key.partition("@")[0] for key in measures)),
+        "asked": list(measures),
         "conventions": asdict(conventions),
-        "bootstrap_samples": SAMPLES,
-        "seed": SEED,
+        "confidence": held.confidence,
+        "tags": list(held.tags or ()),
+        "minimum_queries": held.minimum_queries,
+        "thresholds": dict(held.thresholds or {}),
+        "bootstrap_samples": held.samples,
+        "seed": held.seed,
         "pools": [pool.name for pool in pools],
         "software": _software(),
     }
@@ -245,11 +288,19 @@ def _software() -> dict[str, str]:
     return {package: version_of(package) for package in ("soundings", "polars", "numpy")}
 
 
-def _stored(made: Report, runs: Sequence[Run], evaluation: Evaluation, qrels: pl.DataFrame) -> Report:
+def _stored(
+    made: Report,
+    runs: Sequence[Run],
+    evaluation: Evaluation,
+    qrels: pl.DataFrame,
+    comparisons: tuple[dict[str, Any], pl.DataFrame] | None,
+) -> Report:
     """Write the files, then the row; when either fails, nothing stays behind."""
     with disk_errors_named():
         try:
             store_parts(made, evaluation, qrels)
+            if comparisons is not None:
+                store_comparisons(made, *comparisons)
             with transaction.atomic():
                 made.save()
                 made.runs.set(runs)

@@ -11,12 +11,13 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
 from evaluation.downloads import download
-from evaluation.forms import ReportForm, ReportView
+from evaluation.forms import ReportForm, ReportView, SettingsForm
 from evaluation.models import Report
 from evaluation.report_files import VARIANTS, chart_svg
 from evaluation.report_page import report_context
 from evaluation.reports import request_report
 from pooling.access import ADMIN, collection_for
+from pooling.models import Collection
 from pooling.problems import InputError
 
 
@@ -35,8 +36,13 @@ def reports(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def report_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """The form for a new report."""
+    """The form for a new report; an evaluation file fills it in and measures nothing."""
     collection = collection_for(request.user, slug, ADMIN)
+    if "fill" in request.POST:
+        upload = SettingsForm(request.POST, request.FILES)
+        held = upload.cleaned_data["settings"] if upload.is_valid() else None
+        form = ReportForm(collection=collection, settings=held)
+        return _report_form(request, collection, form, upload, filled=held is not None)
     form = ReportForm(request.POST or None, collection=collection)
     if request.method == "POST" and form.is_valid():
         try:
@@ -44,9 +50,19 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
             return redirect(made) if isinstance(made, Report) else redirect("job", made.pk)
         except InputError as error:
             form.refuse(error)
-    return render(
-        request, "evaluation/report_new.html", {"collection": collection, "section": "reports", "form": form}
-    )
+    return _report_form(request, collection, form, SettingsForm())
+
+
+def _report_form(
+    request: HttpRequest,
+    collection: Collection,
+    form: ReportForm,
+    upload: SettingsForm,
+    *,
+    filled: bool = False,
+) -> HttpResponse:
+    context = {"collection": collection, "section": "reports", "form": form}
+    return render(request, "evaluation/report_new.html", {**context, "upload": upload, "filled": filled})
 
 
 @login_required
