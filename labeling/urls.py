@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/", views.queue, name="queue"),
     path("queues/<int:queue_id>/state/", views.queue_state, name="queue_state"),
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
+    path("queues/<int:queue_id>/mine/", views.own_work_page, name="own_work"),
     # collections/<slug>/qrels/
     path("collections/<slug:slug>/qrels/", views.releases, name="releases"),
     path("collections/<slug:slug>/qrels/new/", views.release_new, name="release_new"),

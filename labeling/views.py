@@ -14,6 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from labeling.access import queue_for, release_for
 from labeling.forms import QrelsForm, QueueForm, QueueStateForm, ReleaseForm
 from labeling.models import ImportedLabel, Queue
+from labeling.opening import open_or_start
+from labeling.own_work import own_verdicts, own_work
 from labeling.progress import (
     annotator_progress,
     listed_queues,
@@ -22,10 +24,10 @@ from labeling.progress import (
     unsettled_rows,
 )
 from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
-from labeling.queues import change_state, open_queue
+from labeling.queues import change_state
 from pooling.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.forms import show_problem
-from pooling.models import Role
+from pooling.models import Job, Role
 from pooling.problems import refusals
 from pooling.views.outcome import page_of, person, upload
 
@@ -70,7 +72,8 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = dict(form.cleaned_data)
         try:
-            return redirect(open_queue(values.pop("pool"), user=person(request), **values))
+            opened = open_or_start(values.pop("pool"), user=person(request), **values)
+            return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
         except refusals() as error:
             show_problem(form, error)
     has_pools = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]
@@ -100,6 +103,23 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
         "unsettled": unsettled_rows(list(page)),
     }
     return render(request, "labeling/queue.html", context)
+
+
+@login_required
+@require_GET
+def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """What whoever asks has judged in a queue, and how fast."""
+    queue = queue_for(request.user, queue_id)
+    user = person(request)
+    context = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "queues",
+        "own": annotator_progress(queue, user),
+        "work": own_work(queue, user),
+        "page": page_of(request, own_verdicts(queue, user)),
+    }
+    return render(request, "labeling/own_work.html", context)
 
 
 @login_required

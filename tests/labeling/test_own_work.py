@@ -1,0 +1,85 @@
+"""What an annotator sees of their own work."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from labeling.models import JudgmentEvent, Queue
+from labeling.own_work import own_verdicts, own_work
+from labeling.queues import Submission, claim, open_queue, record_judgment, undo
+from tests.labeling.helpers import make_pool
+from tests.world import World
+
+
+@pytest.fixture
+def queue(world: World) -> Queue:
+    return open_queue(make_pool(world, documents=6), seed=1, user=world.ada)
+
+
+def judge_some(queue: Queue, world: World, *seconds: float) -> list[str]:
+    """Ben judges one pair after another, in as many seconds."""
+    keys = []
+    for lease, spent in zip(claim(queue, world.ben, len(seconds)).leases, seconds, strict=True):
+        keys.append(f"key {lease.item_id}")
+        verdict = Submission(lease.item_id, keys[-1], "relevant", active_ms=int(spent * 1000), note="<b>why")
+        record_judgment(queue, world.ben, verdict)
+    return keys
+
+
+def test_pace_and_days_by_hand(queue: Queue, world: World) -> None:
+    judge_some(queue, world, *range(1, 11))
+    newest = JudgmentEvent.objects.order_by("-pk").values_list("pk", flat=True)[:4]
+    JudgmentEvent.objects.filter(pk__in=list(newest)).update(created_at=timezone.now() - timedelta(days=1))
+    work = own_work(queue, world.ben)
+    assert [count for _, count in work.per_day] == [0] * 12 + [4, 6]
+    assert (work.median_seconds, work.slow_seconds) == (5, 9)
+
+
+def test_without_a_verdict_there_is_no_pace(queue: Queue, world: World) -> None:
+    work = own_work(queue, world.cleo)
+    assert (work.median_seconds, work.slow_seconds, work.busiest) == (None, None, 0)
+
+
+def test_a_verdict_taken_back_stays_in_the_list_and_is_said_to_be(queue: Queue, world: World) -> None:
+    keys = judge_some(queue, world, 1, 2)
+    undo(queue, world.ben, keys[-1])
+    assert [event.undone for event in own_verdicts(queue, world.ben)] == [True, False]  # type: ignore[attr-defined]
+
+
+def test_the_page_shows_ones_own_verdicts_and_nobody_elses(
+    queue: Queue, world: World, client: Client
+) -> None:
+    judge_some(queue, world, 1, 2, 3)
+    client.force_login(world.ben)
+    page = client.get(f"/queues/{queue.pk}/mine/").content.decode()
+    assert page.count("&lt;b&gt;why") == 3
+    client.force_login(world.cleo)
+    assert "You have not judged anything" in client.get(f"/queues/{queue.pk}/mine/").content.decode()
+
+
+@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("dan", 404), (None, 302)])
+def test_only_who_may_judge_has_work(
+    queue: Queue, world: World, client: Client, name: str | None, status: int
+) -> None:
+    if name:
+        client.force_login(getattr(world, name))
+    assert client.get(f"/queues/{queue.pk}/mine/").status_code == status
+
+
+def test_the_page_asks_as_often_for_many_verdicts_as_for_one(
+    queue: Queue, world: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(world.ben)
+    judge_some(queue, world, 1)
+    with CaptureQueriesContext(connection) as few:
+        client.get(f"/queues/{queue.pk}/mine/")
+    judge_some(queue, world, *range(1, 12))
+    with django_assert_num_queries(len(few.captured_queries)):
+        client.get(f"/queues/{queue.pk}/mine/")
