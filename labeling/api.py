@@ -23,6 +23,7 @@ from labeling import serializers
 from labeling.access import queue_for
 from labeling.models import Queue
 from labeling.offers import offers_of
+from labeling.opening import open_or_start
 from labeling.progress import annotator_progress, queue_progress
 from labeling.qrels import (
     FORMATS,
@@ -36,7 +37,6 @@ from labeling.queues import (
     Outcome,
     change_state,
     claim,
-    open_queue,
     record_judgment,
     release,
     renew,
@@ -47,7 +47,7 @@ from labeling.views import attachment
 from pooling.access import ADMIN, JUDGES, MEMBERS, collection_for, pool_for
 from pooling.api import PROBLEM, made, making, parsed, person
 from pooling.imports import take_in
-from pooling.models import Role
+from pooling.models import Job, Role
 from pooling.problems import InputError
 
 if TYPE_CHECKING:
@@ -63,13 +63,14 @@ class PoolQueue(APIView):
 
     @extend_schema(
         request=serializers.QueueRequestSerializer,
-        responses={201: serializers.QueueSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+        responses={**making(serializers.QueueSerializer), 404: PROBLEM},
     )
     def post(self, request: Request, pool_id: int) -> Response:
-        """Open a queue over a pool."""
+        """Open a queue over a pool; that of a large pool is opened by a job."""
         pool = pool_for(request.user, pool_id, ADMIN)
-        queue = open_queue(pool, user=person(request), **parsed(serializers.QueueRequestSerializer, request))
-        return Response(_described(queue), status=status.HTTP_201_CREATED)
+        body = parsed(serializers.QueueRequestSerializer, request)
+        opened = open_or_start(pool, user=person(request), **body)
+        return made(opened if isinstance(opened, Job) else _described(opened))
 
 
 class OneQueue(APIView):

@@ -21,6 +21,8 @@ LONGEST_BLOCK = 20
 # So many documents begin a stretch as a mixture, two or three of them likely relevant.
 OPENING = 5
 LEAST_LIKELY = 2
+# What `str.split` takes for white space in ASCII.
+_WHITE = b"\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f "
 
 
 class Candidate(NamedTuple):
@@ -44,8 +46,12 @@ def fingerprint(title: str, text: str) -> bytes:
 
     Likeness beyond that (MinHash) was left out: a millisecond a document is minutes for a large queue.
     """
-    words = f"{title} {text}".casefold().split()
-    return blake2b(" ".join(words).encode(errors="replace"), digest_size=8).digest() if words else b""
+    letters = f"{title} {text}".casefold()
+    if letters.isascii():
+        written = letters.encode().translate(None, _WHITE)
+    else:
+        written = "".join(letters.split()).encode(errors="replace")
+    return blake2b(written, digest_size=8).digest() if written else b""
 
 
 def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:

@@ -41,6 +41,8 @@ from pooling.storing import checked_name, disk_errors_named, insert_rows
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from pooling.jobs import Report
+
 __all__ = [
     "Claim",
     "EmptyQueue",
@@ -80,6 +82,7 @@ def open_queue(
     judgments_per_item: int = 1,
     seed: int | None = None,
     user: User | None = None,
+    report: Report | None = None,
 ) -> Queue:
     """Put the pool's pairs that were chosen for judging (by budget or audit) into a queue.
 
@@ -87,9 +90,8 @@ def open_queue(
     starts with them as `done`. The order of `labeling/ordering.py` is drawn by `seed` (which is drawn itself
     when None) and stored. Raises `InputError` when the name is taken or nothing is left to judge.
     """
-    if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
-        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
-        raise InputError(problem, fields={"judgments_per_item": problem})
+    report = report or (lambda share, detail: None)
+    checked_judgments(judgments_per_item)
     queue = Queue(
         collection=pool.collection,
         pool=pool,
@@ -98,19 +100,42 @@ def open_queue(
         seed=secrets.randbelow(2**31) if seed is None else seed,
         opened_by=user,
     )
+    report(0.0, "Reading the pool.")
     pairs = _unlabelled_pairs(pool)
     if not pairs:
         raise InputError(f"Every pair of pool “{pool.name}” that is to be judged has a label already.")
+    report(0.2, f"Putting {len(pairs):,} pairs in order.")
+    orders = _orders(queue, pairs)
+    report(0.5, f"Storing {len(pairs):,} items.")
     try:
         with disk_errors_named(), transaction.atomic():
             queue.save()
-            insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs))
+            insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
     except IntegrityError as error:
         if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
             raise
-        problem = f"There is a queue “{queue.name}” already. Choose another name."
-        raise InputError(problem, fields={"name": problem}, conflict=True) from error
+        raise _name_exists(queue.name) from error
     return queue
+
+
+def checked_judgments(judgments_per_item: int) -> None:
+    """`InputError` for a number of judgments that no item needs."""
+    if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
+        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
+        raise InputError(problem, fields={"judgments_per_item": problem})
+
+
+def free_name(pool: Pool, name: str | None) -> str:
+    """The name of a queue over `pool`, or the pool's; `InputError` if there is such a queue."""
+    name = checked_name(name or pool.name, "queue")
+    if Queue.objects.filter(collection=pool.collection_id, name=name).exists():
+        raise _name_exists(name)
+    return name
+
+
+def _name_exists(name: str) -> InputError:
+    problem = f"There is a queue “{name}” already. Choose another name."
+    return InputError(problem, fields={"name": problem}, conflict=True)
 
 
 def change_state(queue: Queue, state: str) -> None:
@@ -129,13 +154,20 @@ def _unlabelled_pairs(pool: Pool) -> list[Pair]:
     return [Pair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
 
 
-def _item_rows(queue: Queue, pairs: list[Pair]) -> Iterator[tuple[Any, ...]]:
-    """The rows of `ITEM_FIELDS`, in the order of presentation."""
+def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | None]]:
+    """The order key of each pair, and its key for second opinions."""
     candidates = _candidates(queue.pool, pairs)
     first = order_keys(candidates, queue.seed)
-    second: Sequence[int | None] = [None] * len(pairs)
-    if queue.judgments_per_item > 1:
-        second = order_keys(candidates, queue.seed, opinion=2)
+    if queue.judgments_per_item == 1:
+        return first, [None] * len(pairs)
+    return first, order_keys(candidates, queue.seed, opinion=2)
+
+
+def _item_rows(
+    queue: Queue, pairs: list[Pair], orders: tuple[list[int], Sequence[int | None]]
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of `ITEM_FIELDS`, in the order of presentation."""
+    first, second = orders
     verdicts = _verdicts_in(queue)
     untouched = settle(queue.judgments_per_item, (), ())
     for place in sorted(range(len(pairs)), key=first.__getitem__):

@@ -120,6 +120,8 @@ BACKGROUND_UPLOAD_BYTES = env.int("SOUNDINGS_BACKGROUND_UPLOAD_BYTES", default=2
 MAX_UPLOAD_BYTES = env.int("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000)
 # What builds within a request; a larger pool goes to the background worker.
 BACKGROUND_POOL_PAIRS = env.int("SOUNDINGS_BACKGROUND_POOL_PAIRS", default=5_000)
+# A queue over more pairs is opened by the background worker.
+BACKGROUND_QUEUE_PAIRS = env.int("SOUNDINGS_BACKGROUND_QUEUE_PAIRS", default=20_000)
 # A report on runs with more rows than this in all goes to the background worker.
 BACKGROUND_REPORT_ROWS = env.int("SOUNDINGS_BACKGROUND_REPORT_ROWS", default=1_000_000)
 # A replay of more judgments than this, over all strategies and seeds, goes to the background worker.

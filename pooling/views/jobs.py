@@ -16,6 +16,7 @@ TITLES = {
     "documents": "Importing documents",
     "run": "Importing a run",
     "pool": "Building a pool",
+    "queue": "Opening a queue",
     "replay": "Replaying strategies",
 }
 

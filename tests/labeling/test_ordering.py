@@ -82,6 +82,11 @@ def test_white_space_and_case_make_no_other_text() -> None:
     assert fingerprint("Night Bus", "Runs all day") != fingerprint("Night Bus", "Runs all night")
 
 
+def test_white_space_beyond_ascii_makes_no_other_text() -> None:
+    assert fingerprint("Night Bus", "Runs\u00a0all\u2028night") == fingerprint("night bus", "runs all night")
+    assert fingerprint("Stra\u00dfe", "\u00dcber \x1f all") == fingerprint("strasse", "\u00fcber\u3000all")
+
+
 def test_documents_without_text_are_no_duplicates_of_each_other() -> None:
     assert fingerprint("", " \n") == b""
     assert len(stretches([Candidate("q", f"d{number}", number, b"") for number in range(100)])) == 3

@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from pooling.commands import InputCommand
+from pooling.terminal import progress_bar
 
 
 class Command(InputCommand):
@@ -28,7 +29,8 @@ class Command(InputCommand):
         if pool is None:
             raise InputError(f"There is no pool “{options['pool']}” in “{collection.slug}”. Build it first.")
         chosen = {name: options[name] for name in ("name", "judgments_per_item", "seed")}
-        queue = open_queue(pool, **chosen)
+        with progress_bar("Opening") as report:
+            queue = open_queue(pool, report=report, **chosen)
         each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"
         self.stdout.write(
             f"Queue {queue.pk}, “{queue.name}”: {queue.items.count():,} pairs, {each}, seed {queue.seed}."

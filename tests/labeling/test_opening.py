@@ -1,0 +1,82 @@
+"""Opening a queue: at once for a small pool, by the worker for a large one."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from labeling.models import Item, Queue
+from labeling.opening import open_or_start
+from pooling.models import Job, Pool
+from pooling.problems import InputError
+from tests.labeling.helpers import make_pool
+from tests.world import World
+
+
+@pytest.fixture
+def pool(world: World, settings: Settings) -> Pool:
+    """A pool of six pairs, which is large here."""
+    settings.BACKGROUND_QUEUE_PAIRS = 5
+    pool = make_pool(world)
+    pool.chosen_count = 6
+    pool.save()
+    return pool
+
+
+def test_over_http_a_large_queue_is_a_job_whose_result_is_the_queue(
+    world: World,
+    client: Client,
+    pool: Pool,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    client.force_login(world.ada)
+    with django_capture_on_commit_callbacks(execute=True):
+        answer = client.post(f"/api/pools/{pool.pk}/queue/", {"name": "q", "seed": 3}, "application/json")
+        assert answer.status_code == 202
+        assert not Queue.objects.exists()
+    job = client.get(f"/api/jobs/{answer.json()['job']}/").json()
+    queue = Queue.objects.get()
+    assert (job["state"], job["result"]["id"], job["result"]["pairs"]) == ("done", queue.pk, 6)
+    assert job["result"]["url"] == queue.get_absolute_url()
+    assert (queue.name, queue.seed, queue.opened_by) == ("q", 3, world.ada)
+
+
+def test_the_page_goes_on_to_the_job(world: World, client: Client, pool: Pool) -> None:
+    client.force_login(world.ada)
+    address = reverse("queue_new", args=["harbour"])
+    answer = client.post(address, {"pool": pool.pk, "judgments_per_item": 1})
+    assert answer.headers["Location"] == reverse("job", args=[Job.objects.get().pk])
+
+
+def test_what_is_refused_is_refused_before_a_job_is_made(pool: Pool) -> None:
+    Queue.objects.create(collection=pool.collection, pool=pool, name="pool")
+    with pytest.raises(InputError, match="There is a queue “pool” already"):
+        open_or_start(pool)
+    with pytest.raises(InputError, match="1 to 20 judgments"):
+        open_or_start(pool, judgments_per_item=0)
+    assert not Job.objects.exists()
+
+
+def test_a_job_that_fails_half_way_leaves_no_queue(
+    pool: Pool,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    def broken(*arguments: object) -> None:
+        raise InputError("Broken.")
+
+    monkeypatch.setattr("labeling.queues._item_rows", broken)
+    with django_capture_on_commit_callbacks(execute=True):
+        job = open_or_start(pool)
+    assert isinstance(job, Job)
+    job.refresh_from_db()
+    assert (job.state, job.detail) == (Job.State.FAILED, "Broken.")
+    assert not Queue.objects.exists()
+    assert not Item.objects.exists()
+
+
+def test_a_pool_at_the_bound_is_opened_at_once(pool: Pool, settings: Settings) -> None:
+    settings.BACKGROUND_QUEUE_PAIRS = 6
+    assert isinstance(open_or_start(pool), Queue)
