@@ -62,6 +62,13 @@ def move_back(bookmark: Bookmark, items: list[Item]) -> None:
     _store(bookmark, bookmark.lap, min(first, bookmark.stretch))
 
 
+def count_out(bookmark: Bookmark, change: int) -> None:
+    """Count the items that were handed out, or with a negative `change` returned."""
+    if change:
+        bookmark.handed_out = max(0, bookmark.handed_out + change)
+        Bookmark.objects.filter(pk=bookmark.pk).update(handed_out=bookmark.handed_out)
+
+
 def _frontier(bookmark: Bookmark) -> tuple[int, int]:
     same_order = Bookmark.objects.filter(queue=bookmark.queue_id, in_second_order=bookmark.in_second_order)
     return max(same_order.values_list("lap", "stretch"))

@@ -21,6 +21,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
+from labeling.item_numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
 from labeling.offers import offers_of
 from labeling.passages import marked_parts
@@ -39,10 +40,19 @@ UNDO_STEPS = 20
 BREAK_ITEMS, BREAK_MINUTES = 50, 15
 
 
+class ItemNumberField(forms.IntegerField):
+    """The number of an item, as the page showed it; becomes the item's key."""
+
+    def clean(self, value: Any) -> int | None:
+        """The key of the item."""
+        number = super().clean(value)
+        return None if number is None else item_of(number)
+
+
 class VerdictForm(forms.Form):
     """The form of one item, as the page without JavaScript sends it; `reason` alone means can't judge."""
 
-    item = forms.IntegerField(min_value=1)
+    item = ItemNumberField(min_value=0, max_value=LARGEST_NUMBER)
     version = forms.IntegerField(min_value=1, required=False)
     lease = forms.UUIDField(required=False)
     key = forms.CharField(max_length=64)
@@ -145,8 +155,18 @@ def own_progress(queue: Queue, user: User) -> dict[str, int]:
     return {
         "done_today": mine.filter(judged_at__gte=today).count(),
         "done": mine.count(),
-        "left": queue.items.filter(state=Item.State.OPEN).count(),
+        "left": queue.items.filter(state=Item.State.OPEN).count() + _gold_to_come(queue, user),
     }
+
+
+def _gold_to_come(queue: Queue, user: User) -> int:
+    """Gold questions that `user` has not answered; counted with the rest, so that no count tells of one."""
+    if not queue.gold_count:
+        return 0
+    same_pair = Judgment.objects.filter(
+        query=OuterRef("query"), document=OuterRef("document"), annotator=user
+    )
+    return queue.items.filter(~Exists(same_pair), state=Item.State.GOLD).count()
 
 
 def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:
@@ -173,7 +193,7 @@ def _next_offer(request: HttpRequest, queue: Queue) -> tuple[dict[str, Any] | No
     from labeling.queues import claim
 
     named = request.GET.get("item", "")
-    if named.isdecimal() and (lease := _own_lease(queue, person(request), int(named))):
+    if named.isdecimal() and (lease := _own_lease(queue, person(request), item_of(int(named)))):
         return offers_of(queue, person(request), [lease])[0], None
     claimed = claim(queue, person(request), count=1)
     offers = offers_of(queue, person(request), claimed.leases)
@@ -226,4 +246,4 @@ def _undo(request: HttpRequest, queue: Queue) -> int | None:
         messages.warning(request, "There was nothing to undo.")
         return None
     messages.success(request, "Undone. Judge this document again.")
-    return lease.item_id
+    return number_of(lease.item_id)

@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Max, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
-from labeling.models import ImportedLabel, Item, Judgment, Queue, Verdict
-from pooling.models import Collection
+from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Queue, Verdict
+from pooling.models import Collection, PoolEntry
 from pooling.problems import InputError
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ class Labels:
     """The labels of a collection and what has none.
 
     `frame`: query_id, document_id (the collection's own ids), relevance (Int32; negative is "pooled, not
-    judged"), source (`human` or `imported`), sorted bytewise by query, then document. `undecided`: the
-    pairs with verdicts but without a label, with their `outcome`. `counts` has whole numbers of pairs.
+    judged"), source (`human`, `gold` or `imported`), sorted bytewise by query, then document. `undecided`:
+    the pairs with verdicts but without a label, with their `outcome`. `counts` has whole numbers of pairs.
     """
 
     frame: pl.DataFrame
@@ -46,24 +46,30 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
 
     1. Pairs with as many verdicts as their queue needs get the label of `rule`; the largest need counts
        where several queues hold a pair, and closed queues only where no other does.
-    2. Imported labels count for pairs without verdicts of our own. Where both exist our own wins, and a
+    2. A gold question of a pool has its answer as label, whatever else is known of the pair.
+    3. Imported labels count for pairs without verdicts of our own. Where both exist our own wins, and a
        contradiction is counted. Only final labels count: pairs with too few verdicts or a tie have none.
     """
     import polars as pl
 
     decide = _rule(rule)
-    decided = decide(_votes(collection))
+    gold = _gold(collection)
+    decided = decide(_votes(collection).join(gold, on=PAIR, how="anti"))
     final = decided.filter(pl.col("outcome") == "final")
     imported = _imported(collection)
     voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0)
     frame = pl.concat(
         [
             final.select(*PAIR, pl.col("label").alias("relevance"), pl.lit("human").alias("source")),
-            imported.join(voted, on=PAIR, how="anti").with_columns(source=pl.lit("imported")),
+            gold.with_columns(source=pl.lit("gold")),
+            imported.join(
+                pl.concat([voted.select(PAIR), gold.select(PAIR)]), on=PAIR, how="anti"
+            ).with_columns(source=pl.lit("imported")),
         ]
     ).sort(PAIR)
     undecided = decided.filter(pl.col("outcome") != "final").select(*PAIR, "outcome").sort(PAIR)
-    return Labels(frame, undecided, _counts(collection, frame, undecided, final.join(imported, on=PAIR)))
+    ours = pl.concat([final.select(*PAIR, "label"), gold.rename({"relevance": "label"})])
+    return Labels(frame, undecided, _counts(collection, frame, undecided, ours.join(imported, on=PAIR)))
 
 
 def _rule(name: str) -> Any:
@@ -79,7 +85,8 @@ def _votes(collection: Collection) -> pl.DataFrame:
     """Verdicts by kind and the number needed, for each pair that somebody judged."""
     counts = {verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values}
     fields = ("query__external_id", "document__external_id")
-    rows = Judgment.objects.filter(collection=collection).order_by().values_list(*fields).annotate(**counts)
+    judged = Judgment.objects.counted().filter(collection=collection)
+    rows = judged.order_by().values_list(*fields).annotate(**counts)
     votes = _frame(rows, {**dict.fromkeys(PAIR, str), **dict.fromkeys(Verdict.values, int)})
     needs = _needs(collection)
     return votes.join(needs, on=PAIR, how="left").fill_null(1)
@@ -92,6 +99,23 @@ def _needs(collection: Collection) -> pl.DataFrame:
         need=Coalesce(Max("needed", filter=~Q(queue__state=Queue.State.CLOSED)), Max("needed"))
     )
     return _frame(rows, {**dict.fromkeys(PAIR, str), "needed": int})
+
+
+def _gold(collection: Collection) -> pl.DataFrame:
+    """The answers to gold questions, practice ones too, of pairs that a pool has chosen for judging."""
+    import polars as pl
+
+    chosen = PoolEntry.objects.filter(
+        pool__collection=collection,
+        query=OuterRef("query"),
+        document=OuterRef("document"),
+        inclusion_probability__isnull=False,
+    )
+    questions = GoldQuestion.objects.filter(Exists(chosen), collection=collection, active=True).order_by()
+    rows = questions.values_list("query__external_id", "document__external_id", "answer")
+    frame = _frame(rows, {**dict.fromkeys(PAIR, str), "answer": str})
+    is_relevant = pl.col("answer") == Verdict.RELEVANT.value
+    return frame.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"))
 
 
 def _imported(collection: Collection) -> pl.DataFrame:
@@ -124,8 +148,7 @@ def _counts(
         "not_relevant": int((relevance == 0).sum()),
         "pooled_not_judged": int((relevance < 0).sum()),
         "queries": frame["query_id"].n_unique(),
-        "human": int((frame["source"] == "human").sum()),
-        "imported": int((frame["source"] == "imported").sum()),
+        **{source: int((frame["source"] == source).sum()) for source in ("human", "gold", "imported")},
         "tie": outcomes["tie"],
         "not_final": outcomes["not_final"],
         "cannot_judge": outcomes["cannot_judge"],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -12,9 +12,11 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Min, OuterRef, Q
 from django.utils import timezone
 
-from labeling.bookmarks import locked_bookmark, move, move_back, places_ahead
+from labeling.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
+from labeling.gold_stream import gold_due, with_gold
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
-from labeling.slots import Slots, recount, store
+from labeling.practice import is_practice_due
+from labeling.slots import KNOWN, Slots, recount, store
 from labeling.statements import Keys, leases_held, lock_free_items
 
 if TYPE_CHECKING:
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
 LARGEST_CLAIM = 50
 # A candidate may turn out taken when its leases are counted afresh; after so many tries the rest is left.
 ROUNDS = 3
+
+# What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".
+PAUSED_FOR_YOU = "paused for you until an admin has looked at your work"
+PRACTICE_FIRST = "waiting for your practice round"
 
 
 @dataclass(frozen=True)
@@ -51,6 +57,9 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     2. Free items are locked in stored order where the bookmark says to look, passing over rows that others
        are just taking; items this person skipped only when nothing else is left.
     3. What is locked is counted afresh, and leased where a slot is still free.
+    4. Where it is time for a gold question, one takes the place of an item (see `labeling/gold_stream.py`).
+
+    Somebody in quarantine, or with practice questions to answer first, gets nothing and is told so.
     """
     now = now or timezone.now()
     count = max(1, min(count, LARGEST_CLAIM))
@@ -58,6 +67,8 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
         return Claim([], _why_empty(queue, annotator, now))
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)
+        if stop := _what_stops(bookmark):
+            return Claim([], replace(_why_empty(queue, annotator, now), state=stop))
         leases = _held(queue, annotator, count, now)
         if len(leases) < count:
             leases += _take_new(bookmark, count - len(leases), leases, now)
@@ -90,9 +101,11 @@ def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datet
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)
         items = _lock_leased(queue, annotator, tokens)
-        move_back(bookmark, items)
+        move_back(bookmark, [item for item in items if item.state not in KNOWN])
         held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens)
         returned, _ = held.delete()
+        if queue.gold_count:
+            count_out(bookmark, -returned)
         recount(items, now)
     return returned
 
@@ -103,12 +116,19 @@ def give_lease(queue: Queue, item: Item, annotator: User, now: datetime) -> Leas
     return lease
 
 
+def _what_stops(bookmark: Bookmark) -> str:
+    if bookmark.paused:
+        return PAUSED_FOR_YOU
+    return PRACTICE_FIRST if is_practice_due(bookmark) else ""
+
+
 def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Lease]:
     """The leases that are still held, renewed when half of their time is over."""
     if not (own := leases_held(annotator, now)):
         return []
-    held = Lease.objects.filter(pk__in=own, item__queue=queue, item__state=Item.State.OPEN)
-    leases = list(held.select_related("item__query", "item__document").order_by("item__order_key")[:count])
+    states = (Item.State.OPEN, Item.State.GOLD)
+    held = Lease.objects.filter(pk__in=own, item__queue=queue, item__state__in=states)
+    leases = list(held.select_related("item__query", "item__document").order_by("pk")[:count])
     half = now + timedelta(seconds=queue.lease_seconds / 2)
     old = {lease.token: lease for lease in leases if lease.expires_at < half}
     if old:
@@ -118,7 +138,23 @@ def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Leas
 
 
 def _take_new(bookmark: Bookmark, count: int, held: list[Lease], now: datetime) -> list[Lease]:
+    gold = gold_due(bookmark, count)
     known = {lease.item_id for lease in held}
+    items = _take_ordinary(bookmark, count - len(gold), known, now)
+    if gold and (items or len(gold) == count):
+        items = with_gold(bookmark, items, gold, now)
+        items += _take_ordinary(bookmark, count - len(items), known, now)
+    leases = _lease(bookmark.queue, items, bookmark.annotator, now)
+    if bookmark.queue.gold_count:
+        count_out(bookmark, len(leases))
+    return leases
+
+
+def _take_ordinary(bookmark: Bookmark, count: int, known: set[int], now: datetime) -> list[Item]:
+    """Lock up to `count` items that have slots; `known` is as in `_lock`."""
+    if not count:
+        return []
+    holds_nothing = not known
     items: list[Item] = []
     for lap, keys in places_ahead(bookmark):
         found = _lock(bookmark, keys, count - len(items), known, now)
@@ -127,12 +163,12 @@ def _take_new(bookmark: Bookmark, count: int, held: list[Lease], now: datetime) 
         items += found
         if len(items) == count:
             break
-    if not items and not held:
+    if not items and holds_nothing:
         everything = Keys(in_second_order=bookmark.in_second_order)
         items = _lock(bookmark, everything, count, known, now, skipped_too=True)
         # Somebody may just be taking one of two free slots of the last items: wait for that once.
         items = items or _lock(bookmark, everything, count, known, now, skipped_too=True, waiting=True)
-    return _lease(bookmark.queue, items, bookmark.annotator, now)
+    return items
 
 
 def _lock(
@@ -163,7 +199,8 @@ def _lease(queue: Queue, items: Iterable[Item], annotator: User, now: datetime) 
     leases = [Lease(item=item, annotator=annotator, expires_at=expires_at) for item in items]
     if leases:
         Lease.objects.bulk_create(leases)
-        store((lease.item, _with_lease(lease.item, expires_at)) for lease in leases)
+        ordinary = [lease.item for lease in leases if lease.item.state not in KNOWN]
+        store((item, _with_lease(item, expires_at)) for item in ordinary)
     return leases
 
 

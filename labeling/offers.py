@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from labeling.item_numbers import number_of
 from labeling.models import Lease, Queue
 from labeling.passages import best_passage, term_marks
 from labeling.statements import left_of_queries
@@ -32,7 +33,7 @@ def _offer(lease: Lease, left: int) -> dict[str, Any]:
     query, document = lease.item.query, lease.item.document
     marks = term_marks(query.text, document.text or "")
     return {
-        "item": lease.item_id,
+        "item": number_of(lease.item_id),
         "version": document.version,
         "lease": str(lease.token),
         "expires_at": lease.expires_at.isoformat(),

@@ -11,6 +11,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+from labeling.slots import KNOWN
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from pooling.models import Collection
 
 PACE_DAYS = 7
+COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
+# What may still come to somebody: gold questions count like open items, so that a count tells of none.
+TO_COME = (Item.State.OPEN, Item.State.GOLD)
 
 
 def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
@@ -53,12 +57,15 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
 
 
 def item_counts(queue: Queue) -> dict[str, int]:
-    """Items by state and in all, and the judgments they need and have (adjudication needs no more)."""
-    rows = queue.items.order_by().values("state")
-    counts = {"total": 0, **dict.fromkeys(Item.State.values, 0), "needed": 0, "done_judgments": 0}
+    """Items by state and in all, and the judgments they need and have (adjudication needs no more).
+
+    A gold question of the pool is done; one from elsewhere is no item of the pool and not counted.
+    """
+    rows = queue.items.filter(order_key__gt=0).order_by().values("state")
+    counts = dict.fromkeys(("total", *COUNTED_STATES, "needed", "done_judgments"), 0)
     for row in rows.annotate(items=Count("pk"), slots=Sum("needed"), filled=Sum("done")):
         is_open = row["state"] == Item.State.OPEN
-        counts[row["state"]] = row["items"]
+        counts[Item.State.DONE if row["state"] in KNOWN else row["state"]] += row["items"]
         counts["total"] += row["items"]
         counts["needed"] += row["slots"] if is_open else row["filled"]
         counts["done_judgments"] += row["filled"]
@@ -115,7 +122,7 @@ def annotator_progress(queue: Queue, user: User) -> dict[str, Any]:
 
 def _open_for(queue: Queue, user: User, query: int | None = None) -> int:
     """Open items not judged by `user`; counted from the user's side, which is small."""
-    items = Item.objects.filter(queue=queue, state=Item.State.OPEN)
+    items = Item.objects.filter(queue=queue, state__in=TO_COME)
     judged = Judgment.objects.filter(collection=queue.collection_id, annotator=user)
     if query:
         items, judged = items.filter(query=query), judged.filter(query=query)
@@ -152,7 +159,7 @@ def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
     """The queues of a collection with `total` and `settled` items and `own`, the pairs that `user` judged."""
-    items = Item.objects.filter(queue=OuterRef("pk"))
+    items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0)
     same_pair = Item.objects.filter(
         queue=OuterRef(OuterRef("pk")), query=OuterRef("query"), document=OuterRef("document")
     )

@@ -69,7 +69,7 @@ def release_qrels(
         raise _name_exists(name)
     with transaction.atomic():
         labels = current_labels(collection, rule)
-        facts = _provenance(collection)
+        facts = {**_provenance(collection), **_audits(collection, labels)}
     if labels.frame.is_empty():
         raise InputError(f"“{collection.slug}” has no final label yet. Judge some pairs, or import labels.")
     content, format = _frozen(labels.frame)
@@ -187,6 +187,23 @@ def _frozen(frame: pl.DataFrame) -> tuple[bytes, str]:
             return path.read_bytes(), "jsonl"
 
 
+def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
+    """What an estimate from these labels must know: how each pool was drawn, and which pairs ended without a
+    label."""
+    unanswered = labels.undecided.filter(labels.undecided["outcome"] == "cannot_judge")
+    return {
+        "pools": [
+            {
+                **{name: getattr(pool, name) for name in ("name", "version", "strategy", "depth", "budget")},
+                **{name: getattr(pool, name) for name in ("audit_share", "seed")},
+                "built_at": pool.built_at.isoformat(),
+            }
+            for pool in collection.pools.all()
+        ],
+        "cannot_judge": [list(pair) for pair in unanswered.select("query_id", "document_id").rows()],
+    }
+
+
 def _stored(release: QrelsRelease, content: bytes, format: str) -> QrelsRelease:
     """Write file, then row; the file goes again when the row cannot be written."""
     place = f"qrels/{release.collection.slug}/{uuid4().hex}{FORMATS[format]}"
@@ -232,7 +249,8 @@ def _described(release: QrelsRelease, format: str) -> dict[str, Any]:
 
 def _provenance(collection: Collection) -> dict[str, Any]:
     """What the labels rest on: queues with their pools, imported files, and who gave how many verdicts."""
-    judgments = Judgment.objects.filter(collection=collection).order_by()
+    everything = Judgment.objects.filter(collection=collection).order_by()
+    judgments = everything.counted()
     span = judgments.aggregate(first=Min("judged_at"), last=Max("judged_at"))
     annotators = judgments.values_list("annotator__username").annotate(verdicts=Count("pk"))
     imports = ImportedLabel.objects.filter(collection=collection).order_by("source_name", "sha256")
@@ -255,6 +273,7 @@ def _provenance(collection: Collection) -> dict[str, Any]:
             )
         ],
         "annotators": dict(annotators.order_by("annotator__username")),
+        "in_quarantine": everything.filter(quarantine__isnull=False).count(),
         "judged_from": span["first"].isoformat() if span["first"] else None,
         "judged_until": span["last"].isoformat() if span["last"] else None,
         "guidelines_sha256": hashlib.sha256(collection.guidelines.encode()).hexdigest(),

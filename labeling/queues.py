@@ -12,7 +12,9 @@ they hold to, on PostgreSQL and SQLite alike:
    One beyond the need is kept as an extra judgment, and fills a slot that frees later.
 5. Nothing that a person did is changed or discarded: events are appended, and a judgment is the projection
    of one person's events on one pair, the same in every queue of the collection.
-6. `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they count,
+6. A gold question looks like any other item but has no slots: answers to it are events and judgments of
+   their own kind, and never count. Judgments in quarantine do not count either, until they are restored.
+7. `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they count,
    while the item's row is locked. Rows of several items are locked in key order or not waited for, so
    nobody waits in a circle.
 
@@ -25,10 +27,13 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import IntegrityError, transaction
 
+from labeling.gold_options import GoldOptions, checked_options, site_options
+from labeling.gold_questions import follow_gold_in
 from labeling.leases import Claim, EmptyQueue, claim, release, renew
 from labeling.models import ImportedLabel, Item, Judgment, Queue
 from labeling.ordering import Candidate, fingerprint, order_keys
@@ -37,6 +42,7 @@ from labeling.verdicts import Outcome, Submission, record_judgment, skip, undo
 from pooling.models import Document, Pool
 from pooling.problems import InputError
 from pooling.storing import checked_name, disk_errors_named, insert_rows
+from pooling.texts import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -81,6 +87,7 @@ def open_queue(
     name: str | None = None,
     judgments_per_item: int = 1,
     seed: int | None = None,
+    gold: GoldOptions | None = None,
     user: User | None = None,
     report: Report | None = None,
 ) -> Queue:
@@ -88,7 +95,8 @@ def open_queue(
 
     Pairs with an imported label are left out. Judgments that earlier queues brought count: such an item
     starts with them as `done`. The order of `labeling/ordering.py` is drawn by `seed` (which is drawn itself
-    when None) and stored. Raises `InputError` when the name is taken or nothing is left to judge.
+    when None) and stored. `gold` says how gold questions come among the items; None is as the site's settings
+    say. Raises `InputError` when the name is taken or nothing is left to judge.
     """
     report = report or (lambda share, detail: None)
     checked_judgments(judgments_per_item)
@@ -99,6 +107,7 @@ def open_queue(
         judgments_per_item=judgments_per_item,
         seed=secrets.randbelow(2**31) if seed is None else seed,
         opened_by=user,
+        **asdict(checked_options(gold or site_options())),
     )
     report(0.0, "Reading the pool.")
     pairs = _unlabelled_pairs(pool)
@@ -111,6 +120,8 @@ def open_queue(
         with disk_errors_named(), transaction.atomic():
             queue.save()
             insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
+            lock(pool.collection)
+            follow_gold_in(queue)
     except IntegrityError as error:
         if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
             raise
@@ -193,7 +204,7 @@ def _candidates(pool: Pool, pairs: list[Pair]) -> list[Candidate]:
 def _verdicts_in(queue: Queue) -> dict[tuple[int, int], list[str]]:
     """The verdicts that earlier queues of the collection brought, by pair."""
     verdicts = defaultdict(list)
-    judgments = Judgment.objects.filter(collection=queue.collection_id)
+    judgments = Judgment.objects.counted().filter(collection=queue.collection_id)
     for query, document, verdict in judgments.values_list("query_id", "document_id", "verdict").iterator():
         verdicts[query, document].append(verdict)
     return verdicts

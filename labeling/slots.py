@@ -13,6 +13,8 @@ from typing import NamedTuple
 from labeling.models import Item, Judgment, Lease, Verdict
 from labeling.statements import store_slots
 
+# Pairs whose answer is known: their items have no slots, whoever holds or judges them.
+KNOWN = (Item.State.GOLD, Item.State.ASIDE)
 # As many people who cannot judge a pair send it to adjudication; as in `labeling/consensus.py`.
 CANNOT_JUDGE_LIMIT = 2
 
@@ -44,6 +46,13 @@ def settle(needed: int, verdicts: Iterable[str], expiries: Sequence[datetime]) -
     return Slots(done, len(expiries), min(expiries, default=None), state)
 
 
+def slots_of(item: Item, verdicts: Iterable[str], expiries: Sequence[datetime]) -> Slots:
+    """`settle` for an item; one whose answer is known keeps its state and has no slots."""
+    if item.state in KNOWN:
+        return Slots(0, 0, None, item.state)
+    return settle(item.needed, verdicts, expiries)
+
+
 def recount(items: Sequence[Item], now: datetime) -> None:
     """Count leases and judgments of `items` afresh, drop expired leases, and store what changed."""
     leases = list(Lease.objects.filter(item__in=items))
@@ -56,8 +65,7 @@ def recount(items: Sequence[Item], now: datetime) -> None:
             expiries[lease.item_id].append(lease.expires_at)
     verdicts = _verdicts_on(items)
     store(
-        (item, settle(item.needed, verdicts[item.query_id, item.document_id], expiries[item.pk]))
-        for item in items
+        (item, slots_of(item, verdicts[item.query_id, item.document_id], expiries[item.pk])) for item in items
     )
 
 
@@ -73,7 +81,7 @@ def store(counted: Iterable[tuple[Item, Slots]]) -> None:
 
 
 def _verdicts_on(items: Sequence[Item]) -> dict[tuple[int, int], list[str]]:
-    rows = Judgment.objects.filter(
+    rows = Judgment.objects.counted().filter(
         query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
     )
     verdicts = defaultdict(list)

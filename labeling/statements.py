@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from django.db import connection
 from django.db.models import JSONField, Model
 
-from labeling.models import Bookmark, Item, Judgment, Lease, Queue
+from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.models import Collection, Document, Query
 
 if TYPE_CHECKING:
@@ -54,13 +54,49 @@ NOT_SKIPPED = """AND NOT EXISTS (
     SELECT 1 FROM labeling_judgmentevent event
     WHERE event.item_id = item.id AND event.annotator_id = %(annotator)s AND event.kind = 'skip')"""
 
+# Gold questions that the person has never been asked: a few with each answer, those of some queries first.
+UNUSED_GOLD = """
+SELECT item.*, {columns}, ranked.answer AS gold_answer, ranked.was_held FROM (
+  SELECT item.id AS item_id, gold.answer,
+    EXISTS (SELECT 1 FROM labeling_lease lease
+      WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s) AS was_held,
+    ROW_NUMBER() OVER (
+      PARTITION BY gold.answer
+      ORDER BY CASE WHEN item.query_id IN ({queries}) THEN 0 ELSE 1 END,
+        (item.id * %(factor)s + %(summand)s) %% 1000003
+    ) AS place
+  FROM labeling_item item
+  JOIN labeling_goldquestion gold
+    ON gold.query_id = item.query_id AND gold.document_id = item.document_id
+  WHERE item.queue_id = %(queue)s AND item.state = 'gold'
+    AND NOT EXISTS (
+      SELECT 1 FROM labeling_judgment judgment
+      WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
+        AND judgment.annotator_id = %(annotator)s)
+    AND NOT EXISTS (
+      SELECT 1 FROM labeling_lease lease
+      WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s
+        AND lease.expires_at > %(now)s)
+    AND NOT EXISTS (
+      SELECT 1 FROM labeling_judgmentevent event
+      WHERE event.item_id = item.id AND event.annotator_id = %(annotator)s)
+) ranked
+JOIN labeling_item item ON item.id = ranked.item_id
+JOIN pooling_query query ON query.id = item.query_id
+JOIN pooling_document document ON document.id = item.document_id
+WHERE ranked.place <= %(count)s
+ORDER BY ranked.place
+"""
+
 # The items of one item's pair in every queue, in key order; who asks, and whether the key was seen before.
 ITEMS_OF_PAIR = """
 SELECT item.*,
   EXISTS (SELECT 1 FROM pooling_membership member WHERE member.collection_id = %(collection)s
     AND member.user_id = %(annotator)s AND member.role IN ('admin', 'annotator')) AS is_member,
   EXISTS (SELECT 1 FROM labeling_judgmentevent event
-    WHERE event.annotator_id = %(annotator)s AND event.key = %(key)s) AS key_is_known
+    WHERE event.annotator_id = %(annotator)s AND event.key = %(key)s) AS key_is_known,
+  (SELECT gold.id FROM labeling_goldquestion gold
+    WHERE gold.query_id = item.query_id AND gold.document_id = item.document_id) AS gold_id
 FROM labeling_item target
 JOIN labeling_item item ON item.query_id = target.query_id AND item.document_id = target.document_id
 WHERE target.id = %(item)s AND target.queue_id = %(queue)s
@@ -78,9 +114,22 @@ DELETE FROM labeling_lease
 WHERE item_id IN ({items}) AND (annotator_id = %s OR expires_at <= %s) RETURNING *
 """
 
+# The items, in whatever queue, of the pairs that somebody judged in one, or that a quarantine set aside.
+ITEMS_JUDGED = """
+SELECT item.id FROM labeling_judgment judgment
+JOIN labeling_judgmentevent event ON event.id = judgment.event_id
+JOIN labeling_item item ON item.query_id = judgment.query_id AND item.document_id = judgment.document_id
+WHERE judgment.annotator_id = %s AND event.queue_id = %s
+"""
+ITEMS_SET_ASIDE = """
+SELECT item.id FROM labeling_judgment judgment
+JOIN labeling_item item ON item.query_id = judgment.query_id AND item.document_id = judgment.document_id
+WHERE judgment.quarantine_id = %s
+"""
+
 LEFT_OF_QUERY = """
 SELECT COUNT(*) FROM labeling_item item
-WHERE item.queue_id = %s AND item.query_id = %s AND item.state = 'open'
+WHERE item.queue_id = %s AND item.query_id = %s AND item.state IN ('open', 'gold')
   AND NOT EXISTS (
     SELECT 1 FROM labeling_judgment judgment
     WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
@@ -165,8 +214,35 @@ def lock_free_items(
     return items
 
 
+def unused_gold(
+    queue: Queue, annotator: User, queries: SomeOf[int], count: int, draw: int, now: datetime
+) -> list[Any]:
+    """Up to `count` gold items of each answer, with query, document, `gold_answer` and `was_held`.
+
+    Never one that the person has judged, skipped, undone or still holds. Those of `queries` come first, in an
+    order that hangs on `draw`.
+    """
+    values = {
+        "queue": queue.pk,
+        "annotator": annotator.pk,
+        "now": connection.ops.adapt_datetimefield_value(now),
+        "count": count,
+        "factor": 1 + draw % 999_983,
+        "summand": draw // 999_983 % 1_000_003,
+    }
+    known = ", ".join(str(int(query)) for query in queries) or "0"
+    statement = UNUSED_GOLD.format(columns=", ".join([*_columns(Query), *_columns(Document)]), queries=known)
+    items = list(Item.objects.raw(statement, values))
+    for item in items:
+        item.query, item.document = _related(item, Query), _related(item, Document)
+    return items
+
+
 def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:
-    """Lock the items of the pair of `item`, with `is_member` and `key_is_known`; none for another queue's."""
+    """Lock the items of the pair of `item`, with `is_member`, `key_is_known` and the pair's `gold_id`.
+
+    None for an item of another queue.
+    """
     values = {
         "collection": queue.collection_id,
         "queue": queue.pk,
@@ -190,8 +266,27 @@ def end_leases(items: SomeOf[Item], annotator: User, now: datetime) -> list[Leas
     )
 
 
+def items_judged_by(queue: Queue, annotator: User) -> list[int]:
+    """The keys of all items of the pairs that somebody judged in the queue."""
+    return _keys(ITEMS_JUDGED, [annotator.pk, queue.pk])
+
+
+def items_set_aside(quarantine: Quarantine) -> list[int]:
+    """The keys of all items of the pairs whose judgments are in a quarantine."""
+    return _keys(ITEMS_SET_ASIDE, [quarantine.pk])
+
+
+def _keys(statement: str, values: list[Any]) -> list[int]:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        return [key for (key,) in cursor.fetchall()]
+
+
 def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict[int, int]:
-    """Open items of each query that `annotator` has not judged, others' leases included."""
+    """Open items of each query that `annotator` has not judged, others' leases included.
+
+    Gold questions count like open items, so that the number falls by one with whatever is judged.
+    """
     left = {}
     with connection.cursor() as cursor:
         for query in queries:

@@ -19,7 +19,8 @@ from django.utils import timezone
 
 from labeling.leases import give_lease
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
-from labeling.slots import recount, settle, store
+from labeling.quarantine import in_quarantine, review
+from labeling.slots import KNOWN, recount, slots_of, store
 from labeling.statements import end_leases, judgments_of_pair, lock_items_of_pair
 from pooling.problems import InputError
 
@@ -65,13 +66,17 @@ def record_judgment(
         return Outcome(verdict.key, "rejected", problem)
     try:
         with transaction.atomic():
-            return _record(queue, annotator, verdict, now)
+            outcome, event = _record(queue, annotator, verdict, now)
     except IntegrityError:
         # The same key arrived twice at once, and the other one was quicker.
         event = JudgmentEvent.objects.filter(annotator=annotator, key=verdict.key).first()
         if event is None:
             raise
         return _duplicate(event)
+    if event and event.gold_id:
+        # In a transaction of its own: what a pause sets aside are many items, locked in key order.
+        review(queue, annotator, now)
+    return outcome
 
 
 def skip(
@@ -126,15 +131,17 @@ def _problem_with(verdict: Submission) -> str:
     return ""
 
 
-def _record(queue: Queue, annotator: User, verdict: Submission, now: datetime) -> Outcome:
+def _record(
+    queue: Queue, annotator: User, verdict: Submission, now: datetime
+) -> tuple[Outcome, JudgmentEvent | None]:
     items = lock_items_of_pair(queue, annotator, verdict.item, verdict.key)
     item = next((item for item in items if item.pk == verdict.item), None)
     if item is None:
-        return Outcome(verdict.key, "rejected", "This item is not in this queue.")
+        return Outcome(verdict.key, "rejected", "This item is not in this queue."), None
     if not (item.is_member or annotator.is_superuser):
-        return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection.")
+        return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection."), None
     if item.key_is_known:
-        return _duplicate(JudgmentEvent.objects.get(annotator=annotator, key=verdict.key))
+        return _duplicate(JudgmentEvent.objects.get(annotator=annotator, key=verdict.key)), None
     judgments = judgments_of_pair(item.query_id, item.document_id)
     ended = end_leases(items, annotator, now)
     active = _active_leases(items, ended)
@@ -147,11 +154,14 @@ def _record(queue: Queue, annotator: User, verdict: Submission, now: datetime) -
         verdict.key,
         now,
         extra=extra,
+        gold_id=item.gold_id if item.state in KNOWN else None,
         **_facts_of(verdict),
     )
-    _project(event, judgments)
+    # A quarantine takes the leases away, and waits for the items that are leased.
+    is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
+    _project(event, judgments, in_quarantine(queue.pk, annotator) if is_late else None)
     _fill_slots(items, judgments, active)
-    return _outcome(event)
+    return _outcome(event), event
 
 
 def _locked_pair(query_id: int, document_id: int) -> list[Item]:
@@ -165,8 +175,9 @@ def _of_queue(queue: Queue, item_id: int) -> Any:
 
 def _active_leases(items: Sequence[Item], ended: Sequence[Lease]) -> list[Lease]:
     """Other people's leases on locked items; the database is asked only when some are left."""
-    left = sum(item.leased for item in items) - len(ended)
-    return list(Lease.objects.filter(item__in=items)) if left else []
+    counted = {item.pk for item in items if item.leased}
+    left = sum(item.leased for item in items) - sum(lease.item_id in counted for lease in ended)
+    return list(Lease.objects.filter(item__in=counted)) if left else []
 
 
 def _is_extra(
@@ -178,13 +189,13 @@ def _is_extra(
     now: datetime,
 ) -> bool:
     """Whether no slot of the item is free for this verdict; a second thought keeps the place of the first."""
-    if verdict.verdict == Verdict.CANNOT_JUDGE:
+    if verdict.verdict == Verdict.CANNOT_JUDGE or item.state in KNOWN:
         return False
     active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
     votes = {
         judgment.annotator_id: judgment.extra  # type: ignore[attr-defined]
         for judgment in judgments
-        if judgment.verdict != Verdict.CANNOT_JUDGE
+        if judgment.verdict != Verdict.CANNOT_JUDGE and judgment.is_counted
     }
     if annotator.pk in votes:
         return bool(votes[annotator.pk])
@@ -228,9 +239,20 @@ def _append(
     )
 
 
-def _project(event: JudgmentEvent, judgments: list[Judgment]) -> None:
-    """Make the event its author's current verdict on the pair."""
-    facts = {"verdict": event.verdict, "event": event, "judged_at": event.created_at}
+def _facts_from(event: JudgmentEvent, quarantine: int | None) -> dict[str, Any]:
+    """What a judgment takes over from the event that stands."""
+    return {
+        "verdict": event.verdict,
+        "event": event,
+        "judged_at": event.created_at,
+        "is_gold": event.gold_id is not None,
+        "quarantine_id": None if event.gold_id else quarantine,
+    }
+
+
+def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | None) -> None:
+    """Make the event its author's current verdict on the pair; in a quarantine it does not count."""
+    facts = _facts_from(event, quarantine)
     for judgment in judgments:
         if judgment.annotator_id == event.annotator_id:
             for name, value in facts.items():
@@ -250,11 +272,11 @@ def _project(event: JudgmentEvent, judgments: list[Judgment]) -> None:
 
 def _fill_slots(items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease]) -> None:
     """Count each queue's item of the pair."""
-    verdicts = [judgment.verdict for judgment in judgments]
+    verdicts = [judgment.verdict for judgment in judgments if judgment.is_counted]
     expiries = defaultdict(list)
     for lease in active:
         expiries[lease.item_id].append(lease.expires_at)
-    store((item, settle(item.needed, verdicts, expiries[item.pk])) for item in items)
+    store((item, slots_of(item, verdicts, expiries[item.pk])) for item in items)
 
 
 def _outcome(event: JudgmentEvent) -> Outcome:
@@ -292,9 +314,8 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
     if standing is None:
         Judgment.objects.filter(own).delete()
     else:
-        Judgment.objects.filter(own).update(
-            verdict=standing.verdict, event=standing, judged_at=standing.created_at
-        )
+        quarantine = in_quarantine(standing.queue_id, annotator)
+        Judgment.objects.filter(own).update(**_facts_from(standing, quarantine))
 
 
 def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lease | None:
@@ -305,7 +326,9 @@ def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lea
         query=item.query_id, document=item.document_id, annotator=annotator
     ).exists()
     is_free = item.state == Item.State.OPEN and item.done + item.leased < item.needed
-    if judged or not is_free or queue.state != Queue.State.OPEN:
+    if judged or not (is_free or item.state == Item.State.GOLD) or queue.state != Queue.State.OPEN:
+        return None
+    if in_quarantine(queue.pk, annotator):
         return None
     give_lease(queue, item, annotator, now)
     return own.get()

@@ -65,7 +65,7 @@ def _listed(collection: Any, user: User) -> Listed:
 
 def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     """`collections` with the counts that `steps_of` reads."""
-    items = Item.objects.filter(queue__collection=OuterRef("pk"))
+    items = Item.objects.filter(queue__collection=OuterRef("pk"), order_key__gt=0)
     return collections.annotate(
         query_count=_count(Query),
         text_count=_count(Document, text__isnull=False),
@@ -192,7 +192,7 @@ def _counted(count: int, noun: str) -> str:
 
 def annotator_queues(collection: Collection, user: User) -> list[Queue]:
     """The collection's queues with `total`, `closed` and `own` (judged by `user`); one query."""
-    items = Item.objects.filter(queue=OuterRef("pk"))
+    items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0)
     same_pair = Item.objects.filter(
         queue=OuterRef(OuterRef("pk")), query=OuterRef("query"), document=OuterRef("document")
     )

@@ -51,7 +51,6 @@ PURE = (
     "evaluation/recall_intervals.py",
     "evaluation/replay.py",
     "evaluation/software.py",
-    "evaluation/software.py",
     "evaluation/simulation.py",
     "evaluation/simulation_table.py",
     "evaluation/significance",

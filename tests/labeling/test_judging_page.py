@@ -10,6 +10,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
+from labeling.item_numbers import number_of
 from labeling.leases import claim
 from labeling.models import Judgment, JudgmentEvent, Lease, Queue
 from labeling.queues import change_state
@@ -58,7 +59,7 @@ def test_it_shows_the_pair_and_what_relevant_means(world: World, queue: Queue) -
     world.collection.queries.update(metadata={"narrative": "Only <buses> at night."})
     page = signed_in(world.ben).get(address(queue))
     lease = Lease.objects.get(annotator=world.ben)
-    assert page.context["item"]["item"] == lease.item_id
+    assert page.context["item"]["item"] == number_of(lease.item_id)
     for text in (
         world.collection.question,
         lease.item.query.text,
@@ -122,7 +123,7 @@ def test_a_long_document_begins_with_its_best_passage(world: World, queue: Queue
 def test_a_page_of_somebody_else_is_answered_for_nobody(world: World, queue: Queue) -> None:
     (lease,) = claim(queue, world.ben, 1).leases
     cleo, ben = signed_in(world.cleo), {"X-Account": str(world.ben.pk)}
-    verdict = [{"item": lease.item_id, "key": "k", "verdict": "relevant"}]
+    verdict = [{"item": number_of(lease.item_id), "key": "k", "verdict": "relevant"}]
     call = reverse("api_queue_judgments", args=[queue.pk])
     refused = cleo.post(call, verdict, content_type="application/json", headers=ben)
     assert (refused.status_code, refused.json()["signed_in"]) == (409, "cleo")
@@ -155,7 +156,7 @@ def test_a_verdict_is_stored_once_however_often_the_form_is_sent(world: World, q
     for _ in range(2):
         assert ben.post(address(queue), form).status_code == 302
     event = JudgmentEvent.objects.get()
-    assert (event.verdict, event.note, event.shown, event.item_id) == (
+    assert (event.verdict, event.note, event.shown, number_of(event.item_id or 0)) == (
         "relevant",
         "plain",
         "document",
@@ -222,8 +223,8 @@ def test_a_form_that_makes_no_sense_is_answered_with_a_sentence(
 
 def test_an_item_of_somebody_else_cannot_be_asked_for(world: World, queue: Queue) -> None:
     (lease,) = claim(queue, world.cleo, 1).leases
-    page = signed_in(world.ben).get(address(queue), {"item": lease.item_id})
-    assert page.context["item"]["item"] != lease.item_id
+    page = signed_in(world.ben).get(address(queue), {"item": number_of(lease.item_id)})
+    assert page.context["item"]["item"] != number_of(lease.item_id)
 
 
 def test_an_empty_queue_says_why(world: World, queue: Queue) -> None:
