@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
@@ -35,7 +36,12 @@ class InputCommand(BaseCommand):
         except BrokenPipeError:
             raise
         except (ValueError, OSError) as error:
-            raise CommandError(readable(error), returncode=2) from error
+            refusal = CommandError(readable(error), returncode=2)
+            if options.get("traceback") or not self._called_from_command_line:  # type: ignore[attr-defined]
+                raise refusal from error
+        # Django would put the name of the exception's class before the sentence.
+        self.stderr.write(str(refusal))
+        sys.exit(refusal.returncode)
 
 
 def readable(error: Exception) -> str:

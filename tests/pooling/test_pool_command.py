@@ -141,7 +141,7 @@ def test_a_wrong_argument_is_one_line_and_exit_code_2(
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="this system has no /dev/full")
 def test_a_full_disk_is_one_line_and_exit_code_2(runs: list[str]) -> None:
     result = manage(*runs, "--depth", "1", "--output", "/dev/full")
-    assert (result.returncode, result.stderr) == (2, "CommandError: /dev/full: No space left on device.\n")
+    assert (result.returncode, result.stderr) == (2, "/dev/full: No space left on device.\n")
 
 
 def test_a_write_that_fails_leaves_nothing_behind(

@@ -1,0 +1,62 @@
+"""Every command tells what it cannot do alike: the sentence alone on stderr, and exit code 2."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import get_commands, load_command_class
+from django.db import connections
+
+from soundings import cli
+from tests.world import PASSWORD, World
+
+OURS = ("pooling", "labeling", "evaluation", "soundings")
+WRONG = {
+    "add_member": ["nowhere", "dan", "--role", "viewer"],
+    "build_pool": ["nowhere", "--name", "p", "--depth", "2"],
+    "create_user": ["a b", "--password-stdin"],
+    "demo": ["--port", "70000"],
+    "evaluate": ["missing.qrels", "missing.run"],
+    "export_qrels": ["nowhere", "--output", "out.qrels"],
+    "import_collection": ["harbour"],
+    "import_qrels": ["harbour", "missing.qrels"],
+    "import_run": ["harbour", "missing.run"],
+    "open_queue": ["harbour", "none"],
+    "pool": ["missing.run", "--depth", "1"],
+    "release_qrels": ["harbour", "--name", "r"],
+    "reset_password": ["nobody"],
+    "serve": ["--port", "70000"],
+    "simulate": ["missing.qrels", "missing.run", "--depth", "1"],
+}
+
+
+def test_every_command_is_tried_here() -> None:
+    assert {name for name, app in get_commands().items() if app in OURS} == set(WRONG)
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_refusal_is_the_sentence_alone(
+    world: World, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(connections, "close_all", lambda: None)  # the test needs its own afterwards
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{PASSWORD}\n"))
+    command = load_command_class(get_commands()[name], name)
+    with pytest.raises(SystemExit) as end:
+        command.run_from_argv(["manage.py", name, *WRONG[name]])
+    said = capsys.readouterr()
+    assert end.value.code == 2
+    assert said.out == ""
+    assert said.err.count("\n") == 1
+    assert "Error:" not in said.err
+
+
+def test_evaluate_without_django_refuses_in_the_same_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = []
+    for run in (cli.evaluate_files, load_command_class("evaluation", "evaluate").run_from_argv):
+        with pytest.raises(SystemExit) as end:
+            run(["manage.py", "evaluate", *WRONG["evaluate"]])
+        told.append((end.value.code, capsys.readouterr().err))
+    assert told[0] == told[1]
