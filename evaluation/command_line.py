@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
+    from evaluation.comparison import Comparison
     from evaluation.config import Settings
+    from evaluation.results import Evaluation
 
 CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
 
@@ -49,8 +51,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="Recall, Precision and F1 by K, what each place adds, and the K that reaches a recall",
     )
+    _add_comparisons(parser)
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
-    parser.add_argument("--engine", choices=("local",), default="local")
+    parser.add_argument(
+        "--engine", choices=("local", "spark"), default="local", help="where the work is done"
+    )
 
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
@@ -65,17 +70,58 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         check_path(options["per_query"])
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags)
     result = evaluate(
-        options["qrels"], options["runs"], queries=queries, strata=strata, **settings.arguments()
+        options["qrels"],
+        options["runs"],
+        queries=queries,
+        strata=strata,
+        engine=options["engine"],
+        **settings.arguments(),
     )
     if options["per_query"]:
         write_per_query(result, options["per_query"])
     output.write(
-        render(result, options["format"], terminal=output.isatty(), with_trade_offs=options["trade_offs"])
+        render(
+            result,
+            options["format"],
+            terminal=output.isatty(),
+            with_trade_offs=options["trade_offs"],
+            comparisons=_comparisons(result, options),
+        )
     )
     failures = result.below()
     for sentence in (*result.notes, *result.warnings(), *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
+
+
+def _add_comparisons(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("comparisons")
+    group.add_argument(
+        "--compare", action="store_true", help="whether one run beats another, and what would decide it"
+    )
+    group.add_argument(
+        "--test", choices=("randomisation", "t"), default="randomisation", help="paired test (randomisation)"
+    )
+    group.add_argument(
+        "--correction",
+        choices=("holm", "benjamini-hochberg", "none"),
+        default="holm",
+        help="of p-values for the number of pairs (holm)",
+    )
+
+
+def _comparisons(result: Evaluation, options: Mapping[str, Any]) -> list[Comparison]:
+    """Every pair of runs at each K of recall; nothing unless asked for."""
+    if not options["compare"]:
+        return []
+    if len(result.runs) < 2:
+        raise ValueError("--compare needs two runs or more; name them after the labels.")
+    from evaluation.comparison import compare_at
+
+    cutoffs = [k for name, k in result.keys if name == "recall" and k is not None]
+    if not cutoffs:
+        raise ValueError("--compare compares recall; name recall among the measures.")
+    return compare_at(result, cutoffs, test=options["test"], correction=options["correction"])
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:

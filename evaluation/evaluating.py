@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from evaluation.coverage import (
     unjudged_in_given_pool,
     unjudged_in_one,
     unjudged_in_union,
-    unjudged_keys,
     unjudged_pairs,
 )
 from evaluation.inputs import (
@@ -25,9 +24,7 @@ from evaluation.inputs import (
     RunSource,
     Source,
     cutoffs_array,
-    map_run,
     named_runs,
-    only_queries,
     pool_frame,
     read_labels,
 )
@@ -45,14 +42,9 @@ from evaluation.measures import (
 from evaluation.results import Evaluation, RunEvaluation
 from evaluation.scoring import (
     Labels,
-    Places,
-    RunPart,
     ScoredRun,
-    arrange_run,
-    find_pairs,
     join_parts,
     label_pairs,
-    score_part,
 )
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
@@ -62,12 +54,12 @@ from evaluation.significance import (
     mean_intervals,
 )
 from evaluation.strata import Stratum, rows_of
+from evaluation.working import Scorer, Worked, work_runs
 from pooling.formats.parts import in_threads
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from pooling.formats.parts import PlainRows
 
 _COLUMNS_AT_ONCE = 4
 
@@ -93,6 +85,7 @@ def evaluate(
     strata: Mapping[str, Collection[str]] | None = None,
     thresholds: Mapping[str, float] | None = None,
     minimum_queries: int | None = None,
+    engine: str = "local",
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
@@ -105,7 +98,8 @@ def evaluate(
     first max(k) documents and of the pairs with a negative relevance. queries: only these query ids.
     strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
     thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
-    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so.
+    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. engine:
+    `spark` has the files of runs scored by Apache Spark, with equal results.
 
     Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
     by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
@@ -131,7 +125,7 @@ def evaluate(
     labels = label_pairs(read_labels(qrels, queries, notes), conventions.min_relevance)
     if not labels.query_count:
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
-    found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes)
+    found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes, engine)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_of(strata or {}, labels.query_ids)
@@ -159,15 +153,6 @@ def evaluate(
     )
 
 
-@dataclass(frozen=True)
-class _Worked:
-    """What one part of a run leaves behind: its score, and what the bounds of recall need of it."""
-
-    part: RunPart
-    in_pool: Places | None
-    keys: pl.DataFrame | None
-
-
 def _score_all(
     labels: Labels,
     sources: Mapping[str, RunSource],
@@ -176,29 +161,17 @@ def _score_all(
     pool: pl.DataFrame | None,
     queries: Collection[str] | None,
     notes: list[str],
+    engine: str,
 ) -> list[tuple[str, ScoredRun, Unjudged]]:
     """Score one run after the other, so that only one is in memory, then count what no label covers."""
     pooled = None if pool is None else unjudged_pairs(pool, labels)
-    for pairs in (labels, pooled):
-        if pairs is not None:
-            pairs.prepare()
-
-    def work(rows: pl.DataFrame | PlainRows) -> _Worked:
-        run = arrange_run(only_queries(rows, queries), labels, conventions)
-        part = score_part(run, labels, cutoffs, conventions)
-        if pooled is not None:
-            return _Worked(part, find_pairs(run, pooled), None)
-        several = len(sources) > 1
-        return _Worked(
-            part, None, unjudged_keys(run, part.places, labels, int(cutoffs[-1])) if several else None
-        )
-
-    scored: dict[str, ScoredRun] = {}
-    worked: dict[str, list[_Worked]] = {}
-    for name, source in sources.items():
-        worked[name] = map_run(name, source, work, notes, with_rank=conventions.ties == "rank")
-        scored[name] = join_parts([done.part for done in worked[name]], labels, cutoffs)
-        _refuse_strangers(name, scored[name], queries)
+    scorer = Scorer(labels, cutoffs, conventions, pooled, queries, several=len(sources) > 1)
+    worked = work_runs(sources, scorer, notes, engine)
+    scored = {
+        name: join_parts([done.part for done in parts], labels, cutoffs) for name, parts in worked.items()
+    }
+    for name, run in scored.items():
+        _refuse_strangers(name, run, queries)
     unjudged = _unjudged(labels, pooled, scored, worked)
     return [(name, scored[name], unjudged[name]) for name in sources]
 
@@ -207,7 +180,7 @@ def _unjudged(
     labels: Labels,
     pooled: Labels | None,
     scored: Mapping[str, ScoredRun],
-    worked: Mapping[str, Sequence[_Worked]],
+    worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
     """Per run the documents without a label, in the pool that was given or in the union of the runs."""
     if pooled is not None:

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import islice
+from itertools import islice, pairwise
 from os import cpu_count
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +34,8 @@ Result = TypeVar("Result")
 #: Smaller runs gain nothing from being parted.
 SMALLEST = 1 << 24
 COLUMNS = ("query_id", "document_id", "value")
+#: What one machine of several is given at a time.
+RANGE_BYTES = 1 << 25
 PART_BYTES = 1 << 21  # about what a core's cache holds with all that is computed from it
 
 
@@ -103,19 +105,88 @@ def map_parts(
     file: Source, layout: Layout, function: Callable[[PlainRows], Result], part_bytes: int
 ) -> list[Result] | None:
     """`function` of each part in file order; None for an irregular file or one with scattered queries."""
-    if file.format != "trec":
+    done = keyed_parts(file, layout, function, part_bytes) if file.format == "trec" else None
+    if done is None or any_twice([keys for keys, _ in done]):
         return None
+    return [result for _, result in done]
+
+
+class Text(Protocol):
+    """What gives a text in blocks: a `Source`, or a range of one."""
+
+    def blocks(self, size: int) -> Iterator[bytes]: ...
+
+
+def keyed_parts(
+    text: Text, layout: Layout, function: Callable[[PlainRows], Result], part_bytes: int
+) -> list[tuple[Words, Result]] | None:
+    """The keys of the queries and `function` of each part in order; None for an irregular text."""
 
     def work(codes: Codes) -> tuple[Words, Result]:
         rows = read_part(codes, layout, separator)
         return rows.queries.keys, function(rows)
 
-    separator = separator_of(next(file.blocks(size=1 << 16)))
+    separator = separator_of(next(text.blocks(1 << 16)))
     try:
-        done = list(in_threads(work, whole_queries(file, separator, part_bytes)))
+        return list(in_threads(work, whole_queries(text, separator, part_bytes)))
     except IrregularError:
         return None
-    return None if any_twice([keys for keys, _ in done]) else [result for _, result in done]
+
+
+@dataclass(frozen=True)
+class Range:
+    """The bytes of a plain file from `first` up to `last`."""
+
+    path: Path
+    first: int
+    last: int
+
+    def blocks(self, size: int) -> Iterator[bytes]:
+        with self.path.open("rb") as file:
+            file.seek(self.first)
+            while block := file.read(min(size, self.last - file.tell())):
+                yield block
+
+
+def map_range(
+    path: Path,
+    first: int,
+    last: int,
+    function: Callable[[PlainRows], Result],
+    *,
+    part_bytes: int = PART_BYTES,
+) -> list[tuple[Words, Result]] | None:
+    """As `map_run_parts` for one of the `query_ranges` of a run, with the keys of each part's queries.
+
+    Whether a query is in two ranges, the keys of all of them tell.
+    """
+    return keyed_parts(Range(path, first, last), RUN, function, part_bytes)
+
+
+def query_ranges(path: Path | str, *, smallest: int = SMALLEST) -> list[tuple[int, int]] | None:
+    """Ranges of bytes that end where the lines of a query end; None for what must be read whole."""
+    file = source_of(path, None, None)
+    if file.format != "trec" or not file.is_plain or file.size < smallest:
+        return None
+    edges = [0]
+    with file.opened_raw() as raw:
+        for nominal in range(RANGE_BYTES, file.size, RANGE_BYTES):
+            raw.seek(max(nominal, edges[-1]))
+            edges.append(start_of_next_query(raw))
+    return [(first, last) for first, last in pairwise([*edges, file.size]) if first < last]
+
+
+def start_of_next_query(raw: BinaryIO) -> int:
+    """Where, after the line that is being read, the first line with another query than the line before
+    begins; the end of the file without one.
+    """
+    raw.readline()
+    query = None
+    while line := raw.readline():
+        before, query = query, line.split(None, 1)[:1]
+        if before is not None and query != before:
+            return raw.tell() - len(line)
+    return raw.tell()
 
 
 def any_twice(keys: list[Words]) -> bool:
@@ -157,10 +228,10 @@ def text_of(codes: Codes) -> bytes:
     return codes[:-WORD].tobytes()
 
 
-def whole_queries(file: Source, separator: bytes, part_bytes: int) -> Iterator[Codes]:
+def whole_queries(file: Text, separator: bytes, part_bytes: int) -> Iterator[Codes]:
     """The text in parts that end where a query ends, each with some bytes more, as `Ids` wants it."""
     rest = b""
-    for block in file.blocks(size=part_bytes):
+    for block in file.blocks(part_bytes):
         content = b"".join((rest, block, PADDING))
         end = start_of_last_query(content, len(content) - WORD, separator)
         if end:
