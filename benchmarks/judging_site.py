@@ -216,6 +216,30 @@ def import_all(collection: Any, folder: Path, queries: int, depth: int) -> dict[
     return seconds
 
 
+def bare_copy(folder: Path) -> float:
+    """Seconds that one statement takes to store the lines of the corpus, not checked and not indexed.
+
+    COPY on PostgreSQL, an insertion of all rows on SQLite; what any import is held against.
+    """
+    from django.db import connection
+
+    rows = [(line,) for line in (folder / "corpus.jsonl").read_text().splitlines()]
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE bare_copy (line text)")
+        started = time.perf_counter()
+        if connection.vendor == "postgresql":
+            with cursor.copy("COPY bare_copy FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        else:
+            cursor.execute("BEGIN")
+            cursor.executemany("INSERT INTO bare_copy VALUES (%s)", rows)
+            cursor.execute("COMMIT")
+        seconds = time.perf_counter() - started
+        cursor.execute("DROP TABLE bare_copy")
+    return seconds
+
+
 def multiply_queue(collection: Any, times: int) -> Any:
     """A second queue with `times` as many items of new queries, by SQL alone (PostgreSQL)."""
     from django.db import connection
