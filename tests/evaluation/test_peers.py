@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import cache
 from typing import Any
 
 import ir_measures
@@ -93,8 +94,11 @@ cases, names = json.load(sys.stdin)
 results = []
 for qrels, run in cases:
     run = Run(run)
-    evaluate(Qrels(qrels), run, names, return_mean=False)
-    results.append({name: dict(run.scores[name]) for name in names})
+    try:
+        evaluate(Qrels(qrels), run, names, return_mean=False)
+        results.append({name: dict(run.scores[name]) for name in names})
+    except AssertionError as error:
+        results.append(str(error))
 json.dump(results, sys.stdout)
 """
 
@@ -112,20 +116,65 @@ def generated(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str,
     return qrels, run
 
 
-def test_every_value_equals_that_of_ranx() -> None:
-    # bpref is left out: there it takes unjudged documents as not relevant, and gives NaN without any such.
-    cases = [generated(seed) for seed in range(25)]
+ALIKE = [generated(seed) for seed in range(25)]
+TIED = {"q": {"a": 1.0, "b": 1.0}}
+OTHERWISE: list[Any] = [
+    ({"q": {"b": 1}}, TIED),  # ties: there as the run comes, here by document id, falling
+    ({"q": {"b": 1}}, {"q": {"b": 1.0, "a": 1.0}}),
+    ({"q": {"b": 1, "a": -1}}, {"q": {"a": 2.0, "b": 1.0}}),  # a negative label: not relevant in both
+    ({"q": {"b": 0}}, TIED),  # no relevant label: 0 there, undefined here
+    ({"q": {"a": 1}, "z": {"a": 1}}, {"q": {"a": 1.0}}),  # a missing query: refused there, 0 here
+]
+
+
+@cache
+def ranx() -> list[Any]:
+    """Per case of ALIKE and OTHERWISE name -> query -> value, or what it refuses the case with."""
     done = subprocess.run(
         [sys.executable, "-c", RANX_PROGRAM],
-        input=json.dumps([cases, list(RANX.values())]),
+        input=json.dumps([[*ALIKE, *OTHERWISE], list(RANX.values())]),
         env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
         capture_output=True,
         text=True,
         check=True,
     )
-    for (qrels, run), theirs in zip(cases, json.loads(done.stdout), strict=True):
+    found: list[Any] = json.loads(done.stdout)
+    return found
+
+
+def test_every_value_equals_that_of_ranx() -> None:
+    # bpref is left out: there it takes unjudged documents as not relevant, and gives NaN without any such.
+    for (qrels, run), theirs in zip(ALIKE, ranx(), strict=False):
         ours = by_query(qrels, run, RANX, Conventions.preset("trec_eval-c"))
         for name, peer in RANX.items():
             assert {query: ours[query, name] for query in qrels} == pytest.approx(theirs[peer], abs=1e-12), (
                 name
             )
+
+
+def test_where_ranx_means_something_else() -> None:
+    *theirs, refused = ranx()[len(ALIKE) :]
+    cases = OTHERWISE[:-1]
+
+    def ours(case: Any, **changed: Any) -> Any:
+        return by_query(*case, ["recall@1"], Conventions(**changed))["q", "recall@1"]
+
+    assert [held["recall@1"]["q"] for held in theirs] == [0, 1, 0, 0]
+    assert [ours(case) for case in cases] == [1, 1, 0, None]
+    assert [ours(case, ties="file", zero_relevant="zero") for case in cases] == [0, 1, 0, 0]
+    assert "query ids do not match" in refused
+
+
+def test_a_missing_query_counts_in_ir_measures_and_not_in_pytrec_eval() -> None:
+    import pytrec_eval
+
+    qrels, run = {"q": {"a": 1}, "z": {"a": 1}}, {"q": {"a": 1.0}}
+    left_out = pytrec_eval.RelevanceEvaluator(qrels, {"recall.1"}).evaluate(run)
+    averaged = ir_measures.calc_aggregate([R @ 1], qrels, run)[R @ 1]
+
+    def mean(conventions: Conventions) -> Any:
+        result = evaluate(qrels, {"run": run}, 1, ["recall"], conventions)
+        return result.figure("run", "recall", 1)["mean"]
+
+    assert list(left_out) == ["q"]
+    assert (averaged, mean(Conventions()), mean(Conventions(missing="skip"))) == (0.5, 0.5, 1.0)
