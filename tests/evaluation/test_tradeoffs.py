@@ -1,5 +1,6 @@
 """Which K: the table by hand, and the K that reaches a recall against a search through all of them."""
 
+import json
 from typing import Any
 
 import pytest
@@ -7,6 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import evaluate, k_reaching, tradeoff_table
+from evaluation.rendering import render
+from evaluation.tradeoffs import trade_offs
 from tests.evaluation.test_comparison import ranked
 
 # q1 finds its two documents at 1 and 4, q2 its only one at 3; q3 has none that is relevant.
@@ -63,3 +66,38 @@ def test_the_k_found_is_the_first_whose_mean_recall_is_there(
     reaching = [k for k in range(1, 10) if result.figure("run", "recall", k)["mean"] >= target - 1e-9]
 
     assert k_reaching(result, "run", target) == (reaching[0] if reaching else None)
+
+
+def test_trade_offs_as_plain_values() -> None:
+    found = trade_offs(evaluate(QRELS, {"run": RUN, "none": {"q1": ranked("z")}}, (1, 4)), (0.25, 0.9))
+
+    assert found["run"]["k_reaching"] == {"0.25": 1, "0.9": 4}
+    assert found["none"]["k_reaching"] == {"0.25": None, "0.9": None}
+    assert [row["k"] for row in found["run"]["by_k"]] == [1, 4]
+    assert found["run"]["by_k"][1]["added_per_place"] == pytest.approx(0.25)
+    assert found["none"]["by_k"][0]["recall"] == 0
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex"])
+def test_trade_offs_are_a_table_of_their_own(form: str) -> None:
+    text = render(evaluate(QRELS, {"run": RUN}, (1, 4)), form, with_trade_offs=True)
+
+    assert "Trade-offs by K" in text
+    assert "the least K whose mean recall reaches 0.5: 3" in text
+
+
+def test_trade_offs_in_json_and_not_in_csv() -> None:
+    result = evaluate(QRELS, {"run": RUN}, (1, 4))
+
+    content = json.loads(render(result, "json", with_trade_offs=True))
+    assert content["trade_offs"] == trade_offs(result)
+    assert "trade_offs" not in json.loads(render(result, "json"))
+    with pytest.raises(ValueError, match="no place in CSV"):
+        render(result, "csv", with_trade_offs=True)
+
+
+def test_without_a_query_that_counts_trade_offs_are_undefined() -> None:
+    found = trade_offs(evaluate({"q": {"a": 0}}, {"run": {"q": {"a": 1.0}}}, 1))
+
+    assert found["run"]["by_k"][0]["recall"] is None
+    assert json.dumps(found, allow_nan=False)
