@@ -112,6 +112,14 @@ def evaluate(
     0.5
     >>> print(result.convention_line("bm25", "recall", 2))
     Recall@2 0.500 · 1 of 1 queries · missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 50.0 %
+
+    Frames in place of the dicts, and labels predicted per instance (an instance is a query):
+
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"query_id": ["i1", "i1"], "document_id": ["cat", "sofa"], "relevance": [1, 1]})
+    >>> predicted = pd.DataFrame({"query_id": ["i1"] * 2, "document_id": ["cat", "dog"], "score": [0.9, 0.6]})
+    >>> print(evaluate(true, {"model": predicted}, k=1).curve().loc[0, "mean"])
+    0.5
     """
     conventions = conventions or Conventions()
     at_each = cutoffs_array(k).tolist()
@@ -128,7 +136,7 @@ def evaluate(
     found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes, engine)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
-    tagged = rows_of(strata or {}, labels.query_ids)
+    tagged = rows_of(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
     groups: list[Rows] = [slice(None), *tagged.values()]
     evaluated = [
         _evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups)

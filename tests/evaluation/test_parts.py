@@ -1,5 +1,7 @@
 """A run read in parts gives what the run read whole gives, and irregular files are left to the reader."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -96,3 +98,24 @@ def test_an_error_in_a_large_file_names_its_line(tmp_path: Path, monkeypatch: py
 
     with pytest.raises(FormatError, match=f"a.run, line {REGULAR.count(chr(10)) + 1}"):
         evaluate({"q1": {"d1": 1}}, [path])
+
+
+WITHOUT_POLARS = """
+import sys
+sys.modules["polars"] = None
+from evaluation.evaluating import evaluate
+result = evaluate(sys.argv[1], [sys.argv[2]], k=1)
+print(result.figure("plain", "recall", 1)["mean"])
+"""
+
+
+def test_large_plain_files_are_measured_without_loading_polars(tmp_path: Path) -> None:
+    """Its import alone would cost a tenth of the time that a run of ten million lines takes."""
+    document = "d" * 600
+    qrels, run = tmp_path / "qrels.txt", tmp_path / "plain.run"
+    qrels.write_text("".join(f"q{number} 0 {document} 1\n" for number in range(28_000)))
+    run.write_text("".join(f"q{number} Q0 {document} 1 1.0 t\n" for number in range(28_000)))
+    assert min(qrels.stat().st_size, run.stat().st_size) > parts.SMALLEST
+    command = [sys.executable, "-c", WITHOUT_POLARS, str(qrels), str(run)]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.stdout.strip() == "1.0", found.stderr
