@@ -115,9 +115,12 @@ def relevant_estimate(audit: AuditSample) -> dict[str, Any]:
     both = [interval_of_total(sample, confidence=CONFIDENCE) for sample in _extremes(audit)]
     remainders = audit.remainders(relevant=True)
     bound = most_missing_in_all(remainders, CONFIDENCE) if audit.simple else None
+    found, seen = spanned(both), [int(sample["relevant"].sum()) for sample in _extremes(audit)]
+    if found["high"] is not None:
+        found["high"] = min(found["high"], float(seen[-1] + audit.unsampled.height))
     return {
-        **spanned(both),
-        "seen": int(audit.as_if(relevant=False)["relevant"].sum()),
+        **found,
+        "seen": seen[0],
         "at_most_unseen": None if bound is None else bound - sum(one.relevant for one in remainders),
         "confidence": CONFIDENCE,
     }

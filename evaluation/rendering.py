@@ -8,9 +8,13 @@ import itertools
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.results import Evaluation, decimal, interval, percent
+
+if TYPE_CHECKING:
+    from evaluation.comparison import Comparison
 
 
 @dataclass(frozen=True)
@@ -24,21 +28,31 @@ class Cells:
 
 
 def render(
-    evaluation: Evaluation, form: str, *, terminal: bool = False, with_trade_offs: bool = False
+    evaluation: Evaluation,
+    form: str,
+    *,
+    terminal: bool = False,
+    with_trade_offs: bool = False,
+    comparisons: Sequence[Comparison] = (),
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
-    with_trade_offs: beside it the table of `evaluation.tradeoffs`, which CSV has no place for.
+    with_trade_offs: beside it the table of `evaluation.tradeoffs`; comparisons: of its runs. CSV has no place
+    for either.
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     if form == "csv":
         if with_trade_offs:
             raise ValueError("Trade-offs have no place in CSV; choose table, json, markdown or latex.")
+        if comparisons:
+            raise ValueError("Comparisons have no place in CSV; choose table, json, markdown or latex.")
         return _csv(evaluation)
     if form == "json":
-        return _json(evaluation, with_trade_offs)
+        return _json(evaluation, with_trade_offs, comparisons)
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
+    if comparisons:
+        tables.append(comparison_cells(comparisons))
     if form == "table" and terminal:
         return _rich_tables(tables)
     return _AS_TEXT[form](tables)
@@ -52,6 +66,26 @@ def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[
     if with_trade_offs:
         tables.append(trade_off_cells(evaluation))
     return tables
+
+
+def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
+    """One row per pair at K = 10, or else the deepest: difference, p, bounds, and in a note each verdict."""
+    cutoffs = {one.k for one in comparisons if one.k is not None}
+    k = 10 if 10 in cutoffs else max(cutoffs)
+    shown = [one for one in comparisons if one.k == k]
+    header = (f"Recall@{k}", "difference", "p", "bounds", "ahead on these queries")
+    rows = [
+        (
+            f"{one.first} - {one.second}",
+            decimal(one.difference) + interval({"low": one.low, "high": one.high}),
+            "–" if one.p_value is None else f"{one.p_value:.3g}",
+            "–" if one.bounds is None else " to ".join(decimal(end) for end in one.bounds),
+            one.leader or "not ranked",
+        )
+        for one in shown
+    ]
+    notes = [sentence for one in shown for sentence in (one.verdict(), *one.warnings, one.power())]
+    return Cells(header, tuple(rows), tuple(notes), "Comparisons")
 
 
 def table_cells(evaluation: Evaluation) -> Cells:
@@ -196,8 +230,12 @@ def _rich_table(cells: Cells) -> str:
     return captured.get()
 
 
-def _json(evaluation: Evaluation, with_trade_offs: bool = False) -> str:
+def _json(
+    evaluation: Evaluation, with_trade_offs: bool = False, comparisons: Sequence[Comparison] = ()
+) -> str:
     content = evaluation.to_dict()
+    if comparisons:
+        content["comparisons"] = [{**one.to_dict(), "power": one.power()} for one in comparisons]
     if with_trade_offs:
         from evaluation.tradeoffs import trade_offs
 

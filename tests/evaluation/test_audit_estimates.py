@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -83,8 +85,8 @@ def test_few_relevant_audit_documents_take_the_exact_bound_on_what_is_missing() 
     assert found["seen"] == 5
     # A third drawn, one relevant: P(Binomial(M, 1/3) ≤ 1) > 5 % up to M = 12; 1 + 8 are possible.
     assert found["at_most_unseen"] == 8
-    assert found["low"] == 5
-    assert found["high"] > found["value"]
+    # At least what was seen, and no more than that with all eight that nobody looked at.
+    assert (found["low"], found["high"]) == (5, 13)
 
 
 def test_the_exact_bound_of_each_query_is_hypergeometric() -> None:
@@ -140,3 +142,20 @@ def test_more_labels_narrow_the_interval_with_their_root() -> None:
     assert more_labels(wide, sampled=100, left=50) == 50
     assert more_labels({**wide, "value": 0.0}, sampled=100, left=1000) is None
     assert more_labels({**wide, "method": "exact bound"}, sampled=100, left=1000) is None
+
+
+def test_the_example_of_the_guide_has_these_numbers() -> None:
+    audit = example()
+    runs = {run: found["recall@3"] for run, found in recall_estimates(audit, PLACES, [3]).items()}
+    gap = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+    total = relevant_estimate(audit)
+    micro, macro = runs["greedy"]["micro"], runs["greedy"]["macro"]
+    said = [
+        f"{total['value']:.0f} relevant documents",
+        f"4 / {total['value']:.0f} = {micro['value']:.3f} [{micro['low']:.3f}, {micro['high']:.3f}]",
+        f"(2/2 + 2/5) / 2 = {macro['value']:.3f}",
+        f"at most {total['at_most_unseen']} relevant documents",
+        f"{gap['value']:.3f} [{gap['low']:.3f}, {gap['high']:.3f}]".replace("-", "−"),
+    ]
+    guide = (Path(__file__).parents[2] / "templates/docs/recall.md").read_text(encoding="utf-8")
+    assert [words for words in said if words not in guide] == []

@@ -280,3 +280,46 @@ def test_values_over_the_whole_run_have_no_k_in_the_file_of_queries(
     )
     assert rows.rows()[0] == ("map", None, 0.5)
     assert rows.rows()[1][:2] == ("ndcg", 2)
+
+
+def test_runs_are_compared_at_each_k_when_asked(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert "comparisons" not in printed(capsys, folder)
+    made = printed(capsys, folder, "--k", "1", "2", "--compare", "--test", "t", "--correction", "none")
+
+    assert [one["k"] for one in made["comparisons"]] == [1, 2]
+    found = made["comparisons"][1]
+    # q1: 1/2 against 2/2; q2: 0 against 1; both of bm25's unjudged documents can make it even.
+    assert (found["first"], found["second"], found["difference"]) == ("bm25", "dense", -0.75)
+    assert (found["bounds"], found["leader"], found["open_pairs"]) == ([-0.75, 0.0], None, 2)
+    assert (found["test"], found["correction"]) == ("t", "none")
+
+
+def test_the_table_of_comparisons_has_a_verdict_for_each_pair(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [str(folder / name) for name in ("qrels.txt", "bm25.run", "dense.run")]
+    call_command("evaluate", *paths, "--k", "2", "--compare")
+    text = capsys.readouterr().out
+    for words in (
+        "bm25 - dense",
+        "not ranked",
+        "judging the 2 that only one",
+        "not to be read",
+        "80 % power",
+    ):
+        assert words in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--compare"], "needs two runs"),
+        (["dense.run", "--compare", "--measure", "map"], "name recall"),
+        (["dense.run", "--compare", "--format", "csv"], "no place in CSV"),
+    ],
+)
+def test_a_comparison_that_makes_no_sense_is_refused(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
+) -> None:
+    monkeypatch.chdir(folder)
+    assert words in refusal(folder, *arguments)[0]

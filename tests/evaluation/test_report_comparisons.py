@@ -1,0 +1,261 @@
+"""Estimates and comparisons of stored reports: read from pools and labels, on the page, over HTTP, as CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+from typing import Any
+
+import polars as pl
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+from rest_framework.test import APIClient
+
+from evaluation.models import Report
+from evaluation.pool_sample import read_sample
+from evaluation.report_comparisons import compared, deciding, turned
+from evaluation.report_estimates import LARGEST
+from labeling.models import QrelsRelease
+from labeling.qrels import read_release, release_qrels
+from labeling.queues import open_queue
+from pooling.models import Pool
+from pooling.pools import build_pool
+from tests.evaluation.cast import SPARSE, make_release, make_report
+from tests.labeling.helpers import judge
+from tests.world import World
+
+
+def audited_pool(world: World, **choice: Any) -> Pool:
+    """Every query's four or five documents, of which three are judged: two reached at most, and an audit."""
+    options = {"depth": 3, "budget": 9, "audit_share": 0.4, "seed": 3, **choice}
+    runs = list(world.collection.runs.all()) or world.import_runs()
+    return build_pool(world.collection, name="audited", runs=runs, user=world.ada, **options)
+
+
+def sample_of(pool: Pool, release: QrelsRelease) -> Any:
+    return read_sample(pool, release, read_release(release), 1)
+
+
+def test_the_sample_has_the_probabilities_with_which_the_pool_was_built(world: World) -> None:
+    pool = audited_pool(world)
+    found = sample_of(pool, make_release(world))
+
+    entries = pool.entries.filter(inclusion_probability__isnull=False)
+    stored = entries.values_list("query__external_id", "document__external_id", "inclusion_probability")
+    columns = ["query_id", "document_id", "inclusion_probability"]
+    inside = found.sample.join(_pairs(pool), on=["query_id", "document_id"])
+    assert sorted(inside.select(columns).rows()) == sorted(stored)
+    assert inside.filter(pl.col("inclusion_probability") < 1).height > 0
+    assert found.undefined == []
+
+
+def _pairs(pool: Pool) -> pl.DataFrame:
+    rows = list(pool.entries.values_list("query__external_id", "document__external_id"))
+    return pl.DataFrame(rows, schema=["query_id", "document_id"], orient="row")
+
+
+def test_labels_imported_before_the_draw_are_certain(world: World) -> None:
+    world.import_runs()
+    make_release(world, name="early")
+    pool = audited_pool(world)
+    found = sample_of(pool, release_qrels(world.collection, name="late", user=world.ada))
+
+    assert (found.sample["inclusion_probability"] == 1).all()
+    assert found.unsampled.is_empty()
+
+
+def test_verdicts_count_and_what_two_people_could_not_judge_is_told(world: World) -> None:
+    pool = audited_pool(world)
+    queue = open_queue(pool, seed=1, user=world.ada)
+    drawn = pool.entries.filter(inclusion_probability__lt=1).first()
+    assert drawn is not None
+    for item in queue.items.all():
+        if (item.query_id, item.document_id) == (drawn.query_id, drawn.document_id):
+            for person in (world.ben, world.cleo):
+                judge(queue, person, item.pk, "cannot_judge", reason="expert")
+        else:
+            judge(queue, world.ben, item.pk, "relevant")
+    release = release_qrels(world.collection, name="judged", user=world.ada)
+    found = sample_of(pool, release)
+
+    pair = [drawn.query.external_id, drawn.document.external_id]
+    assert release.sidecar["cannot_judge"] == [pair]
+    assert release.sidecar["pools"][0]["audit_share"] == 0.4
+    assert found.unanswered == 1
+    assert found.undefined == []
+    assert not found.as_if(relevant=False)["relevant"].all()
+    assert found.as_if(relevant=True)["relevant"].all()
+
+
+@pytest.mark.parametrize(
+    ("choice", "labels", "status", "words"),
+    [
+        (None, None, "no pool", "No pool was built here"),
+        ({"audit_share": 0.0}, None, "no audit", "An audit share of 10% would spend"),
+        ({}, SPARSE.replace("d6 0", "d1 0"), "waiting", "No query can be estimated yet"),
+        ({}, None, "estimated", "relevant documents in the pool of 3 queries"),
+    ],
+    ids=["no pool", "no audit", "waiting", "estimated"],
+)
+def test_a_report_says_what_its_labels_allow(
+    world: World, choice: dict[str, Any] | None, labels: str | None, status: str, words: str
+) -> None:
+    if choice is not None:
+        audited_pool(world, **choice)
+    found = make_report(world, labels).result["estimates"]
+
+    assert found["status"] == status
+    assert words in found["sentence"]
+    assert bool(found["runs"]) == (status == "estimated")
+
+
+def test_the_estimates_say_what_each_interval_covers(world: World, client: Client) -> None:
+    audited_pool(world)
+    report = make_report(world)
+    figure = report.result["estimates"]["runs"]["alpha"]["recall@2"]
+
+    assert (figure["micro"]["covers"], figure["macro"]["covers"]) == ("labels", "queries and labels")
+    assert figure["micro"]["low"] <= figure["micro"]["value"] <= figure["micro"]["high"]
+    client.force_login(world.vera)
+    page = client.get(f"{report.get_absolute_url()}?k=2").content.decode()
+    for said in ("Estimated micro", "covers which labels were drawn", "What a new retriever would lose"):
+        assert said in page
+
+
+def api(world: World, report: Report, query: str = "") -> Any:
+    client = APIClient()
+    client.force_authenticate(world.vera)
+    return client.get(f"/api/reports/{report.pk}/comparisons/{query}")
+
+
+def test_a_pair_is_ranked_when_no_label_can_turn_it_and_refused_otherwise(world: World) -> None:
+    # Everything is judged, and alpha finds at K = 1 what beta finds, and two more.
+    whole = api(world, make_report(world), "?k=1&a=alpha&b=beta").json()
+    (found,) = whole["comparisons"]
+    assert (whole["k"], whole["test"], whole["correction"]) == (1, "randomisation", "holm")
+    assert found["difference"] == pytest.approx(5 / 6 - 1 / 6)
+    assert found["leader"] == "alpha"
+    assert found["bounds"] == pytest.approx([2 / 3, 2 / 3])
+    assert "80 % power" in found["power"]
+
+
+def test_unjudged_documents_that_can_turn_a_pair_refuse_it_and_say_what_would_decide(world: World) -> None:
+    (found,) = api(world, make_report(world, SPARSE), "?k=1&a=beta&b=alpha").json()["comparisons"]
+
+    # Two queries count: alpha has d1 and d2, beta the unjudged d4 and d6.
+    assert (found["first"], found["difference"], found["leader"]) == ("beta", -1.0, None)
+    assert found["bounds"] == pytest.approx([-1, 0])
+    assert found["open_pairs"] == 2
+    assert "judging the 2 that only one of the two has would decide most" in found["verdict"]
+    assert "100.0 % for alpha and 0.0 % for beta" in found["warnings"][0]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "words"),
+    [
+        ("?k=7", 400, "choose one of 1, 2, 3"),
+        ("?a=gamma", 400, "alpha, beta"),
+        ("?a=alpha&b=alpha", 400, "name two"),
+        ("?k=x", 400, ""),
+        ("?a=alpha", 200, ""),
+        ("", 200, ""),
+    ],
+)
+def test_a_comparison_that_is_not_there_is_refused(world: World, query: str, status: int, words: str) -> None:
+    response = api(world, make_report(world), query)
+    assert response.status_code == status
+    assert words in response.json().get("detail", "")
+
+
+def test_who_may_read_a_report_may_read_its_comparisons(world: World, client: Client) -> None:
+    report = make_report(world)
+    addresses = [
+        reverse("report_comparisons", args=[report.pk]),
+        reverse("report_deciding", args=[report.pk]),
+        reverse("report_forest", args=[report.pk, "light"]),
+        f"/api/reports/{report.pk}/comparisons/",
+    ]
+    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+        client.force_login(user)
+        assert [client.get(address).status_code for address in addresses] == [status] * 4, user
+
+
+def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
+    world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    report = make_report(world, SPARSE)
+    client.force_login(world.vera)
+    with django_assert_max_num_queries(5):
+        page = client.get(reverse("report_comparisons", args=[report.pk]) + "?a=alpha&b=beta&k=1")
+    text = page.content.decode()
+    for said in (
+        "not ranked",
+        "Not ranked (alpha − beta",
+        "+1.000",
+        "2 documents without a label",
+        "+0.000 to +1.000",
+    ):
+        assert said in text
+    fallen_back = client.get(reverse("report_comparisons", args=[report.pk]) + "?a=x&b=alpha&k=99")
+    assert "beta" in fallen_back.content.decode()
+
+
+def test_a_report_of_one_run_compares_nothing_and_says_so(world: World, client: Client) -> None:
+    from evaluation.conventions import Conventions
+    from evaluation.reports import create_report
+
+    (alpha, _), release = world.import_runs(), make_release(world)
+    report = create_report(
+        world.collection, release=release, runs=[alpha], k=[1], measures=[], conventions=Conventions()
+    )
+    client.force_login(world.vera)
+    page = client.get(reverse("report_comparisons", args=[report.pk])).content.decode()
+    assert "This report compares nothing" in page
+    assert client.get(reverse("report_deciding", args=[report.pk])).status_code == 404
+    assert api(world, report).status_code == 404
+    assert "compares nothing" in api(world, report).json()["detail"]
+
+
+def test_the_labels_that_decide_are_those_of_the_pure_function(world: World, client: Client) -> None:
+    from evaluation import deciding_labels, evaluate
+    from pooling.runs import read_stored_run
+
+    report = make_report(world, SPARSE)
+    runs = {run.name: read_stored_run(run) for run in world.collection.runs.all()}
+    wanted = deciding_labels(evaluate(read_release(report.release), runs, [1, 2, 3]), "alpha", "beta", 2)
+    assert deciding(report, "alpha", "beta", 2).rows() == list(wanted.itertuples(index=False, name=None))
+
+    client.force_login(world.vera)
+    response = client.get(reverse("report_deciding", args=[report.pk]) + "?a=alpha&b=beta&k=2")
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    assert [row["document_id"] for row in rows] == wanted["document_id"].tolist()
+    assert list(rows[0]) == ["query_id", "document_id", "run", "rank", "swing"]
+
+
+def test_a_pair_turned_round_says_the_same(world: World) -> None:
+    found = compared(make_report(world, SPARSE))
+    assert found is not None
+    stored = found.pair("alpha", "beta", 1)
+    back = turned(stored, "beta")
+    assert (back["difference"], back["bounds"]) == (-1.0, [-1.0, 0.0])
+    assert back["judged"] == stored["judged"][::-1]
+    assert turned(back, "alpha") == stored
+
+
+def test_a_report_that_is_too_large_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert LARGEST > 0
+    monkeypatch.setattr("evaluation.report_estimates.LARGEST", 1)
+    report = make_report(world)
+    assert report.result["estimates"]["status"] == "too large"
+    assert compared(report) is None
+
+
+def test_the_forest_names_every_other_run(world: World, client: Client) -> None:
+    report = make_report(world)
+    client.force_login(world.vera)
+    svg = client.get(reverse("report_forest", args=[report.pk, "dark"]) + "?a=alpha&k=1").content.decode()
+    assert svg.startswith("<svg")
+    assert ">beta</text>" in svg
+    assert client.get(reverse("report_forest", args=[report.pk, "purple"])).status_code == 404
