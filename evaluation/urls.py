@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from evaluation import api, comparison_api, comparison_views, replay_api, replay_views, views
+from evaluation import api, comparison_api, comparison_views, pool_views, replay_api, replay_views, views
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", views.reports, name="reports"),
@@ -36,6 +36,7 @@ urlpatterns: list[URLPattern] = [
         name="replay_download",
     ),
     path("replays/<int:replay_id>/<slug:variant>.svg", replay_views.replay_chart, name="replay_chart"),
+    path("collections/<slug:slug>/pools/<int:pool_id>/finds/", pool_views.finds, name="pool_finds"),
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", api.Reports.as_view(), name="api_reports"),
@@ -47,4 +48,9 @@ api_urlpatterns: list[URLPattern] = [
     ),
     path("collections/<slug:slug>/replays/", replay_api.Replays.as_view(), name="api_replays"),
     path("replays/<int:replay_id>/", replay_api.ReplayResult.as_view(), name="api_replay"),
+    path(
+        "pools/<int:pool_id>/diagnostics/",
+        pool_views.PoolDiagnostics.as_view(),
+        name="api_pool_diagnostics",
+    ),
 ]

@@ -131,7 +131,7 @@ class PoolRequestSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200)
     runs = serializers.ListField(child=serializers.CharField(), allow_empty=False)
     depth = serializers.IntegerField(min_value=1)
-    strategy = serializers.CharField(default="rrf")
+    strategy = serializers.CharField(default="rrf", help_text="A name from /api/strategies/.")
     budget = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
     audit_share = serializers.FloatField(min_value=0, max_value=1, default=0.0)
     seed = serializers.IntegerField(default=0)

@@ -3,6 +3,7 @@
 from django.urls import URLPattern, path
 
 from pooling import api
+from pooling.strategy_api import Strategies
 from pooling.views import collection, jobs, pools, runs, texts
 
 urlpatterns: list[URLPattern] = [
@@ -41,4 +42,5 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/runs/", api.Runs.as_view(), name="api_runs"),
     path("collections/<slug:slug>/pools/", api.Pools.as_view(), name="api_pools"),
     path("jobs/<int:job_id>/", api.OneJob.as_view(), name="api_job"),
+    path("strategies/", Strategies.as_view(), name="api_strategies"),
 ]

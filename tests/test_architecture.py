@@ -31,6 +31,7 @@ PURE = (
     "pooling/score_sums.py",
     "pooling/strategies",
     "pooling/diagnostics.py",
+    "pooling/diagnosis.py",
     "pooling/families.py",
     "labeling/consensus.py",
     "labeling/gold.py",

@@ -52,12 +52,50 @@ def distribution(diagnostics: dict[str, Any]) -> list[Bar]:
     ]
 
 
-def finds(diagnostics: dict[str, Any]) -> list[Bar]:
-    """Pairs that one run alone found, most first."""
-    unique = diagnostics["unique_finds"]
-    largest = max(unique.values()) or 1
-    ranked = sorted(unique.items(), key=lambda item: -item[1])
-    return [Bar(run, count, count / largest) for run, count in ranked]
+def curve(diagnostics: dict[str, Any]) -> str:
+    """The growth with depth as points of an SVG of 100 by 40, from the origin on."""
+    sizes = diagnostics["size_by_depth"]
+    step = -(-len(sizes) // 200)
+    points = [(0, 0), *((depth, sizes[depth - 1]) for depth in [*range(1, len(sizes), step), len(sizes)])]
+    return " ".join(
+        f"{100 * depth / len(sizes):.1f},{40 - 40 * pairs / sizes[-1]:.1f}" for depth, pairs in points
+    )
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """A run in a pool: pairs found, pairs that it alone found, and its near-duplicates."""
+
+    run: str
+    pairs: int | None
+    alone: int
+    share: float
+    family: list[str]
+
+
+def by_run(diagnostics: dict[str, Any]) -> list[RunRow]:
+    """The runs, those that found most alone first; pools of older versions do not know `pairs`."""
+    alone, contributed = diagnostics["unique_finds"], diagnostics.get("contributed", {})
+    largest = max(alone.values()) or 1
+    kin = {name: group for group in diagnostics.get("families", []) for name in group}
+    return [
+        RunRow(
+            run,
+            contributed.get(run),
+            count,
+            count / largest,
+            [name for name in kin.get(run, []) if name != run],
+        )
+        for run, count in sorted(alone.items(), key=lambda item: (-item[1], item[0]))
+    ]
+
+
+def label_rows(diagnostics: dict[str, Any], finds: dict[str, Any]) -> list[Bar]:
+    """Relevant pairs that one run alone found, most first."""
+    alone = finds["relevant_alone"]
+    largest = max(alone.values()) or 1
+    ranked = sorted(diagnostics["runs"], key=lambda run: (-alone[run], run))
+    return [Bar(run, alone[run], alone[run] / largest) for run in ranked]
 
 
 def heat_map(diagnostics: dict[str, Any]) -> list[HeatRow]:

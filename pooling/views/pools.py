@@ -58,13 +58,14 @@ def _pool(request: HttpRequest, slug: str, pool_id: int) -> Pool:
 @login_required
 @require_GET
 def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
-    """One pool: its facts, sizes, overlap of runs and unique finds."""
+    """One pool: its facts, sizes, overlap and lone finds; what labels say is fetched by the page."""
     pool = _pool(request, slug, pool_id)
     entries = PoolEntry.objects.filter(pool=pool, document=OuterRef("pk"))
     without_text = pool.collection.documents.filter(Exists(entries), text__isnull=True)
     context = {"pool": pool, "without_text": without_text.count(), "collection": pool.collection}
     context |= {"growth": pictures.growth(pool.diagnostics), "heat_map": pictures.heat_map(pool.diagnostics)}
-    context |= {"sizes": pictures.distribution(pool.diagnostics), "finds": pictures.finds(pool.diagnostics)}
+    context |= {"sizes": pictures.distribution(pool.diagnostics), "by_run": pictures.by_run(pool.diagnostics)}
+    context |= {"curve": pictures.curve(pool.diagnostics)}
     context["left_out"] = {run: n for run, n in pool.diagnostics["left_out_queries"].items() if n}
     return render(request, "pooling/pool.html", {**context, "section": "pools"})
 

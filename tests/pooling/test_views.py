@@ -13,6 +13,8 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from pooling.models import Collection, Document, PoolEntry, Query
 from pooling.pools import build_pool
+from pooling.runs import import_run
+from pooling.strategies import STRATEGIES
 from tests.world import ALPHA, BETA, World, run_text
 
 READ = ("queries", "documents", "runs", "pools")
@@ -168,6 +170,40 @@ def test_a_pools_page_shows_sizes_overlap_and_missing_texts(world: World, client
     assert page.count('<td class="heat-7">67</td>') == 2
     listed = text_of(client.get(reverse("documents", args=["harbour"]), {"pool": pool.pk, "text": "missing"}))
     assert listed.count("text not imported") == 2
+
+
+def test_a_pools_page_shows_finds_by_run_families_and_thin_queries(world: World, client: Client) -> None:
+    runs = world.import_runs()
+    path = world.folder / "twin.run"
+    path.write_text(run_text({**ALPHA, "q3": ["d3"]}))
+    runs.append(import_run(world.collection, path))
+    pool = build_pool(world.collection, name="kin", runs=runs, depth=3)
+    client.force_login(world.vera)
+    page = text_of(client.get(pool.get_absolute_url()))
+    assert 'class="curve"' in page
+    assert "Thin queries" in page
+    families = pool.diagnostics["families"]
+    assert ("nearly the same list as" in page) == bool(families)
+    pool.diagnostics = {**pool.diagnostics, "families": [["alpha", "twin"]]}
+    pool.diagnostics["thin"] = {"below": 2.5, "count": 1, "queries": [["q3", 2]]}
+    pool.save()
+    page = text_of(client.get(pool.get_absolute_url()))
+    assert "nearly the same list as twin" in page
+    assert "1 query has fewer than 2.5 pairs" in page
+    for name in ("families", "thin", "contributed"):
+        del pool.diagnostics[name]
+    pool.save()
+    assert "Not counted when this pool was built" in text_of(client.get(pool.get_absolute_url()))
+
+
+def test_a_pool_is_offered_every_strategy_with_words(world: World, client: Client) -> None:
+    world.import_runs()
+    client.force_login(world.ada)
+    page = text_of(client.get(reverse("pool_new", args=["harbour"])))
+    listed = client.get("/api/strategies/").json()
+    assert [strategy["name"] for strategy in listed] == list(STRATEGIES)
+    for strategy in listed:
+        assert f"{strategy['name']}: {strategy['summary']}" in page
 
 
 def test_a_query_of_a_pool_shows_who_found_what(world: World, client: Client) -> None:

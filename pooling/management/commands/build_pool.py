@@ -18,6 +18,9 @@ class Command(InputCommand):
         parser.add_argument("--name", required=True, help="what the pool is called")
         parser.add_argument("--runs", metavar="NAME", nargs="+", help="names of runs (default: all)")
         add_choice_arguments(parser)
+        parser.add_argument(
+            "--diagnostics", action="store_true", help="print sizes, lone finds and families to stderr"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         from pooling.membership import collection_named
@@ -33,6 +36,10 @@ class Command(InputCommand):
             f"Pool {pool.pk}, “{pool.name}”: {pool.pair_count:,} pairs of {pool.query_count:,} queries, "
             f"{pool.chosen_count:,} to judge."
         )
+        if options["diagnostics"]:
+            from pooling.diagnosis import as_text
+
+            self.stderr.write(as_text(pool.diagnostics), ending="")
         for run, count in pool.diagnostics["left_out_queries"].items():
             if count:
                 self.stderr.write(self.style.WARNING(f"{run}: {count:,} queries are not in the collection."))

@@ -1,0 +1,72 @@
+"""What the labels of a collection say of one of its pools: who finds alone, and where finds dry up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db.models import Count, Max, Q, TextField
+from django.db.models.functions import Cast
+
+from labeling.labels import current_labels
+from pooling.models import Pool
+
+if TYPE_CHECKING:
+    import polars as pl
+
+COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
+# A large pool takes about a second; the same labels need not be counted twice.
+CACHED_SECONDS = 600
+
+
+def pool_diagnostics(pool: Pool) -> dict[str, Any]:
+    """All that is known of a pool: see `pooling.diagnosis.diagnose`, with `queries` and `labels`.
+
+    `queries`: [query id, pairs, pairs that one run alone found], bytewise. `labels`: see `pool_finds`.
+    """
+    alone = Count("pk", filter=Q(run_count=1))
+    rows = pool.entries.order_by().values_list("query__external_id").annotate(pairs=Count("pk"), alone=alone)
+    queries = sorted(map(list, rows), key=lambda row: row[0].encode())
+    return {**pool.diagnostics, "queries": queries, "labels": pool_finds(pool)}
+
+
+def pool_finds(pool: Pool) -> dict[str, Any] | None:
+    """See `pooling.diagnosis.diagnose_labels`, on the labels as they stand; None when the pool has none."""
+    key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{_state_of_labels(pool)}"
+    # In a list, since None would look like nothing cached.
+    found = cache.get(key)
+    if found is None:
+        found = [_counted(pool)]
+        cache.set(key, found, CACHED_SECONDS)
+    counted: dict[str, Any] | None = found[0]
+    return counted
+
+
+def _state_of_labels(pool: Pool) -> str:
+    """Changes with every verdict, import and queue of the collection."""
+    collection = pool.collection
+    parts = (collection.judgment_events, collection.imported_labels, collection.queues)
+    states = [part.order_by().aggregate(last=Max("pk"), count=Count("pk")) for part in parts]
+    return "-".join(f"{state['last']}.{state['count']}" for state in states)
+
+
+def _counted(pool: Pool) -> dict[str, Any] | None:
+    from pooling.diagnosis import diagnose_labels
+
+    labels = current_labels(pool.collection).frame
+    if labels.is_empty():
+        return None
+    found = diagnose_labels(_entries(pool), labels, pool.diagnostics["runs"])
+    return found if found["labelled"] else None
+
+
+def _entries(pool: Pool) -> pl.DataFrame:
+    """The pairs of a pool with the run that found each first; finders stay text, for parsing takes long."""
+    import polars as pl
+
+    fields = ("query__external_id", "document__external_id", "run_count", "best_rank", "finders")
+    rows = pool.entries.order_by().annotate(finders=Cast("found_by", TextField())).values_list(*fields)
+    columns = list(zip(*rows.iterator(chunk_size=20_000), strict=True)) or [()] * len(COLUMNS)
+    entries = pl.DataFrame(dict(zip(COLUMNS, map(list, columns), strict=True)))
+    first = pl.col("found_by").str.extract(r"\[\[(\d+)").cast(pl.Int64)
+    return entries.with_columns(runs=pl.concat_list(first)).drop("found_by")

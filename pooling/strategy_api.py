@@ -1,0 +1,45 @@
+"""The strategies over HTTP: what there is to choose from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+
+class StrategySerializer(serializers.Serializer[Any]):
+    """A strategy that a pool can be built with or a replay compare."""
+
+    name = serializers.CharField()
+    group = serializers.CharField(help_text="Fixed orders, Orders that learn, or Samples.")
+    summary = serializers.CharField()
+    learns = serializers.BooleanField(
+        help_text="Whether labels change its order; a pool takes the order it has with no label yet."
+    )
+    audit_share = serializers.FloatField(help_text="Part of a budget drawn at random, unless you say more.")
+
+
+class Strategies(APIView):
+    """The strategies."""
+
+    @extend_schema(operation_id="strategies_list", responses=StrategySerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List them with what each does in a line."""
+        from pooling.strategies import STRATEGIES
+
+        return Response(
+            [
+                {
+                    "name": kind.name,
+                    "group": kind.group,
+                    "summary": kind.summary,
+                    "learns": kind.make.learns,
+                    "audit_share": kind.audit_share,
+                }
+                for kind in STRATEGIES.values()
+            ]
+        )
