@@ -323,3 +323,49 @@ def test_a_comparison_that_makes_no_sense_is_refused(
 ) -> None:
     monkeypatch.chdir(folder)
     assert words in refusal(folder, *arguments)[0]
+
+
+def test_tags_are_told_apart(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    queries = ("--queries", str(folder / "queries.jsonl"))
+    strata = printed(capsys, folder, *queries, "--by-tag", "short", "long", "--k", "10")["strata"]
+
+    assert strata["short"]["queries"]["scored"] == 1
+    assert [strata[tag]["runs"]["bm25"]["recall@10"]["mean"] for tag in ("short", "long")] == [0.5, 0]
+    kept = printed(capsys, folder, *queries, "--by-tag", "long", "--tag", "short", "--k", "10")
+    assert (kept["queries"]["scored"], kept["strata"]["long"]["queries"]["scored"]) == (1, 0)
+
+
+def test_few_queries_and_trade_offs_are_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    paths = [str(folder / name) for name in ("qrels.txt", "bm25.run", "dense.run")]
+    call_command("evaluate", *paths, "--minimum-queries", "9", "--trade-offs")
+    out, err = capsys.readouterr()
+
+    assert "fewer than the minimum of 9" in out
+    assert "fewer than the minimum of 9" in err
+    assert "dense: the least K whose mean recall reaches 0.5: 1, 0.8: 2" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--confidence", "95"], "Write a share from 0.5 to 0.999, such as 0.95."),
+        (["--by-tag", "short"], "name it with --queries FILE"),
+        (["--samples", "0"], "Write a whole number from 1 to 100,000."),
+        (["--minimum-queries", "0"], "Write a whole number"),
+        (["--config", "nowhere.toml"], "nowhere.toml: No such file"),
+        (["--trade-offs", "--format", "csv"], "Trade-offs have no place in CSV"),
+    ],
+)
+def test_wrong_settings_are_one_line_and_exit_code_2(
+    folder: Path, arguments: list[str], sentence: str
+) -> None:
+    message, code = refusal(folder, *arguments)
+
+    assert sentence in message
+    assert ("\n" in message, code) == (False, 2)
+
+
+def test_a_tag_to_tell_apart_that_no_query_has_is_refused(folder: Path) -> None:
+    message, code = refusal(folder, "--queries", str(folder / "queries.jsonl"), "--by-tag", "rare")
+
+    assert (message, code) == ("No query has the tag rare; the tags are short, long (metadata.tags).", 2)
