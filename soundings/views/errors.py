@@ -6,9 +6,24 @@ import sys
 from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.template import loader
 from django.views import defaults
 
-from pooling.problems import DATABASE_AWAY, PROBLEM_TYPE, RETRY_SECONDS, is_outage, problem_body
+from pooling.problems import (
+    DATABASE_AWAY,
+    PROBLEM_TYPE,
+    RETRY_SECONDS,
+    StorageFullError,
+    is_disk_full,
+    is_outage,
+    problem_body,
+)
+
+# For a person, where the cause is not only that the database is away.
+FULL = {
+    "heading": "The server's disk is full",
+    "sentence": "Nothing can be stored until there is room again. Tell the person who runs this site.",
+}
 
 
 def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
@@ -26,8 +41,14 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def our_fault(request: HttpRequest) -> HttpResponse:
-    """500, which says nothing of the cause, for the log does; 503 when it is the database that is away."""
-    if (error := sys.exc_info()[1]) is not None and is_outage(error):
+    """500, which says nothing of the cause, for the log does.
+
+    503 when it is the database that is away, 507 when the disk is full.
+    """
+    error = sys.exc_info()[1]
+    if error is not None and is_disk_full(error):
+        return _full(request)
+    if error is not None and is_outage(error):
         return _away(request)
     if _is_for_a_program(request):
         return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
@@ -38,10 +59,20 @@ def _away(request: HttpRequest) -> HttpResponse:
     if _is_for_a_program(request):
         response = _problem(HTTPStatus.SERVICE_UNAVAILABLE, DATABASE_AWAY)
     else:
-        response = defaults.server_error(request)
-        response.status_code = HTTPStatus.SERVICE_UNAVAILABLE
+        response = _page(HTTPStatus.SERVICE_UNAVAILABLE, {})
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def _full(request: HttpRequest) -> HttpResponse:
+    if _is_for_a_program(request):
+        return _problem(HTTPStatus.INSUFFICIENT_STORAGE, str(StorageFullError()))
+    return _page(HTTPStatus.INSUFFICIENT_STORAGE, FULL)
+
+
+def _page(code: HTTPStatus, words: dict[str, str]) -> HttpResponse:
+    """Without a request in its context, for that would ask the database who is signed in."""
+    return HttpResponse(loader.get_template("503.html").render(words), status=code)
 
 
 def _is_for_a_program(request: HttpRequest) -> bool:

@@ -4,13 +4,15 @@ const TIMEOUT_MS = 20_000;
 
 /**
  * A call that did not succeed. `kind` is "unreachable" (try again), "signed_out", "other_account", "shut_out" (the
- * queue is not this person's any more) or "refused". `told`: the server itself said what is wrong.
+ * queue is not this person's any more) or "refused". `told`: the server itself said what is wrong; `full`: its disk
+ * has no room.
  */
 export class Failure extends Error {
-  constructor(kind, message, { told = false } = {}) {
+  constructor(kind, message, { told = false, full = false } = {}) {
     super(message);
     this.kind = kind;
     this.told = told;
+    this.full = full;
   }
 }
 
@@ -98,6 +100,7 @@ function failureOf(status, answer) {
   // A form token that somebody else's sign-in has replaced is read anew with the next try.
   if (status === 403 && detail.startsWith("CSRF")) return new Failure("unreachable", detail);
   if (status === 403 || status === 404) return new Failure("shut_out", detail, { told });
+  if (status === 507) return new Failure("unreachable", "The server's disk is full.", { told, full: true });
   if (status >= 500 || status === 408 || status === 429) return new Failure("unreachable", detail, { told });
   return new Failure("refused", detail, { told });
 }

@@ -1,6 +1,8 @@
 // Measures active time: it stands still after a minute without input and while the page is hidden.
 
 const IDLE_MS = 60_000;
+// The server takes no more for one document.
+const LONGEST_MS = 24 * 60 * 60 * 1000;
 const SIGNS_OF_LIFE = ["keydown", "pointerdown", "pointermove", "wheel", "scroll", "touchstart"];
 
 /** Event: "alive", at every sign of life. */
@@ -22,9 +24,9 @@ export class ActiveClock extends EventTarget {
     this.#lastSign = performance.now();
   }
 
-  /** Active milliseconds since the last restart. */
+  /** Active milliseconds since the last restart, a day at most. */
   read() {
-    return Math.round(this.#counted + this.#sinceLastSign());
+    return Math.min(Math.round(this.#counted + this.#sinceLastSign()), LONGEST_MS);
   }
 
   #alive() {

@@ -47,6 +47,7 @@ const ACTIONS = {
   note: () => view.openNote(),
   guidelines: () => view.toggleGuidelines(),
   pause: () => (session.state === "paused" ? session.resume() : session.pause()),
+  stop_after: () => session.stopAfterQuery(),
   go_on: () => session.goOn(),
   help: () => view.openSettings(),
   look_again: () => session.lookAgain(),

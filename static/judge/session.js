@@ -19,6 +19,8 @@ export class Session {
   #history;
   #progress;
   #recheck = null;
+  #lastQuery = null;
+  #stopsAfter = null;
   #state = "working"; // or "paused", "resting", "stopped"
 
   constructor({ batch, outbox, client, clock, pace, tabs, view, recent, progress }) {
@@ -100,10 +102,20 @@ export class Session {
     this.#view.last(this.#history);
   }
 
-  async pause() {
+  /** Pause where the query on screen ends, or not after all. */
+  stopAfterQuery() {
+    const query = this.#view.shown?.query.id;
+    if (query === undefined) return;
+    this.#stopsAfter = this.#stopsAfter === query ? null : query;
+    this.#view.stopsAfter(this.#stopsAfter !== null);
+    this.#view.say(this.#stopsAfter === null ? "Going on after this query." : "Stopping after this query.");
+  }
+
+  async pause({ queryIsDone = false } = {}) {
     this.#state = "paused";
+    this.#stopsAfter = null;
     const tokens = this.#batch.giveUp();
-    this.#view.pause(tokens.length);
+    this.#view.pause(tokens.length, queryIsDone);
     if (tokens.length) await this.#client.release(tokens).catch(() => {});
   }
 
@@ -156,8 +168,10 @@ export class Session {
     this.#outbox.add(operation);
     this.#tabs.settled(item.item);
     this.#batch.settle(item);
+    this.#lastQuery = item.query.id;
     this.#view.last(this.#history);
-    if (this.#pace.due && this.#batch.current) this.#rest();
+    if (this.#isAtItsStop()) this.pause({ queryIsDone: true });
+    else if (this.#pace.due && this.#batch.current) this.#rest();
     else if (this.#batch.current) this.#showCurrent(`Saved: ${VERDICTS[verdict]}.`);
     else this.#view.fetching();
   }
@@ -168,7 +182,14 @@ export class Session {
     this.#tellProgress();
   }
 
+  // The query to stop after was left, and what comes next belongs to another one.
+  #isAtItsStop() {
+    const next = this.#batch.current?.query.id;
+    return this.#stopsAfter !== null && this.#lastQuery === this.#stopsAfter && ![undefined, this.#stopsAfter].includes(next);
+  }
+
   #bringBack({ item, verdict, note }) {
+    this.#lastQuery = null;
     this.#batch.putBack(item);
     this.#showCurrent(`Undone: ${VERDICTS[verdict]}.`);
     this.#view.restoreNote(note);
@@ -176,6 +197,7 @@ export class Session {
 
   #showCurrent(said = "") {
     if (this.#state !== "working" || !this.#batch.current) return;
+    if (this.#isAtItsStop()) return this.pause({ queryIsDone: true });
     clearTimeout(this.#recheck);
     if (this.#view.show(this.#batch.current, said)) this.#clock.restart();
     this.#tellProgress();
@@ -248,6 +270,7 @@ export class Session {
     if (!item) return;
     const wasShown = this.#view.shown?.item === number;
     this.#batch.settle(item);
+    if (wasShown) this.#lastQuery = item.query.id;
     this.#batch.acknowledged(number);
     if (wasShown && this.#batch.current) this.#showCurrent("Judged in the other tab.");
     else if (wasShown) this.#view.fetching();

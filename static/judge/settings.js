@@ -11,6 +11,7 @@ export const KEYMAP = {
   note: ["n"],
   guidelines: ["g"],
   pause: ["p"],
+  stop_after: ["q"],
   help: ["?"],
 };
 

@@ -119,14 +119,21 @@ export class View {
     this.say(`Time for a short break. ${sentence}`);
   }
 
-  pause(returned) {
+  pause(returned, queryIsDone) {
     this.#clear();
+    this.stopsAfter(false);
     const documents = returned === 1 ? "One document" : `${returned} documents`;
+    this.#parts.paused_title.textContent = queryIsDone ? "This query is done" : "Paused";
     this.#parts.paused_text.textContent = returned ? `${documents} went back to the queue for now.` : "";
     this.#stage("paused");
     this.#parts.undo.disabled = true;
     this.#parts.resume.focus();
-    this.say("Paused.");
+    this.say(queryIsDone ? "This query is done. Paused." : "Paused.");
+  }
+
+  /** Whether the page is to pause where this query ends. */
+  stopsAfter(on) {
+    this.#parts.stop_after.setAttribute("aria-pressed", String(on));
   }
 
   saveState(waiting, failure) {
@@ -323,6 +330,7 @@ function saveSentence(waiting, failure) {
   if (!failure) return waiting ? `${waiting} waiting` : "All saved";
   if (failure.kind === "signed_out") return `Signed out: ${waiting} waiting.`;
   if (failure.kind === "other_account") return `${waiting} waiting`;
+  if (failure.full) return `${failure.message} ${verdicts(waiting)} kept here, sent when there is room`;
   if (failure.told) return `${failure.message} ${waiting} waiting, trying again`;
   return `${navigator.onLine ? "No answer" : "Offline"}: ${waiting} waiting, trying again`;
 }

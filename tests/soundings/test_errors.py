@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import errno
+import html
 import json
 
 import pytest
+from django.db import InterfaceError, OperationalError
 from django.test import Client, RequestFactory
 from django.views.defaults import bad_request, server_error
 from pytest_django import Settings
@@ -68,6 +71,33 @@ def test_our_own_faults_are_told_to_programs_as_data(rf: RequestFactory) -> None
     answer = our_fault(rf.get("/api/collections/"))
     assert answer.status_code == 500
     assert json.loads(answer.content)["detail"] == "Something went wrong on our side."
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (OperationalError("connection refused"), 503, "cannot store or read just now"),
+        (InterfaceError("connection already closed"), 503, "cannot store or read just now"),
+        (OperationalError("database or disk is full"), 507, "disk is full"),
+        (OSError(errno.ENOSPC, "No space left on device"), 507, "disk is full"),
+        (RuntimeError("secret"), 500, "Something went wrong on our side"),
+    ],
+)
+def test_an_outage_has_words_of_its_own_without_a_database(
+    rf: RequestFactory, error: Exception, status: int, words: str
+) -> None:
+    for path in ("/collections/", "/api/collections/"):
+        try:
+            raise error
+        except Exception:
+            answer = our_fault(rf.get(path))
+        assert answer.status_code == status
+        text = html.unescape(answer.content.decode())
+        assert "secret" not in text
+        if path == "/collections/":
+            assert words in text
+            assert "soundings.css" in text
+            assert ("Something went wrong" in text) == (status == 500)
 
 
 def test_a_body_too_large_is_refused_as_data(world: World, client: Client, settings: Settings) -> None:
