@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo run test lint format bench migrations-check
+.PHONY: demo run test spark lint format bench migrations-check
 
 # The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
 demo: $(VENV)/.installed
@@ -19,6 +19,10 @@ run: $(VENV)/.installed
 test: $(VENV)/.installed-dev
 	$(BIN)/python -m tests.browser.chromium
 	$(BIN)/python -m pytest $(TEST_ARGS)
+
+# PySpark and a Java, so that the tests of --engine spark run too: a download of 600 MB.
+spark: $(VENV)/.installed-spark
+	$(BIN)/python -m tests.spark
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -47,3 +51,8 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt
 	@echo "Installing Soundings and what its tests need into $(VENV) …"
 	$(PIP) install --constraint constraints.txt --editable ".[dev,examples]"
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-spark: $(VENV)/.installed-dev
+	@echo "Installing PySpark into $(VENV) …"
+	$(PIP) install --constraint constraints.txt --editable ".[dev,examples,spark]"
+	touch $@

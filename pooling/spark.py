@@ -13,6 +13,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -34,13 +35,15 @@ NO_JAVA = (
 
 def missing() -> str | None:
     """A sentence that says what to install before Spark can run here; None when it can."""
-    from importlib.util import find_spec
-
-    if find_spec("pyspark") is None or find_spec("pyarrow") is None:
+    if not (installed("pyspark") and installed("pyarrow")):
         return NO_PYSPARK
     home = os.environ.get("JAVA_HOME")
     found = (Path(home) / "bin" / "java").exists() if home else shutil.which("java") is not None
     return None if found else NO_JAVA
+
+
+def installed(module: str) -> bool:
+    return find_spec(module) is not None
 
 
 def spark_session() -> SparkSession:

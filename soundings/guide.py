@@ -15,6 +15,7 @@ PAGES = {
     "qrels": "Qrels",
     "recall": "Honest recall",
     "people": "People",
+    "scale": "Large runs",
     "commands": "Commands",
     "api": "HTTP interface",
     "settings": "Settings",
