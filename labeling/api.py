@@ -21,6 +21,7 @@ from rest_framework.views import APIView
 
 from labeling import serializers
 from labeling.access import queue_for
+from labeling.gold_options import taken_from
 from labeling.models import Queue
 from labeling.offers import offers_of
 from labeling.opening import open_or_start
@@ -69,7 +70,7 @@ class PoolQueue(APIView):
         """Open a queue over a pool; that of a large pool is opened by a job."""
         pool = pool_for(request.user, pool_id, ADMIN)
         body = parsed(serializers.QueueRequestSerializer, request)
-        opened = open_or_start(pool, user=person(request), **body)
+        opened = open_or_start(pool, user=person(request), gold=taken_from(body), **body)
         return made(opened if isinstance(opened, Job) else _described(opened))
 
 

@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from django import forms
 
+from labeling.gold_options import LARGEST_SHARE, MOST_PRACTICE, site_options
 from labeling.models import Queue
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
 from pooling.models import Collection, Pool
 
 
-class QueueForm(forms.Form):
-    """What to judge, and how often each pair."""
+class GoldOptionsForm(forms.Form):
+    """How gold questions come among the items of a queue."""
+
+    gold_first_share = forms.FloatField(
+        min_value=0, max_value=LARGEST_SHARE, label="Gold questions among a person's first 25 items (share)"
+    )
+    gold_share = forms.FloatField(
+        min_value=0, max_value=LARGEST_SHARE, label="Gold questions among later items (share)"
+    )
+    practice_questions = forms.IntegerField(
+        min_value=0, max_value=MOST_PRACTICE, label="Practice questions before the first item"
+    )
+    gold_pause = forms.ChoiceField(
+        choices=Queue.GoldPause.choices, label="Who pauses somebody whose answers are too often wrong"
+    )
+
+
+class QueueForm(GoldOptionsForm):
+    """What to judge, how often each pair, and how gold questions come."""
+
+    field_order = ["pool", "name", "judgments_per_item", "seed"]
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     name = forms.CharField(
@@ -36,6 +57,9 @@ class QueueForm(forms.Form):
         super().__init__(*args, **kwargs)
         pools = collection.pools.select_related("collection").defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
+        for name, value in asdict(site_options()).items():
+            self.fields[name].required = False
+            self.fields[name].initial = value
 
 
 class QueueStateForm(forms.Form):

@@ -32,14 +32,16 @@ class GoldOptions:
 
 
 def site_options(**given: Any) -> GoldOptions:
-    """The site's settings, with what is given and not None in their place."""
+    """The site's settings, with what is given and not empty in their place."""
     values = {
         "gold_first_share": settings.GOLD_FIRST_SHARE,
         "gold_share": settings.GOLD_SHARE,
         "practice_questions": settings.PRACTICE_QUESTIONS,
         "gold_pause": settings.GOLD_PAUSE,
     }
-    return GoldOptions(**{**values, **{name: value for name, value in given.items() if value is not None}})
+    return GoldOptions(
+        **{**values, **{name: value for name, value in given.items() if value not in (None, "")}}
+    )
 
 
 def taken_from(values: dict[str, Any]) -> GoldOptions:

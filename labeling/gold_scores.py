@@ -115,7 +115,8 @@ def evidence_of(queue: Queue, annotator: User) -> list[dict[str, Any]]:
         )
     )
     found = []
-    for row in answers:
+    for answer in answers:
+        row: dict[str, Any] = dict(answer)
         pair = {"query": row.pop("asked_query"), "document": row.pop("asked_document")}
         found.append({**pair, **row, "right": row["verdict"] == row["answer"]})
     return found

@@ -22,6 +22,7 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.item_numbers import LARGEST_NUMBER, item_of, number_of
+from labeling.leases import PRACTICE_FIRST
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
 from labeling.offers import offers_of
 from labeling.passages import marked_parts
@@ -91,6 +92,8 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
     from pooling.markdown import render_markdown
 
     offer, empty = _next_offer(request, queue)
+    if empty and empty.state == PRACTICE_FIRST:
+        return redirect("practice", queue.pk)
     page_data = _page_data(queue, person(request), offer)
     recent, guidelines = page_data["recent"], queue.collection.guidelines
     counts = {**page_data["progress"], "left_in_query": offer["query"]["left"] if offer else None}

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from labeling.item_numbers import number_of
-from labeling.models import Lease, Queue
+from labeling.models import Item, Lease, Queue
 from labeling.passages import best_passage, term_marks
 from labeling.statements import left_of_queries
 
@@ -23,6 +23,11 @@ def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[di
     return [_offer(lease, left.get(lease.item.query_id, 0)) for lease in leases]
 
 
+def question_offer(item: Item) -> dict[str, Any]:
+    """A practice question: what an offer says of query and document, without a lease."""
+    return {"item": number_of(item.pk), "version": item.document.version, **_pair(item)}
+
+
 def _offer(lease: Lease, left: int) -> dict[str, Any]:
     """One item with its query and document.
 
@@ -30,14 +35,22 @@ def _offer(lease: Lease, left: int) -> dict[str, Any]:
     is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
     shown whole. `left` counts what the annotator may judge of the query.
     """
-    query, document = lease.item.query, lease.item.document
-    marks = term_marks(query.text, document.text or "")
+    pair = _pair(lease.item)
+    pair["query"]["left"] = left
     return {
         "item": number_of(lease.item_id),
-        "version": document.version,
+        "version": lease.item.document.version,
         "lease": str(lease.token),
         "expires_at": lease.expires_at.isoformat(),
-        "query": {"id": query.external_id, "text": query.text, "narrative": query.narrative, "left": left},
+        **pair,
+    }
+
+
+def _pair(item: Item) -> dict[str, Any]:
+    query, document = item.query, item.document
+    marks = term_marks(query.text, document.text or "")
+    return {
+        "query": {"id": query.external_id, "text": query.text, "narrative": query.narrative},
         "document": {
             "id": document.external_id,
             "title": document.title,

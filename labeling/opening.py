@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.urls import reverse
 
+from labeling.gold_options import GoldOptions, checked_options, site_options
 from labeling.models import Queue
 from labeling.queues import checked_judgments, free_name, open_queue
 from pooling.jobs import Report, job_kind, start_job
@@ -22,15 +24,19 @@ def open_or_start(
     name: str | None = None,
     judgments_per_item: int = 1,
     seed: int | None = None,
+    gold: GoldOptions | None = None,
     user: User | None = None,
 ) -> Queue | Job:
     """Open the queue of a small pool at once, that of a large one in the background.
 
     What can be refused without reading the pool's pairs is refused now.
     """
-    chosen = {"judgments_per_item": judgments_per_item, "seed": seed}
+    gold = checked_options(gold or site_options())
+    chosen = {"judgments_per_item": judgments_per_item, "seed": seed, "gold": asdict(gold)}
     if pool.chosen_count <= settings.BACKGROUND_QUEUE_PAIRS:
-        return open_queue(pool, name=name, judgments_per_item=judgments_per_item, seed=seed, user=user)
+        return open_queue(
+            pool, name=name, judgments_per_item=judgments_per_item, seed=seed, gold=gold, user=user
+        )
     checked_judgments(judgments_per_item)
     arguments = {"pool": pool.pk, "name": free_name(pool, name), **chosen}
     return start_job(pool.collection, "queue", arguments, user)
@@ -52,4 +58,5 @@ def result_of(queue: Queue) -> dict[str, Any]:
 def _open_in_background(job: Job, report: Report) -> dict[str, Any]:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
-    return result_of(open_queue(pool, user=job.created_by, report=report, **arguments))
+    gold = GoldOptions(**arguments.pop("gold"))
+    return result_of(open_queue(pool, gold=gold, user=job.created_by, report=report, **arguments))

@@ -25,6 +25,7 @@ from labeling.slots import recount
 from labeling.statements import items_judged_by, items_set_aside
 from pooling.access import JUDGES
 from pooling.problems import InputError
+from pooling.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -82,6 +83,7 @@ def impose(
         held.delete()
         quarantine.evidence = _evidence(queue, annotator, set_aside)
         quarantine.save(update_fields=["evidence"])
+        _write_down(quarantine, by, "annotator paused", judgments=set_aside, reason=quarantine.reason)
         _recount(items, now)
         Bookmark.objects.filter(pk=bookmark.pk).update(paused=True)
     return quarantine
@@ -103,6 +105,7 @@ def lift(queue: Queue, annotator: User, *, by: User | None = None, now: datetime
         Judgment.objects.filter(quarantine=quarantine).update(quarantine=None)
         quarantine.lifted_at, quarantine.lifted_by = now, by
         quarantine.save(update_fields=["lifted_at", "lifted_by"])
+        _write_down(quarantine, by, "annotator restored")
         _recount(items, now)
         Bookmark.objects.filter(pk=bookmark.pk).update(paused=False)
     return quarantine
@@ -117,6 +120,11 @@ def annotator_named(queue: Queue, name: str) -> User:
         problem = f"Nobody called “{name}” annotates in this queue."
         raise InputError(problem, fields={"annotator": problem}, missing=True)
     return found
+
+
+def _write_down(quarantine: Quarantine, by: User | None, action: str, **detail: Any) -> None:
+    queue, name = quarantine.queue, quarantine.annotator.get_username()
+    record_action(queue.collection, by, action, name, queue=queue.name, **detail)
 
 
 def _locked(keys: set[int]) -> list[list[Item]]:

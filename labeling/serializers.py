@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from labeling.gold_serializers import GoldOptionsSerializer
 from labeling.item_numbers import LARGEST_NUMBER, item_of
 from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
@@ -17,7 +18,7 @@ LONGEST_ACTIVE_MS = 24 * 60 * 60 * 1000
 LARGEST_KEY = 2**63 - 1
 
 
-class QueueRequestSerializer(serializers.Serializer[Any]):
+class QueueRequestSerializer(GoldOptionsSerializer):
     """How to open a queue; without a name it is called as its pool."""
 
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from labeling import api, judging, views
+from labeling import api, gold_api, gold_views, judging, views
 
 urlpatterns: list[URLPattern] = [
     # collections/<slug>/queues/
@@ -13,6 +13,14 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/state/", views.queue_state, name="queue_state"),
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
     path("queues/<int:queue_id>/mine/", views.own_work_page, name="own_work"),
+    path("queues/<int:queue_id>/practice/", gold_views.practice, name="practice"),
+    path("queues/<int:queue_id>/gold/", gold_views.queue_gold, name="queue_gold"),
+    path("queues/<int:queue_id>/gold/<str:name>/", gold_views.annotator_gold, name="annotator_gold"),
+    # collections/<slug>/gold/
+    path("collections/<slug:slug>/gold/", gold_views.gold, name="gold"),
+    path("collections/<slug:slug>/gold/import/", gold_views.gold_import, name="gold_import"),
+    path("collections/<slug:slug>/gold/suggestions/", gold_views.gold_suggestions, name="gold_suggestions"),
+    path("gold/<int:question_id>/", gold_views.gold_change, name="gold_change"),
     # collections/<slug>/qrels/
     path("collections/<slug:slug>/qrels/", views.releases, name="releases"),
     path("collections/<slug:slug>/qrels/new/", views.release_new, name="release_new"),
@@ -35,6 +43,27 @@ api_urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/renew/", api.Renewals.as_view(), name="api_queue_renew"),
     path("queues/<int:queue_id>/release/", api.Returns.as_view(), name="api_queue_release"),
     path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
+    path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
+    path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
+    path(
+        "queues/<int:queue_id>/annotators/<str:name>/quarantine/",
+        gold_api.QuarantineCall.as_view(),
+        name="api_quarantine",
+    ),
+    path(
+        "queues/<int:queue_id>/annotators/<str:name>/restore/",
+        gold_api.RestoreCall.as_view(),
+        name="api_restore",
+    ),
+    # collections/<slug>/gold/
+    path("collections/<slug:slug>/gold/", gold_api.Gold.as_view(), name="api_gold"),
+    path("collections/<slug:slug>/gold/import/", gold_api.GoldFile.as_view(), name="api_gold_import"),
+    path(
+        "collections/<slug:slug>/gold/suggestions/",
+        gold_api.GoldSuggestions.as_view(),
+        name="api_gold_suggestions",
+    ),
+    path("gold/<int:question_id>/", gold_api.OneGoldQuestion.as_view(), name="api_gold_question"),
     # collections/<slug>/: labels; the contract has the download without a slash at its end
     path("collections/<slug:slug>/releases/", api.Releases.as_view(), name="api_releases"),
     path("collections/<slug:slug>/qrels/", api.Qrels.as_view(), name="api_qrels"),

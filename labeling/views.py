@@ -13,6 +13,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.access import queue_for, release_for
 from labeling.forms import QrelsForm, QueueForm, QueueStateForm, ReleaseForm
+from labeling.gold_options import taken_from
 from labeling.models import ImportedLabel, Queue
 from labeling.opening import open_or_start
 from labeling.own_work import own_verdicts, own_work
@@ -72,7 +73,8 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = dict(form.cleaned_data)
         try:
-            opened = open_or_start(values.pop("pool"), user=person(request), **values)
+            gold = taken_from(values)
+            opened = open_or_start(values.pop("pool"), user=person(request), gold=gold, **values)
             return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
         except refusals() as error:
             show_problem(form, error)

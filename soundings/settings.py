@@ -128,7 +128,7 @@ BACKGROUND_REPORT_ROWS = env.int("SOUNDINGS_BACKGROUND_REPORT_ROWS", default=1_0
 BACKGROUND_REPLAY_STEPS = env.int("SOUNDINGS_BACKGROUND_REPLAY_STEPS", default=20_000)
 
 # Gold questions in a new queue, unless it says otherwise: their share of a person's first 25 items and of the
-# later ones, how many in the practice round, and who pauses people: the rule (automatic) or an admin (proposed).
+# later ones, how many in the practice round, and who pauses people: the rule (automatic) or an admin.
 GOLD_FIRST_SHARE = env.float("SOUNDINGS_GOLD_FIRST_SHARE", default=0.2)
 GOLD_SHARE = env.float("SOUNDINGS_GOLD_SHARE", default=0.05)
 PRACTICE_QUESTIONS = env.int("SOUNDINGS_PRACTICE_QUESTIONS", default=5)

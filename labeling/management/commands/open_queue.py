@@ -19,7 +19,21 @@ class Command(InputCommand):
         parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
         parser.add_argument("--seed", type=int, metavar="N", help="shuffles the order (default: drawn)")
 
+        parser.add_argument(
+            "--gold-first-share", type=float, metavar="F", help="gold in a person's first 25 items"
+        )
+        parser.add_argument("--gold-share", type=float, metavar="F", help="gold in later items")
+        parser.add_argument(
+            "--practice", type=int, metavar="N", dest="practice_questions", help="questions before"
+        )
+        parser.add_argument(
+            "--gold-pause",
+            metavar="HOW",
+            help="automatic, or proposed: an admin pauses people (default: settings)",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.gold_options import taken_from
         from labeling.queues import open_queue
         from pooling.membership import collection_named
         from pooling.problems import InputError
@@ -30,7 +44,7 @@ class Command(InputCommand):
             raise InputError(f"There is no pool “{options['pool']}” in “{collection.slug}”. Build it first.")
         chosen = {name: options[name] for name in ("name", "judgments_per_item", "seed")}
         with progress_bar("Opening") as report:
-            queue = open_queue(pool, report=report, **chosen)
+            queue = open_queue(pool, report=report, gold=taken_from(options), **chosen)
         each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"
         self.stdout.write(
             f"Queue {queue.pk}, “{queue.name}”: {queue.items.count():,} pairs, {each}, seed {queue.seed}."

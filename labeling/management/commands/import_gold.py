@@ -1,0 +1,37 @@
+"""`import_gold SLUG FILE`: pairs whose answers are known."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Import gold questions; the file is checked whole and stored, or refused and not stored."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument(
+            "file",
+            metavar="FILE",
+            type=Path,
+            help="CSV, TSV or JSON lines: query_id, document_id, answer, reason",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.gold_import import import_gold
+        from labeling.gold_questions import gold_balance
+        from pooling.membership import collection_named
+
+        collection = collection_named(options["slug"])
+        done = import_gold(collection, options["file"])
+        balance = gold_balance(collection)
+        self.stdout.write(
+            f"Gold questions: {done}. "
+            f"Now {balance.relevant:,} relevant and {balance.not_relevant:,} not relevant."
+        )
+        if balance.is_uneven:
+            self.stderr.write(self.style.WARNING("Choose about as many with each answer."))
