@@ -191,8 +191,12 @@ def _start_worker() -> Child:
 def _start(command: list[str]) -> Child:
     """Start `python -m command` in a session of its own, so that Ctrl+C reaches only this process."""
     paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
-    environment = ONE_BLAS_THREAD | os.environ | {
-        "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
-        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-    }
+    environment = (
+        ONE_BLAS_THREAD
+        | os.environ
+        | {
+            "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
+            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        }
+    )
     return subprocess.Popen([sys.executable, "-m", *command], env=environment, start_new_session=True)  # noqa: S603
