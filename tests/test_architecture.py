@@ -53,6 +53,8 @@ PURE = (
     "evaluation/replay.py",
     "evaluation/software.py",
     "evaluation/simulation.py",
+    "evaluation/audit_sample.py",
+    "evaluation/audit_estimates.py",
     "evaluation/simulation_table.py",
     "evaluation/significance",
     "evaluation/charts.py",
