@@ -10,6 +10,7 @@ from django import forms
 from labeling.gold_options import LARGEST_SHARE, MOST_PRACTICE, site_options
 from labeling.models import Queue
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
+from labeling.rules import RULES_IN_WORDS
 from pooling.models import Collection, Pool
 
 
@@ -73,7 +74,7 @@ class ReleaseForm(forms.Form):
 
     name = forms.CharField(max_length=200, help_text="For instance “2026-03” or “after the pilot”. It stays.")
     rule = forms.ChoiceField(
-        choices=[("majority", "majority of the verdicts on a pair; a tie has no label")],
+        choices=[(name, f"{name}: {line}") for name, line in RULES_IN_WORDS.items()],
         initial="majority",
         help_text="How several verdicts on a pair become one label.",
     )

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Exists, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Queue, Verdict
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 PAIR = ["query_id", "document_id"]
+IDS = ("query__external_id", "document__external_id")
 
 
 @dataclass(frozen=True)
@@ -52,9 +53,8 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     """
     import polars as pl
 
-    decide = _rule(rule)
     gold = _gold(collection)
-    decided = decide(_votes(collection).join(gold, on=PAIR, how="anti"))
+    decided = _decided(collection, rule, gold)
     final = decided.filter(pl.col("outcome") == "final")
     imported = _imported(collection)
     voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0)
@@ -72,30 +72,43 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     return Labels(frame, undecided, _counts(collection, frame, undecided, ours.join(imported, on=PAIR)))
 
 
-def _rule(name: str) -> Any:
-    from labeling.consensus import rule_named
+def _decided(collection: Collection, rule: str, gold: pl.DataFrame) -> pl.DataFrame:
+    """What the rule makes of the verdicts on pairs that are no gold questions."""
+    from labeling.consensus import Ballots, decide
 
+    verdicts = _verdicts(collection).join(gold, on=PAIR, how="anti")
     try:
-        return rule_named(name)
+        return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
         raise InputError(str(error), fields={"rule": str(error)}) from error
 
 
-def _votes(collection: Collection) -> pl.DataFrame:
-    """Verdicts by kind and the number needed, for each pair that somebody judged."""
-    counts = {verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values}
-    fields = ("query__external_id", "document__external_id")
-    judged = Judgment.objects.counted().filter(collection=collection)
-    rows = judged.order_by().values_list(*fields).annotate(**counts)
-    votes = _frame(rows, {**dict.fromkeys(PAIR, str), **dict.fromkeys(Verdict.values, int)})
-    needs = _needs(collection)
-    return votes.join(needs, on=PAIR, how="left").fill_null(1)
+def _verdicts(collection: Collection) -> pl.DataFrame:
+    """Every verdict that counts, with whose it is."""
+    judged = Judgment.objects.counted().filter(collection=collection).order_by()
+    rows = judged.values_list(*IDS, "annotator__username", "verdict")
+    return _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict"], str))
+
+
+def _gold_answers(collection: Collection) -> pl.DataFrame:
+    """What people said of pairs whose answer is known, by which some rules weigh them."""
+    import polars as pl
+
+    said = Judgment.objects.filter(
+        collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False
+    ).exclude(verdict=Verdict.CANNOT_JUDGE)
+    rows = said.order_by().values_list(*IDS, "annotator__username", "verdict", "event__gold__answer")
+    frame = _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict", "answer"], str))
+    relevant = Verdict.RELEVANT.value
+    return frame.select(
+        *PAIR, "annotator", relevant=pl.col("verdict") == relevant, answer=pl.col("answer") == relevant
+    )
 
 
 def _needs(collection: Collection) -> pl.DataFrame:
     judged = Judgment.objects.filter(collection=collection).values("query")
     items = Item.objects.filter(queue__collection=collection, query__in=judged).order_by()
-    rows = items.values_list("query__external_id", "document__external_id").annotate(
+    rows = items.values_list(*IDS).annotate(
         need=Coalesce(Max("needed", filter=~Q(queue__state=Queue.State.CLOSED)), Max("needed"))
     )
     return _frame(rows, {**dict.fromkeys(PAIR, str), "needed": int})
@@ -112,7 +125,7 @@ def _gold(collection: Collection) -> pl.DataFrame:
         inclusion_probability__isnull=False,
     )
     questions = GoldQuestion.objects.filter(Exists(chosen), collection=collection, active=True).order_by()
-    rows = questions.values_list("query__external_id", "document__external_id", "answer")
+    rows = questions.values_list(*IDS, "answer")
     frame = _frame(rows, {**dict.fromkeys(PAIR, str), "answer": str})
     is_relevant = pl.col("answer") == Verdict.RELEVANT.value
     return frame.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"))
@@ -121,9 +134,7 @@ def _gold(collection: Collection) -> pl.DataFrame:
 def _imported(collection: Collection) -> pl.DataFrame:
     import polars as pl
 
-    rows = ImportedLabel.objects.filter(collection=collection).values_list(
-        "query__external_id", "document__external_id", "relevance"
-    )
+    rows = ImportedLabel.objects.filter(collection=collection).values_list(*IDS, "relevance")
     frame = _frame(rows, {**dict.fromkeys(PAIR, str), "relevance": int})
     return frame.with_columns(pl.col("relevance").cast(pl.Int32))
 
@@ -150,6 +161,7 @@ def _counts(
         "queries": frame["query_id"].n_unique(),
         **{source: int((frame["source"] == source).sum()) for source in ("human", "gold", "imported")},
         "tie": outcomes["tie"],
+        "conflict": outcomes["conflict"],
         "not_final": outcomes["not_final"],
         "cannot_judge": outcomes["cannot_judge"],
         "contradictions": both.filter((pl.col("relevance") >= 0) & ~agrees).height,

@@ -11,6 +11,7 @@ from labeling.item_numbers import LARGEST_NUMBER, item_of
 from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
+from labeling.rules import RULES_IN_WORDS
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
@@ -329,7 +330,7 @@ class ReleaseRequestSerializer(serializers.Serializer[Any]):
     """How to freeze the labels."""
 
     name = serializers.CharField(max_length=200)
-    rule = serializers.ChoiceField(choices=["majority"], default="majority")
+    rule = serializers.ChoiceField(choices=list(RULES_IN_WORDS), default="majority")
 
 
 class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):

@@ -113,6 +113,7 @@ def test_the_sidecar_tells_where_the_labels_come_from(world: World) -> None:
         "gold": 0,
         "imported": 0,
         "tie": 0,
+        "conflict": 0,
         "not_final": 0,
         "cannot_judge": 0,
         "contradictions": 0,
@@ -261,3 +262,22 @@ def test_labelled_pairs_are_not_queued(world: World) -> None:
     import_text(world, "q1 0 d1 1\nq1 0 d2 -1\n")
     queue = make_queue(world, pairs=2)
     assert list(queue.items.values_list("document__external_id", flat=True)) == ["d2"]
+
+
+def test_the_rule_decides_what_a_label_is_and_is_named(world: World) -> None:
+    queue = make_queue(world, needed=2, pairs=2)
+    first, second = (lease.item_id for lease in claim(queue, world.ben, 2).leases)
+    for item, said in ((first, "relevant"), (second, "not_relevant")):
+        judge(queue, world.ben, item, "relevant")
+        judge(queue, world.cleo, item, said)
+    assert current_labels(world.collection, "unanimous").counts["conflict"] == 1
+    assert current_labels(world.collection, "majority").counts["tie"] == 1
+    release = release_qrels(world.collection, name="agreed", rule="unanimous", user=world.ada)
+    assert (release.rule, release.pair_count, release.sidecar["counts"]["conflict"]) == ("unanimous", 1, 1)
+
+
+@pytest.mark.parametrize(("rule", "sentence"), [("coin", "Choose one of"), ("dawid-skene", "three people")])
+def test_a_rule_that_cannot_be_used_is_refused(world: World, rule: str, sentence: str) -> None:
+    judged_release(world)
+    with pytest.raises(InputError, match=sentence):
+        release_qrels(world.collection, name="second", rule=rule, user=world.ada)

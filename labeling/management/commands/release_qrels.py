@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.rules import RULES_IN_WORDS
 from pooling.commands import InputCommand
 
 
@@ -14,7 +15,9 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--name", required=True, help="what the release is called")
-        parser.add_argument("--rule", default="majority", help="how verdicts become a label: majority")
+        parser.add_argument(
+            "--rule", default="majority", help=f"how verdicts become a label: {', '.join(RULES_IN_WORDS)}"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.qrels import release_qrels
