@@ -19,7 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue
+from labeling.gold_options import GoldOptions
+from labeling.gold_questions import add_question, change_question
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
+from labeling.quarantine import impose, lift
 from labeling.queues import (
     Submission,
     change_state,
@@ -36,12 +39,18 @@ from tests.labeling.helpers import make_queue
 from tests.world import World
 
 PEOPLE = st.sampled_from(["ada", "ben", "cleo"])
+GOLD_PAIRS = {"d1": "relevant", "d3": "relevant", "d4": "not_relevant", "d5": "not_relevant"}
 VERDICTS = st.sampled_from(["relevant", "not_relevant", "cannot_judge"])
-PLACE = st.integers(0, 5)
+PLACE = st.integers(0, 8)  # six pairs of the pool, and up to three gold questions from elsewhere
+QUESTION = st.integers(0, 3)
+GOLD = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
 
 
 class Judging(RuleBasedStateMachine):
-    """Three people, six pairs, one or two judgments needed; every example is a transaction that is undone."""
+    """Three people, six pairs, one or two judgments needed; four gold questions, one of them of the pool.
+
+    Every example is a transaction that is undone.
+    """
 
     world: World
 
@@ -50,7 +59,11 @@ class Judging(RuleBasedStateMachine):
         self.atomic = transaction.atomic()
         self.atomic.__enter__()
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
-        self.queues = {needed: make_queue(self.world, needed=needed) for needed in (1, 2)}
+        self.questions = [
+            add_question(self.world.collection, query="q1", document=document, answer=answer)
+            for document, answer in GOLD_PAIRS.items()
+        ]
+        self.queues = {needed: make_queue(self.world, needed=needed, gold=GOLD) for needed in (1, 2)}
         self.needed = 1
         # What the model remembers: key → (person, item), and for each person and pair the keys that stand.
         self.acknowledged: dict[str, tuple[str, int]] = {}
@@ -73,7 +86,7 @@ class Judging(RuleBasedStateMachine):
 
     def item(self, place: int) -> Item:
         """An item of the queue by its place in the order."""
-        return self.queue.items.order_by("order_key")[place]
+        return self.queue.items.order_by("-order_key", "pk")[place]
 
     @rule(needed=st.sampled_from([1, 2]))
     def turn_to_the_other_queue(self, needed: int) -> None:
@@ -98,6 +111,8 @@ class Judging(RuleBasedStateMachine):
 
     def check_nothing_is_free_for(self, user: User) -> None:
         """An empty answer is true: each open item is judged by this person or fully held by others."""
+        if self.is_paused(user):
+            return
         for item in self.queue.items.filter(state="open"):
             held = Lease.objects.filter(item=item, expires_at__gt=self.now).count()
             pair = {"query": item.query_id, "document": item.document_id}
@@ -129,6 +144,20 @@ class Judging(RuleBasedStateMachine):
         assert outcome.status in ("stored", "extra")
         self.acknowledged[key] = name, item.pk
         self.standing.setdefault((name, item.query_id, item.document_id), []).append(key)
+
+    @rule(name=PEOPLE)
+    def is_paused_or_restored(self, name: str) -> None:
+        user = self.person(name)
+        act = lift if self.is_paused(user) else impose
+        act(self.queue, user, by=self.world.ada, now=self.now)
+
+    @rule(place=QUESTION, changes=st.sampled_from([{"active": False}, {"active": True}, {"practice": True}]))
+    def a_gold_question_changes(self, place: int, changes: dict[str, bool]) -> None:
+        change_question(self.questions[place], **changes)
+
+    def is_paused(self, user: User) -> bool:
+        """Whether somebody is in quarantine in the queue."""
+        return self.queue.quarantines.filter(annotator=user, lifted_at=None).exists()
 
     @rule(name=PEOPLE, place=PLACE)
     def skips(self, name: str, place: int) -> None:
@@ -172,13 +201,38 @@ class Judging(RuleBasedStateMachine):
 
     @invariant()
     def counters_are_true_and_never_above_the_need(self) -> None:
-        votes = Counter(Judgment.objects.exclude(verdict="cannot_judge").values_list("query", "document"))
+        counted = Judgment.objects.filter(is_gold=False, quarantine=None).exclude(verdict="cannot_judge")
+        votes = Counter(counted.values_list("query", "document"))
         leases = Counter(Lease.objects.values_list("item", flat=True))
         for item in Item.objects.all():
+            if item.state in ("gold", "aside"):
+                assert (item.done, item.leased, item.leased_until) == (0, 0, None)
+                continue
             assert item.done + item.leased <= item.needed
             assert item.leased == leases[item.pk]
             assert item.done == min(votes[item.query_id, item.document_id], item.needed - item.leased)
             assert (item.leased_until is None) == (item.leased == 0)
+
+    @invariant()
+    def items_follow_the_gold_questions(self) -> None:
+        for question in self.questions:
+            for item in Item.objects.filter(query=question.query, document=question.document):
+                known = "aside" if question.practice else "gold"
+                assert (item.state == known) if question.active else (item.state != "gold")
+
+    @invariant()
+    def whoever_is_paused_holds_nothing_and_counts_for_nothing(self) -> None:
+        for quarantine in Quarantine.objects.filter(lifted_at=None):
+            queue, annotator = quarantine.queue, quarantine.annotator
+            assert not Lease.objects.filter(item__queue=queue, annotator=annotator).exists()
+            own = Judgment.objects.filter(annotator=annotator, event__queue=queue, is_gold=False)
+            assert set(own.values_list("quarantine", flat=True)) <= {quarantine.pk}
+        assert not Judgment.objects.filter(quarantine__lifted_at__isnull=False).exists()
+
+    @invariant()
+    def an_answer_to_a_gold_question_is_marked(self) -> None:
+        for judgment in Judgment.objects.select_related("event"):
+            assert judgment.is_gold == (judgment.event.gold_id is not None)
 
     @invariant()
     def every_acknowledged_verdict_is_there_once(self) -> None:
