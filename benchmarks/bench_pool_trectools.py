@@ -82,7 +82,8 @@ def main() -> None:
         fine = fine and same and net >= FASTER_THAN
         print(
             f"trectools {strategy}: {seconds:.1f} s whole, {pooling:.1f} s of processor less start-up: "
-            f"{ratio:.1f} × and {net:.0f} × ours (at least {FASTER_THAN} ×); {'the same pool' if same else 'ANOTHER POOL'}",
+            f"{ratio:.1f} × and {net:.0f} × ours (at least {FASTER_THAN} ×); "
+            f"{'the same pool' if same else 'ANOTHER POOL'}",
             flush=True,
         )
     raise SystemExit(0 if fine else 1)
