@@ -1,6 +1,6 @@
-"""Pictures of an evaluation: Altair specifications, and their SVG and PNG without a network. No Django here.
+"""Pictures of an evaluation: Altair specifications. No Django here.
 
-Altair and vl-convert are imported inside the functions, because they take longer to load than a page may.
+Altair is imported inside the functions, because it takes longer to load than a page may.
 """
 
 from __future__ import annotations
@@ -10,42 +10,28 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from pooling.charting import DARK, LIGHT, Theme, finished, to_png, to_svg
+
 if TYPE_CHECKING:
     import altair as alt
     import pandas as pd
 
-FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+__all__ = [
+    "DARK",
+    "LIGHT",
+    "forest",
+    "forest_size",
+    "found_curves",
+    "picture_size",
+    "recall_curve",
+    "to_png",
+    "to_svg",
+]
+
 # Runs share a colour only from the ninth on, and then differ by dash; neighbours differ by mark as well, so
 # that no reader needs the colour. Each colour has a contrast of at least 3 to 1 with its background.
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 3), (9, 3, 2, 3), (4, 4), (12, 4), (1, 5))
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
-
-
-@dataclass(frozen=True)
-class Theme:
-    """The colours of a picture; those of the style sheet, so that it sits in the page."""
-
-    background: str
-    ink: str
-    quiet: str
-    line: str
-    runs: tuple[str, ...]
-
-
-LIGHT = Theme(
-    background="#ffffff",
-    ink="#1d2327",
-    quiet="#545f66",
-    line="#e4e0d7",
-    runs=("#0068a8", "#c44900", "#007f5f", "#a23b7d", "#8a6400", "#5a50c8", "#1d2327", "#6f7b84"),
-)
-DARK = Theme(
-    background="#1c2226",
-    ink="#e8eaeb",
-    quiet="#a7b1b7",
-    line="#333c42",
-    runs=("#56b4e9", "#f5925a", "#4cc9a0", "#e59ac6", "#ecc84e", "#aea6fa", "#f4f4f4", "#8f9ca5"),
-)
 
 
 def recall_curve(
@@ -62,19 +48,12 @@ def recall_curve(
     missing values: then there is no band). Runs keep the order of `order`, or that of the rows. `narrow` puts
     the legend below, for a telephone. K is on a logarithmic axis, because the first ranks matter most.
     """
-    import altair as alt
-
     runs = list(dict.fromkeys(order if order is not None else curve["run"]))
     look = _Look(runs, DARK if dark else LIGHT, narrow)
     share = {"title": title, "scale": _share_scale(curve)}
     one = curve["k"].nunique() == 1
     layers = _dots(curve, look, share) if one else _lines(curve, look, share)
-    width, height = picture_size(len(runs), curve["k"].nunique(), narrow=narrow)
-    # The size is that of the whole picture, so that a page can leave room for it before it is there.
-    fit = alt.AutoSizeParams(type="fit", contains="padding")
-    sized = alt.layer(*layers).properties(width=width, height=height, autosize=fit)
-    finished: alt.LayerChart = sized.configure(**_configuration(look.theme))
-    return finished
+    return finished(layers, picture_size(len(runs), curve["k"].nunique(), narrow=narrow), look.theme)
 
 
 def found_curves(
@@ -111,11 +90,7 @@ def found_curves(
     limit = pd.DataFrame({"share": [0.0, *shares], "found": [0.0, *best]})
     dotted = alt.Chart(limit).mark_line(strokeDash=[2, 4], strokeWidth=1.5, color=look.theme.quiet)
     layers = [dotted.encode(x=across, y=height), line, *([] if look.many else [mark])]
-    width, height_ = picture_size(len(curves), len(shares), narrow=narrow)
-    fit = alt.AutoSizeParams(type="fit", contains="padding")
-    sized = alt.layer(*layers).properties(width=width, height=height_, autosize=fit)
-    finished: alt.LayerChart = sized.configure(**_configuration(look.theme))
-    return finished
+    return finished(layers, picture_size(len(curves), len(shares), narrow=narrow), look.theme)
 
 
 def picture_size(run_count: int, cutoff_count: int, *, narrow: bool = False) -> tuple[int, int]:
@@ -207,26 +182,6 @@ def _dots(curve: pd.DataFrame, look: _Look, share: dict[str, Any]) -> list[alt.C
     ]
 
 
-def to_svg(chart: alt.LayerChart) -> bytes:
-    """The picture as SVG; needs no network and no browser."""
-    import vl_convert
-
-    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_grammar_version())).encode()
-
-
-def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:
-    """The picture as PNG with `scale` pixels per point."""
-    import vl_convert
-
-    return bytes(vl_convert.vegalite_to_png(chart.to_dict(), vl_version=_grammar_version(), scale=scale))
-
-
-def _grammar_version() -> str:
-    import altair as alt
-
-    return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])
-
-
 def _cycle(values: Sequence[str], runs: Sequence[str]) -> list[str]:
     return [values[index % len(values)] for index in range(len(runs))]
 
@@ -281,11 +236,7 @@ def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool 
             x=at("estimate")
         ),
     ]
-    width, height = forest_size(len(table), narrow=narrow)
-    fit = alt.AutoSizeParams(type="fit", contains="padding")
-    sized = alt.layer(*layers).properties(width=width, height=height, autosize=fit)
-    finished: alt.LayerChart = sized.configure(**_configuration(theme))
-    return finished
+    return finished(layers, forest_size(len(table), narrow=narrow), theme)
 
 
 def _share_scale(curve: pd.DataFrame) -> alt.Scale:
@@ -295,24 +246,3 @@ def _share_scale(curve: pd.DataFrame) -> alt.Scale:
     # The next tenth above the highest point, and all of [0, 1] where nothing is known.
     top = math.ceil(10 * float(highest) + 0.2) / 10 if highest <= 1 else 1.0
     return alt.Scale(domain=[0, min(top, 1.0)], nice=False)
-
-
-def _configuration(theme: Theme) -> dict[str, Any]:
-    words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
-    return {
-        "background": theme.background,
-        "font": FONT,
-        "padding": {"left": 12, "right": 16, "top": 14, "bottom": 10},
-        "view": {"stroke": None},
-        "axis": {
-            **words,
-            "labelFontSize": 13,
-            "titleFontSize": 13,
-            "titleFontWeight": "normal",
-            "gridColor": theme.line,
-            "domainColor": theme.quiet,
-            "tickColor": theme.quiet,
-            "titlePadding": 8,
-        },
-        "legend": {"labelColor": theme.ink, "labelFont": FONT, "labelFontSize": 13, "rowPadding": 4},
-    }

@@ -14,7 +14,8 @@ from evaluation.charts import forest_size
 from evaluation.comparison_page import PairView, comparison_context
 from evaluation.models import Report
 from evaluation.report_comparisons import Compared, compared, deciding_csv, forest_svg
-from evaluation.report_files import VARIANTS, chart_key
+from evaluation.report_files import chart_key
+from pooling.charting import VARIANTS
 
 
 @login_required

@@ -64,7 +64,7 @@ def chart_key(replay: Replay) -> str:
 
 
 def chart_svg(replay: Replay, variant: str) -> bytes:
-    """The found-by-effort curves as SVG; `variant` is one of `evaluation.report_files.VARIANTS`."""
+    """The found-by-effort curves as SVG; `variant` is one of `pooling.charting.VARIANTS`."""
     name = f"replays/{chart_key(replay)}-{variant}.svg"
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:

@@ -15,9 +15,9 @@ from evaluation.models import Replay
 from evaluation.replay_form import ReplayForm
 from evaluation.replay_page import replay_context
 from evaluation.replays import request_replay
-from evaluation.report_files import VARIANTS
 from labeling.labels import has_labels
 from pooling.access import ADMIN, collection_for
+from pooling.charting import VARIANTS
 from pooling.problems import InputError
 
 

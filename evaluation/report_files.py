@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
 LOOK = 1
-VARIANTS = ("light", "dark", "light-narrow", "dark-narrow")
 # Written by `report_comparisons.py`.
 OTHERS = ("comparisons.json", "unjudged.parquet")
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
@@ -212,7 +211,7 @@ def chart_png(report: Report, measure: str) -> bytes:
 
 
 def draw(report: Report, measure: str, variant: str) -> Any:
-    """The Altair chart of a report's curve; `variant` is one of VARIANTS."""
+    """The Altair chart of a report's curve; `variant` is one of `pooling.charting.VARIANTS`."""
     import pandas as pd
 
     from evaluation import charts

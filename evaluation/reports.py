@@ -25,8 +25,9 @@ from evaluation.report_choices import (
 )
 from evaluation.report_comparisons import comparisons_of, store_comparisons, unjudged_frame
 from evaluation.report_estimates import basis_of, estimates_of, too_large
-from evaluation.report_files import VARIANTS, chart_svg, delete_parts, store_parts
+from evaluation.report_files import chart_svg, delete_parts, store_parts
 from labeling.qrels import read_release
+from pooling.charting import VARIANTS
 from pooling.jobs import job_kind, start_job
 from pooling.models import Collection, Job, Pool, Run
 from pooling.pools import pooled_frame

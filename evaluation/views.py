@@ -13,10 +13,11 @@ from evaluation.access import report_for
 from evaluation.downloads import download
 from evaluation.forms import ReportForm, ReportView, SettingsForm
 from evaluation.models import Report
-from evaluation.report_files import VARIANTS, chart_svg
+from evaluation.report_files import chart_svg
 from evaluation.report_page import report_context
 from evaluation.reports import request_report
 from pooling.access import ADMIN, collection_for
+from pooling.charting import VARIANTS
 from pooling.models import Collection
 from pooling.problems import InputError
 

@@ -1,0 +1,96 @@
+"""What all pictures share: colours, letters, and SVG and PNG without a network. No Django here.
+
+Altair and vl-convert are imported inside the functions, because they take longer to load than a page may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import altair as alt
+
+FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'DejaVu Sans', sans-serif"
+VARIANTS = ("light", "dark", "light-narrow", "dark-narrow")
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of a picture; those of the style sheet, so that it sits in the page."""
+
+    background: str
+    ink: str
+    quiet: str
+    line: str
+    runs: tuple[str, ...]
+
+
+LIGHT = Theme(
+    background="#ffffff",
+    ink="#1d2327",
+    quiet="#545f66",
+    line="#e4e0d7",
+    runs=("#0068a8", "#c44900", "#007f5f", "#a23b7d", "#8a6400", "#5a50c8", "#1d2327", "#6f7b84"),
+)
+DARK = Theme(
+    background="#1c2226",
+    ink="#e8eaeb",
+    quiet="#a7b1b7",
+    line="#333c42",
+    runs=("#56b4e9", "#f5925a", "#4cc9a0", "#e59ac6", "#ecc84e", "#aea6fa", "#f4f4f4", "#8f9ca5"),
+)
+
+
+def finished(layers: Sequence[alt.Chart], size: tuple[int, int], theme: Theme) -> alt.LayerChart:
+    """Layers as one picture of a theme. `size` is that of the whole picture, so that a page can leave room
+    for it before it is there.
+    """
+    import altair as alt
+
+    fit = alt.AutoSizeParams(type="fit", contains="padding")
+    sized = alt.layer(*layers).properties(width=size[0], height=size[1], autosize=fit)
+    picture: alt.LayerChart = sized.configure(**_configuration(theme))
+    return picture
+
+
+def to_svg(chart: alt.LayerChart) -> bytes:
+    """The picture as SVG; needs no network and no browser."""
+    import vl_convert
+
+    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_grammar_version())).encode()
+
+
+def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:
+    """The picture as PNG with `scale` pixels per point."""
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_png(chart.to_dict(), vl_version=_grammar_version(), scale=scale))
+
+
+def _grammar_version() -> str:
+    import altair as alt
+
+    return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])
+
+
+def _configuration(theme: Theme) -> dict[str, Any]:
+    words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
+    return {
+        "background": theme.background,
+        "font": FONT,
+        "padding": {"left": 12, "right": 16, "top": 14, "bottom": 10},
+        "view": {"stroke": None},
+        "axis": {
+            **words,
+            "labelFontSize": 13,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "gridColor": theme.line,
+            "domainColor": theme.quiet,
+            "tickColor": theme.quiet,
+            "titlePadding": 8,
+        },
+        "legend": {"labelColor": theme.ink, "labelFont": FONT, "labelFontSize": 13, "rowPadding": 4},
+    }
