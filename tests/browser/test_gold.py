@@ -1,0 +1,65 @@
+"""The practice round, and an admin who pauses an annotator and restores them, in a real browser."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from labeling.gold_options import GoldOptions
+from labeling.gold_questions import add_question
+from labeling.queues import open_queue
+from tests.browser.judging import open_judging
+from tests.browser.test_accessibility import PHONE, violations
+from tests.labeling.helpers import judge, make_pool
+from tests.world import World
+
+
+def test_practice_comes_first_and_explains(page_of: Callable[..., Page], world: World) -> None:
+    for document, answer in (("d3", "relevant"), ("d4", "not_relevant")):
+        why = f"Because of {document}."
+        add_question(
+            world.collection, query="q1", document=document, answer=answer, reason=why, practice=True
+        )
+    queue = open_queue(make_pool(world), seed=1, gold=GoldOptions(0, 0, practice_questions=2))
+    page = page_of(world.ben, **PHONE)
+    page.goto(f"/queues/{queue.pk}/judge/")
+    expect(page.get_by_text("Practice question 1 of 2")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Relevant", exact=True).click()
+    expect(page.get_by_role("heading", name="Right")).to_be_visible()
+    expect(page.get_by_text("Because of d3.")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("link", name="Next practice question").click()
+    page.get_by_role("button", name="Relevant", exact=True).click()
+    expect(page.get_by_role("heading", name="Not right")).to_be_visible()
+    expect(page.get_by_text("Because of d4.")).to_be_visible()
+    page.get_by_role("link", name="Begin judging").click()
+    expect(page.locator("#judging [data-part=title]")).to_be_visible()
+
+
+def test_an_admin_pauses_and_restores(page_of: Callable[..., Page], world: World) -> None:
+    question = add_question(world.collection, query="q1", document="d5", answer="relevant", reason="It is.")
+    options = GoldOptions(0.5, 0.5, practice_questions=0, gold_pause="proposed")
+    queue = open_queue(make_pool(world), seed=1, gold=options)
+    judge(queue, world.ben, queue.items.get(document=question.document).pk, "not_relevant", active_ms=700)
+    admin = page_of(world.ada)
+    admin.goto("/collections/harbour/gold/")
+    assert violations(admin) == []
+    admin.goto(f"/queues/{queue.pk}/gold/")
+    assert violations(admin) == []
+    admin.get_by_role("link", name="ben", exact=True).click()
+    expect(admin.get_by_text("It is.")).to_be_visible()
+    assert violations(admin) == []
+    admin.get_by_label("Why").fill("answers within a second")
+    admin.get_by_role("button", name="Pause and set aside").click()
+    expect(admin.get_by_role("button", name="Restore")).to_be_visible()
+    assert violations(admin) == []
+    ben = page_of(world.ben)
+    ben.goto(f"/queues/{queue.pk}/judge/")
+    sentence = "This queue is paused for you until an admin has looked at your work"
+    expect(ben.locator("[data-part=empty_text]")).to_contain_text(sentence)
+    admin.get_by_role("button", name="Restore").click()
+    expect(admin.get_by_role("button", name="Pause and set aside")).to_be_visible()
+    expect(admin.get_by_role("row", name="answers within a second")).to_contain_text("by ada")
+    open_judging(ben, queue)
