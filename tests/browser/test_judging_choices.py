@@ -9,7 +9,16 @@ from playwright.sync_api import Page, expect
 
 from labeling import judging
 from labeling.models import JudgmentEvent, Queue
-from tests.browser.judging import all_saved, on_screen, open_judging, press, ready, stored
+from tests.browser.judging import (
+    all_saved,
+    eventually,
+    leased,
+    on_screen,
+    open_judging,
+    press,
+    ready,
+    stored,
+)
 from tests.world import World
 
 TEXT = "Nothing of use is here. " * 60 + "\nA night bus leaves at one 🚌. " + "Nor is it there. " * 60
@@ -160,3 +169,61 @@ def test_nothing_moves_between_documents(page: Page) -> None:
         assert places()[:2] == before[:2]
         assert places()[2]["y"] == before[2]["y"]  # type: ignore[index]
         press(page, "f")
+
+
+def test_stopping_after_a_query_pauses_where_it_ends(page: Page, queue: Queue) -> None:
+    stop = page.get_by_role("button", name="Stop after this query")
+    query = on_screen(page).query
+    page.keyboard.press("q")
+    expect(stop).to_have_attribute("aria-pressed", "true")
+    stop.click()
+    expect(stop).to_have_attribute("aria-pressed", "false")
+    stop.click()
+    judged = [press(page, "j") for _ in range(6)]
+    paused = page.locator("[data-part=paused]")
+    expect(paused).to_contain_text("This query is done")
+    expect(paused).to_contain_text("went back to the queue for now.")
+    assert {pair.query for pair in judged} == {query}
+    all_saved(page)
+    eventually(page, lambda: leased(queue) == 0)
+    page.keyboard.press("p")
+    ready(page)
+    assert on_screen(page).query != query
+    expect(stop).to_have_attribute("aria-pressed", "false")
+    press(page, "f")
+    all_saved(page)
+    assert len(stored(queue)) == 7
+
+
+def test_an_undo_into_the_query_before_does_not_stop(page: Page, queue: Queue) -> None:
+    judged = [press(page, "j") for _ in range(6)]
+    ready(page)
+    second = on_screen(page).query
+    assert second != judged[0].query
+    page.keyboard.press("q")
+    page.keyboard.press("u")
+    expect(page.locator("#document-title")).to_have_text(judged[-1].title)
+    press(page, "f")
+    for _ in range(6):
+        assert press(page, "j").query == second
+    expect(page.locator("[data-part=paused]")).to_contain_text("This query is done")
+
+
+def test_long_names_push_nothing_off_a_phone(
+    page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    queue.name = "n" * 200
+    queue.save()
+    world.collection.queries.update(text="q" * 400)
+    for options in ({"has_touch": True, "is_mobile": True}, {"java_script_enabled": False}):
+        page = page_of(world.ben, viewport={"width": 390, "height": 780}, **options)
+        page.goto(f"/queues/{queue.pk}/judge/")
+        expect(page.get_by_role("button", name="Relevant", exact=True)).to_be_in_viewport(ratio=1)
+        name = page.locator(".judging-queue").bounding_box()
+        after = page.locator(".judging-progress").bounding_box()
+        assert name is not None
+        assert after is not None
+        assert name["x"] + name["width"] <= 390
+        assert name["y"] + name["height"] <= after["y"]
+        pause = page.locator(".judging-tools").bounding_box()
+        assert pause is None or name["x"] + name["width"] <= pause["x"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from django.db import OperationalError
 from playwright.sync_api import BrowserContext, Dialog, Error, Page, Route, expect
 
 from labeling.models import Item, JudgmentEvent, Lease, Queue
@@ -180,6 +181,23 @@ def test_a_queue_closed_meanwhile_takes_what_is_held_and_says_so(page: Page, que
     judged = {press(page, "j"): "relevant" for _ in range(10)}
     expect(page.locator("[data-part=empty]")).to_contain_text("This queue is closed")
     assert stored(queue) == judged
+
+
+def test_a_full_disk_is_said_and_the_verdict_is_kept_until_there_is_room(
+    page: Page, queue: Queue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise OperationalError("database or disk is full")
+
+    with monkeypatch.context() as full:
+        full.setattr("labeling.api.record_judgment", fail)
+        judged = press(page, "j")
+        expect(save_state(page)).to_contain_text(
+            "The server's disk is full. 1 verdict kept here, sent when there is room"
+        )
+        assert kept(page) == 1
+    expect(save_state(page)).to_have_text("All saved")
+    assert stored(queue) == {judged: "relevant"}
 
 
 def test_two_tabs_do_not_show_what_the_other_has_judged(page: Page, queue: Queue) -> None:
