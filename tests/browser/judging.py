@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -15,6 +16,7 @@ from tests.world import DOCUMENTS, QUERIES, World
 # Calls that send verdicts; some of them claim items too.
 JUDGMENTS = re.compile(r"/judgments/(\?claim=\d+)?$")
 VERDICT_KEYS = {"j": "relevant", "f": "not_relevant"}
+PATIENCE_SECONDS = 30
 
 
 class Pair(NamedTuple):
@@ -104,8 +106,7 @@ def leased(queue: Queue) -> int:
 
 def eventually(page: Page, condition: Callable[[], bool]) -> None:
     """Wait for what no page can show, because the page that did it is gone."""
-    for _ in range(100):
-        if condition():
-            return
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come about"
         page.wait_for_timeout(50)
-    raise AssertionError("it did not come about within five seconds")

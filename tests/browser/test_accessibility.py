@@ -13,7 +13,7 @@ from evaluation.conventions import Conventions
 from evaluation.reports import create_report
 from labeling.models import Queue
 from labeling.qrels import release_qrels
-from tests.browser.judging import open_judging, press, ready
+from tests.browser.judging import eventually, open_judging, press, ready
 from tests.labeling.helpers import judge
 from tests.world import World
 
@@ -23,10 +23,13 @@ LOOKS: dict[str, dict[str, Any]] = {
     "dark": {"color_scheme": "dark", "reduced_motion": "reduce"},
     "phone": PHONE,
 }
+# A page whose document has come may still wait for its style sheets.
+IS_STYLED = "document.styleSheets.length === document.querySelectorAll('link[rel=stylesheet]').length"
 
 
 def violations(page: Page) -> list[str]:
     """What axe-core has to say of the page as it is now: rule and element."""
+    eventually(page, lambda: bool(page.evaluate(IS_STYLED)))
     found = Axe().run(page).response["violations"]
     return [f"{rule['id']}: {node['html'][:150]}" for rule in found for node in rule["nodes"]]
 

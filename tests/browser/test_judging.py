@@ -143,13 +143,19 @@ def test_a_failed_save_is_tried_again_and_said(page: Page, queue: Queue) -> None
 
 
 def test_an_answer_that_is_lost_does_not_store_a_verdict_twice(page: Page, queue: Queue) -> None:
-    def lose(route: Route) -> None:
-        route.fetch()
-        route.abort("connectionreset")
+    tries: list[Route] = []
 
-    page.route(JUDGMENTS, lose, times=1)
+    def lose_the_first(route: Route) -> None:
+        tries.append(route)
+        if len(tries) == 1:
+            route.fetch()
+            route.abort("connectionreset")
+
+    page.route(JUDGMENTS, lose_the_first)
     judged = press(page, "j")
-    expect(save_state(page)).to_contain_text("trying again")
+    eventually(page, lambda: len(tries) == 2)
+    expect(save_state(page)).to_contain_text("1 waiting, trying again")
+    tries[1].continue_()
     all_saved(page)
     assert stored(queue) == {judged: "relevant"}
     assert JudgmentEvent.objects.count() == 1
@@ -202,7 +208,9 @@ def test_undo_after_a_reload_reaches_what_was_judged_before(page: Page, queue: Q
 def test_an_undo_before_the_verdict_was_sent_leaves_no_trace(page: Page, queue: Queue) -> None:
     under_way: list[Route] = []
     page.route(JUDGMENTS, lambda route: under_way.append(route))
-    first, second = press(page, "j"), press(page, "j")  # the first is under way, the second waits behind it
+    first = press(page, "j")
+    eventually(page, lambda: len(under_way) == 1)
+    second = press(page, "j")  # waits behind the first
     ready(page)
     page.keyboard.press("u")
     expect(page.locator("#document-title")).to_have_text(second.title)

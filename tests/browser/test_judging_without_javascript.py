@@ -14,7 +14,8 @@ from tests.world import World
 
 def click(page: Page, name: str) -> Pair:
     shown = on_screen(page)
-    page.get_by_role("button", name=name, exact=True).click()
+    with page.expect_event("domcontentloaded"):
+        page.get_by_role("button", name=name, exact=True).click()
     return shown
 
 
