@@ -111,7 +111,7 @@ class _Verdicts:
         counted = np.bincount(self.annotator, weights=right) + self.prior[0]
         total = np.bincount(self.annotator, weights=of) + sum(self.prior)
         half: Floats = np.full_like(counted, 0.5)
-        return np.divide(counted, total, out=half, where=total > 0)
+        return np.asarray(np.divide(counted, total, out=half, where=total > 0))
 
 
 def _log(value: Floats | float) -> Floats:

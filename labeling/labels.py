@@ -25,8 +25,9 @@ class Labels:
     """The labels of a collection and what has none.
 
     `frame`: query_id, document_id (the collection's own ids), relevance (Int32; negative is "pooled, not
-    judged"), source (`human`, `gold` or `imported`), sorted bytewise by query, then document. `undecided`:
-    the pairs with verdicts but without a label, with their `outcome`. `counts` has whole numbers of pairs.
+    judged"), source (`human`, `adjudicated`, `gold` or `imported`), sorted bytewise by query, then document.
+    `undecided`: the pairs with verdicts but without a label, with their `outcome`. `counts` has whole numbers
+    of pairs.
     """
 
     frame: pl.DataFrame
@@ -47,36 +48,47 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
 
     1. Pairs with as many verdicts as their queue needs get the label of `rule`; the largest need counts
        where several queues hold a pair, and closed queues only where no other does.
-    2. A gold question of a pool has its answer as label, whatever else is known of the pair.
+    2. A gold question of a pool has its answer as label, whatever else is known of the pair; else a pair
+       that was adjudicated has what the latest adjudicator said.
     3. Imported labels count for pairs without verdicts of our own. Where both exist our own wins, and a
        contradiction is counted. Only final labels count: pairs with too few verdicts or a tie have none.
     """
     import polars as pl
 
     gold = _gold(collection)
-    decided = _decided(collection, rule, gold)
+    adjudicated = _adjudicated(collection).join(gold, on=PAIR, how="anti")
+    settled = pl.concat([gold.select(PAIR), adjudicated.select(PAIR)])
+    decided = _decided(collection, rule, settled)
+    ruled = adjudicated.drop_nulls()
     final = decided.filter(pl.col("outcome") == "final")
     imported = _imported(collection)
     voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0)
     frame = pl.concat(
         [
             final.select(*PAIR, pl.col("label").alias("relevance"), pl.lit("human").alias("source")),
+            ruled.with_columns(source=pl.lit("adjudicated")),
             gold.with_columns(source=pl.lit("gold")),
-            imported.join(
-                pl.concat([voted.select(PAIR), gold.select(PAIR)]), on=PAIR, how="anti"
-            ).with_columns(source=pl.lit("imported")),
+            imported.join(pl.concat([voted.select(PAIR), settled]), on=PAIR, how="anti").with_columns(
+                source=pl.lit("imported")
+            ),
         ]
     ).sort(PAIR)
-    undecided = decided.filter(pl.col("outcome") != "final").select(*PAIR, "outcome").sort(PAIR)
-    ours = pl.concat([final.select(*PAIR, "label"), gold.rename({"relevance": "label"})])
+    given_up = adjudicated.filter(pl.col("relevance").is_null())
+    undecided = pl.concat(
+        [
+            decided.filter(pl.col("outcome") != "final").select(*PAIR, "outcome"),
+            given_up.select(*PAIR, outcome=pl.lit("cannot_judge")),
+        ]
+    ).sort(PAIR)
+    ours = pl.concat([final.select(*PAIR, "label"), pl.concat([gold, ruled]).rename({"relevance": "label"})])
     return Labels(frame, undecided, _counts(collection, frame, undecided, ours.join(imported, on=PAIR)))
 
 
-def _decided(collection: Collection, rule: str, gold: pl.DataFrame) -> pl.DataFrame:
-    """What the rule makes of the verdicts on pairs that are no gold questions."""
+def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.DataFrame:
+    """What the rule makes of the verdicts on pairs that are not settled without it."""
     from labeling.consensus import Ballots, decide
 
-    verdicts = _verdicts(collection).join(gold, on=PAIR, how="anti")
+    verdicts = _verdicts(collection).join(settled, on=PAIR, how="anti")
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
@@ -103,6 +115,18 @@ def _gold_answers(collection: Collection) -> pl.DataFrame:
     return frame.select(
         *PAIR, "annotator", relevant=pl.col("verdict") == relevant, answer=pl.col("answer") == relevant
     )
+
+
+def _adjudicated(collection: Collection) -> pl.DataFrame:
+    """What adjudicators said: relevance is null where they could not judge either."""
+    import polars as pl
+
+    said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True).order_by("event")
+    frame = _frame(said.values_list(*IDS, "verdict"), dict.fromkeys([*PAIR, "verdict"], str))
+    latest = frame.unique(PAIR, keep="last", maintain_order=True)
+    known = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
+    relevance = pl.col("verdict").replace_strict(known, default=None, return_dtype=pl.Int32)
+    return latest.select(*PAIR, relevance.alias("relevance"))
 
 
 def _needs(collection: Collection) -> pl.DataFrame:
@@ -159,7 +183,10 @@ def _counts(
         "not_relevant": int((relevance == 0).sum()),
         "pooled_not_judged": int((relevance < 0).sum()),
         "queries": frame["query_id"].n_unique(),
-        **{source: int((frame["source"] == source).sum()) for source in ("human", "gold", "imported")},
+        **{
+            source: int((frame["source"] == source).sum())
+            for source in ("human", "adjudicated", "gold", "imported")
+        },
         "tie": outcomes["tie"],
         "conflict": outcomes["conflict"],
         "not_final": outcomes["not_final"],

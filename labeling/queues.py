@@ -35,7 +35,7 @@ from django.db import IntegrityError, transaction
 from labeling.gold_options import GoldOptions, checked_options, site_options
 from labeling.gold_questions import follow_gold_in
 from labeling.leases import Claim, EmptyQueue, claim, release, renew
-from labeling.models import ImportedLabel, Item, Judgment, Queue
+from labeling.models import ADJUDICATED, ImportedLabel, Item, Judgment, Queue
 from labeling.ordering import Candidate, fingerprint, order_keys
 from labeling.slots import settle
 from labeling.verdicts import Outcome, Submission, record_judgment, skip, undo
@@ -205,6 +205,7 @@ def _verdicts_in(queue: Queue) -> dict[tuple[int, int], list[str]]:
     """The verdicts that earlier queues of the collection brought, by pair."""
     verdicts = defaultdict(list)
     judgments = Judgment.objects.counted().filter(collection=queue.collection_id)
-    for query, document, verdict in judgments.values_list("query_id", "document_id", "verdict").iterator():
-        verdicts[query, document].append(verdict)
+    rows = judgments.values_list("query_id", "document_id", "verdict", "is_adjudication")
+    for query, document, verdict, settles in rows.iterator():
+        verdicts[query, document].append(ADJUDICATED if settles else verdict)
     return verdicts

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
-from labeling.models import Item, Judgment, Lease, Verdict
+from labeling.models import ADJUDICATED, Item, Judgment, Lease, Verdict
 from labeling.statements import store_slots
 
 # Pairs whose answer is known: their items have no slots, whoever holds or judges them.
@@ -32,12 +32,15 @@ def settle(needed: int, verdicts: Iterable[str], expiries: Sequence[datetime]) -
     """Count the slots of an item from the verdicts on its pair and the expiries of its active leases.
 
     A lease keeps its slot even when a late verdict has come in meanwhile, so `done + leased` never exceeds
-    `needed` through claims; a verdict beyond that waits and fills the slot once the lease is returned.
+    `needed` through claims; a verdict beyond that waits and fills the slot once the lease is returned. An
+    adjudication fills none, and settles the item.
     """
     votes = Counter(verdicts)
     relevant, not_relevant = votes[Verdict.RELEVANT], votes[Verdict.NOT_RELEVANT]
     done = min(relevant + not_relevant, max(0, needed - len(expiries)))
-    if done >= needed:
+    if votes[ADJUDICATED]:
+        state = Item.State.DONE
+    elif done >= needed:
         state = Item.State.ADJUDICATION if relevant == not_relevant else Item.State.DONE
     elif votes[Verdict.CANNOT_JUDGE] >= CANNOT_JUDGE_LIMIT:
         state = Item.State.ADJUDICATION
@@ -85,6 +88,6 @@ def _verdicts_on(items: Sequence[Item]) -> dict[tuple[int, int], list[str]]:
         query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
     )
     verdicts = defaultdict(list)
-    for query, document, verdict in rows.values_list("query_id", "document_id", "verdict"):
-        verdicts[query, document].append(verdict)
+    for judgment in rows.only("query_id", "document_id", "verdict", "is_adjudication"):
+        verdicts[judgment.query_id, judgment.document_id].append(judgment.for_slots)
     return verdicts

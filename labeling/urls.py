@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path
 
-from labeling import api, gold_api, gold_views, judging, views
+from labeling import adjudication_api, adjudication_views, api, gold_api, gold_views, judging, views
 
 urlpatterns: list[URLPattern] = [
     # collections/<slug>/queues/
@@ -12,6 +12,7 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/", views.queue, name="queue"),
     path("queues/<int:queue_id>/state/", views.queue_state, name="queue_state"),
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
+    path("queues/<int:queue_id>/adjudication/", adjudication_views.adjudication, name="adjudication"),
     path("queues/<int:queue_id>/mine/", views.own_work_page, name="own_work"),
     path("queues/<int:queue_id>/practice/", gold_views.practice, name="practice"),
     path("queues/<int:queue_id>/gold/", gold_views.queue_gold, name="queue_gold"),
@@ -23,6 +24,7 @@ urlpatterns: list[URLPattern] = [
     path("gold/<int:question_id>/", gold_views.gold_change, name="gold_change"),
     # collections/<slug>/qrels/
     path("collections/<slug:slug>/qrels/", views.releases, name="releases"),
+    path("collections/<slug:slug>/labels/", adjudication_views.label, name="label"),
     path("collections/<slug:slug>/qrels/new/", views.release_new, name="release_new"),
     path("collections/<slug:slug>/qrels/import/", views.qrels_import, name="qrels_import"),
     path("collections/<slug:slug>/qrels/<int:release_id>/", views.release, name="release"),
@@ -42,6 +44,11 @@ api_urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/undo/", api.Undos.as_view(), name="api_queue_undo"),
     path("queues/<int:queue_id>/renew/", api.Renewals.as_view(), name="api_queue_renew"),
     path("queues/<int:queue_id>/release/", api.Returns.as_view(), name="api_queue_release"),
+    path(
+        "queues/<int:queue_id>/adjudication/",
+        adjudication_api.Adjudication.as_view(),
+        name="api_adjudication",
+    ),
     path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
@@ -65,6 +72,7 @@ api_urlpatterns: list[URLPattern] = [
     ),
     path("gold/<int:question_id>/", gold_api.OneGoldQuestion.as_view(), name="api_gold_question"),
     # collections/<slug>/: labels; the contract has the download without a slash at its end
+    path("collections/<slug:slug>/labels/", adjudication_api.Label.as_view(), name="api_label"),
     path("collections/<slug:slug>/releases/", api.Releases.as_view(), name="api_releases"),
     path("collections/<slug:slug>/qrels/", api.Qrels.as_view(), name="api_qrels"),
     path("collections/<slug:slug>/qrels", api.QrelsDownload.as_view(), name="api_qrels_download"),

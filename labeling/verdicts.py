@@ -35,7 +35,10 @@ SHOWN = ("", "passage", "document")
 
 @dataclass(frozen=True)
 class Submission:
-    """A verdict as it was given: on an item, in a version of its document, under the client's own key."""
+    """A verdict as it was given: on an item, in a version of its document, under the client's own key.
+
+    One that `adjudicates` settles the pair; who may give such is asked where it comes in.
+    """
 
     item: int
     key: str
@@ -46,6 +49,7 @@ class Submission:
     shown: str = ""
     version: int | None = None
     lease: UUID | None = None
+    adjudicates: bool = False
 
 
 @dataclass(frozen=True)
@@ -189,13 +193,13 @@ def _is_extra(
     now: datetime,
 ) -> bool:
     """Whether no slot of the item is free for this verdict; a second thought keeps the place of the first."""
-    if verdict.verdict == Verdict.CANNOT_JUDGE or item.state in KNOWN:
+    if verdict.verdict == Verdict.CANNOT_JUDGE or verdict.adjudicates or item.state in KNOWN:
         return False
     active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
     votes = {
         judgment.annotator_id: judgment.extra  # type: ignore[attr-defined]
         for judgment in judgments
-        if judgment.verdict != Verdict.CANNOT_JUDGE and judgment.is_counted
+        if judgment.verdict != Verdict.CANNOT_JUDGE and judgment.is_counted and not judgment.is_adjudication
     }
     if annotator.pk in votes:
         return bool(votes[annotator.pk])
@@ -213,6 +217,7 @@ def _facts_of(verdict: Submission) -> dict[str, Any]:
         "document_version": verdict.version,
         "active_ms": verdict.active_ms,
         "lease": verdict.lease,
+        "is_adjudication": verdict.adjudicates,
     }
 
 
@@ -246,6 +251,7 @@ def _facts_from(event: JudgmentEvent, quarantine: int | None) -> dict[str, Any]:
         "event": event,
         "judged_at": event.created_at,
         "is_gold": event.gold_id is not None,
+        "is_adjudication": event.is_adjudication,
         "quarantine_id": None if event.gold_id else quarantine,
     }
 
@@ -272,7 +278,7 @@ def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | 
 
 def _fill_slots(items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease]) -> None:
     """Count each queue's item of the pair."""
-    verdicts = [judgment.verdict for judgment in judgments if judgment.is_counted]
+    verdicts = [judgment.for_slots for judgment in judgments if judgment.is_counted]
     expiries = defaultdict(list)
     for lease in active:
         expiries[lease.item_id].append(lease.expires_at)

@@ -6,7 +6,6 @@ from datetime import date
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -21,8 +20,6 @@ from labeling.progress import (
     annotator_progress,
     listed_queues,
     queue_progress,
-    unsettled_items,
-    unsettled_rows,
 )
 from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
 from labeling.queues import change_state
@@ -32,7 +29,6 @@ from pooling.models import Job, Role
 from pooling.problems import refusals
 from pooling.views.outcome import page_of, person, upload
 
-UNSETTLED_PER_PAGE = 20
 DOWNLOADS = [
     ("trec", "TREC qrels"),
     ("beir", "BEIR TSV"),
@@ -86,13 +82,12 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """How far a queue is, who judged how much, and what is not settled; annotators see their own numbers."""
+    """How far a queue is and who judged how much; annotators see their own numbers."""
     queue = queue_for(request.user, queue_id, MEMBERS)
     context = {"queue": queue, "collection": queue.collection, "section": "queues"}
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         own = annotator_progress(queue, person(request))
         return render(request, "labeling/queue_own.html", context | {"own": own})
-    page = Paginator(unsettled_items(queue), UNSETTLED_PER_PAGE).get_page(request.GET.get("page"))
     progress = queue_progress(queue)
     for row in progress["annotators"]:
         row["minutes"] = row["active_seconds"] / 60
@@ -101,8 +96,6 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
         "progress": progress,
         "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
         "hours_left": None if seconds_left is None else seconds_left / 3600,
-        "page": page,
-        "unsettled": unsettled_rows(list(page)),
     }
     return render(request, "labeling/queue.html", context)
 

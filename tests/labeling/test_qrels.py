@@ -110,6 +110,7 @@ def test_the_sidecar_tells_where_the_labels_come_from(world: World) -> None:
         "pooled_not_judged": 0,
         "queries": 3,
         "human": 6,
+        "adjudicated": 0,
         "gold": 0,
         "imported": 0,
         "tie": 0,

@@ -105,15 +105,17 @@ def test_annotators_see_their_own_numbers_and_nobody_else_s(world: World) -> Non
     assert "cleo" not in page
 
 
-def test_a_queue_s_page_lists_ties_and_what_nobody_could_judge(world: World) -> None:
+def test_what_waits_for_adjudication_is_shown_with_what_was_said(world: World) -> None:
     queue = make_queue(world, needed=2, pairs=6)
     first, second, *_ = claim(queue, world.ben, 6).leases
     judge(queue, world.ben, first.item_id, "relevant")
     judge(queue, world.cleo, first.item_id, "not_relevant", note="<b>off topic</b>")
     for person in (world.ben, world.cleo):
         judge(queue, person, second.item_id, "cannot_judge", reason="language")
-    response = signed_in(world.vera).get(reverse("queue", args=[queue.pk]))
-    assert [row["is_tie"] for row in response.context["unsettled"]] == [True, False]
+    page = signed_in(world.vera).get(reverse("queue", args=[queue.pk])).content.decode()
+    assert "Adjudicate 2 pairs" in page
+    response = signed_in(world.vera).get(reverse("adjudication", args=[queue.pk]))
+    assert [row["is_tie"] for row in response.context["rows"]] == [True, False]
     page = response.content.decode()
     assert "&lt;b&gt;off topic&lt;/b&gt;" in page
     assert first.item.document.text in page
@@ -125,13 +127,16 @@ def test_a_queue_s_page_takes_the_same_queries_however_much_it_shows(
 ) -> None:
     queue = make_queue(world, pairs=6)
     client = signed_in(world.vera)
-    client.get(reverse("queue", args=[queue.pk]))
+    for name in ("queue", "adjudication"):
+        client.get(reverse(name, args=[queue.pk]))
     for needed in range(2):
         for lease in claim(queue, world.ben, 1 + needed).leases:
             for person in (world.ben, world.cleo):
                 judge(queue, person, lease.item_id, "cannot_judge", reason="other")
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(7):
             client.get(reverse("queue", args=[queue.pk]))
+        with django_assert_num_queries(7):
+            client.get(reverse("adjudication", args=[queue.pk]))
 
 
 def test_lists_take_the_same_queries_however_long_they_are(

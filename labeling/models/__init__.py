@@ -1,0 +1,28 @@
+"""What stage 2 keeps: queues, items and leases; judgments as events and projection; labels and releases.
+
+A judgment belongs to (query, document), never to a queue position.
+"""
+
+from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
+from labeling.models.judgments import Judgment, JudgmentEvent
+from labeling.models.labels import ImportedLabel, QrelsRelease
+from labeling.models.queues import Bookmark, Item, Lease, Queue, draw_seed
+from labeling.models.words import ADJUDICATED, Reason, Verdict
+
+__all__ = [
+    "ADJUDICATED",
+    "Bookmark",
+    "DeclinedSuggestion",
+    "GoldQuestion",
+    "ImportedLabel",
+    "Item",
+    "Judgment",
+    "JudgmentEvent",
+    "Lease",
+    "QrelsRelease",
+    "Quarantine",
+    "Queue",
+    "Reason",
+    "Verdict",
+    "draw_seed",
+]

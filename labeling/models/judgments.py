@@ -1,0 +1,143 @@
+"""What people said: events, and the current verdict that they amount to."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.utils import timezone
+
+from labeling.models.gold import GoldQuestion, Quarantine
+from labeling.models.queues import Item, Queue
+from labeling.models.words import ADJUDICATED, Reason, Verdict
+from pooling.models import Collection, Document, Query
+
+
+class JudgmentEvent(models.Model):
+    """What a person did, appended and never changed: a verdict, an undo or a skip."""
+
+    class Kind(models.TextChoices):
+        VERDICT = "verdict"
+        UNDO = "undo"
+        SKIP = "skip"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="judgment_events")
+    queue = models.ForeignKey(
+        Queue, null=True, on_delete=models.SET_NULL, related_name="events", db_index=False
+    )
+    item = models.ForeignKey(Item, null=True, on_delete=models.SET_NULL, related_name="events")
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="judgment_events")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="judgment_events")
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="judgment_events", db_index=False
+    )
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    # A client's key has at most 64 characters; undo and skip put a word before it.
+    key = models.CharField(max_length=80, help_text="Chosen by the client; sending it again changes nothing.")
+    verdict = models.CharField(max_length=12, choices=Verdict.choices, blank=True)
+    reason = models.CharField(max_length=10, choices=Reason.choices, blank=True)
+    note = models.TextField(blank=True)
+    shown = models.CharField(max_length=10, blank=True, help_text="passage or document")
+    document_version = models.PositiveIntegerField(null=True, blank=True)
+    active_ms = models.PositiveIntegerField(null=True, blank=True)
+    lease = models.UUIDField(null=True, blank=True)
+    extra = models.BooleanField(default=False, help_text="No slot was free when it arrived.")
+    gold = models.ForeignKey(
+        GoldQuestion,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="answers",
+        db_index=False,
+        help_text="The question that this verdict answered.",
+    )
+    is_adjudication = models.BooleanField(default=False, help_text="It settles the pair, whoever said what.")
+    undoes = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.PROTECT, related_name="undone_by"
+    )
+    created_at = models.DateTimeField(default=timezone.now)
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["annotator", "key"], name="one_event_per_key")]
+        indexes = [
+            models.Index(fields=["queue", "annotator", "id"], name="events_of_an_annotator"),
+            models.Index(
+                fields=["gold", "annotator"], name="answers_to_gold", condition=models.Q(gold__isnull=False)
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.key}"
+
+
+class JudgmentQuerySet(models.QuerySet["Judgment"]):
+    """Judgments."""
+
+    def counted(self) -> JudgmentQuerySet:
+        """Those that labels and slots count: neither answers to gold questions nor in quarantine."""
+        return self.filter(is_gold=False, quarantine=None)
+
+
+class Judgment(models.Model):
+    """An annotator's current verdict on a pair: the projection of that person's events."""
+
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="judgments", db_index=False
+    )
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="judgments", db_index=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="judgments")
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="judgments"
+    )
+    verdict = models.CharField(max_length=12, choices=Verdict.choices)
+    event = models.ForeignKey(JudgmentEvent, on_delete=models.PROTECT, related_name="+")
+    judged_at = models.DateTimeField()
+    is_gold = models.BooleanField(default=False, help_text="The answer to a gold question; it never counts.")
+    is_adjudication = models.BooleanField(default=False, help_text="It settles the pair, whoever said what.")
+    quarantine = models.ForeignKey(
+        Quarantine,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="judgments",
+        db_index=False,
+        help_text="While it is set, the judgment does not count.",
+    )
+
+    objects = JudgmentQuerySet.as_manager()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(
+                fields=["query", "document", "annotator"], name="one_verdict_per_person_and_pair"
+            )
+        ]
+        indexes = [
+            models.Index(fields=["collection", "annotator"], name="judgments_of_an_annotator"),
+            models.Index(
+                fields=["annotator"], name="gold_answers_that_stand", condition=models.Q(is_gold=True)
+            ),
+            models.Index(
+                fields=["quarantine"],
+                name="judgments_in_quarantine",
+                condition=models.Q(quarantine__isnull=False),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id}: {self.verdict}"
+
+    @property
+    def is_counted(self) -> bool:
+        """Whether labels and slots count it; as `JudgmentQuerySet.counted`."""
+        return not self.is_gold and self.quarantine_id is None
+
+    @property
+    def seconds(self) -> float | None:
+        """Active time on the pair; None where it was not measured."""
+        spent = self.event.active_ms
+        return None if spent is None else spent / 1000
+
+    @property
+    def for_slots(self) -> str:
+        """What the slots of an item make of it; see `labeling/slots.py`."""
+        return ADJUDICATED if self.is_adjudication else self.verdict

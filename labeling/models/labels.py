@@ -1,0 +1,63 @@
+"""Labels that were imported, and labels frozen under a name."""
+
+from __future__ import annotations
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from pooling.models import Collection, Document, Query
+
+
+class ImportedLabel(models.Model):
+    """A label that came from a qrels file; a negative relevance is "pooled, not judged"."""
+
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="imported_labels", db_index=False
+    )
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="imported_labels", db_index=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="imported_labels")
+    relevance = models.IntegerField()
+    source_name = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    imported_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    imported_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["query", "document"], name="one_imported_label_per_pair")
+        ]
+        indexes = [models.Index(fields=["collection"], name="imported_labels_by_coll")]
+
+    def __str__(self) -> str:
+        return f"{self.query_id} × {self.document_id}: {self.relevance}"
+
+
+class QrelsRelease(models.Model):
+    """Labels frozen under a name; the file and its checksum do not change any more."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="releases")
+    name = models.CharField(max_length=200)
+    rule = models.CharField(max_length=40)
+    file = models.FileField(upload_to="qrels/", max_length=300)  # TREC qrels
+    sha256 = models.CharField(max_length=64)
+    pair_count = models.PositiveIntegerField()
+    relevant_count = models.PositiveIntegerField()
+    query_count = models.PositiveIntegerField()
+    sidecar = models.JSONField(default=dict, help_text="Rule, counts, provenance and checksum, as exported.")
+    released_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    released_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-released_at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_release_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("release", args=[self.collection.slug, self.pk])

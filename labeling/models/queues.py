@@ -1,0 +1,162 @@
+"""Queues with their items, the leases on these, and where each annotator is."""
+
+from __future__ import annotations
+
+import secrets
+import uuid
+
+from django.conf import settings
+from django.db import models
+from django.urls import reverse
+
+from pooling.models import Collection, Document, Pool, Query
+
+
+def draw_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbelow(2**62)
+
+
+class Queue(models.Model):
+    """A pool being judged."""
+
+    class State(models.TextChoices):
+        OPEN = "open"
+        PAUSED = "paused"
+        CLOSED = "closed"
+
+    class GoldPause(models.TextChoices):
+        """Who acts when answers to gold questions say that somebody should be paused."""
+
+        AUTOMATIC = "automatic", "at once, by itself"
+        PROPOSED = "proposed", "an admin, who sees it proposed"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="queues")
+    pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="queues")
+    name = models.CharField(max_length=200)
+    judgments_per_item = models.PositiveSmallIntegerField(default=1)
+    lease_seconds = models.PositiveIntegerField(default=600)
+    seed = models.BigIntegerField(default=0, help_text="Shuffles the items within a query.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    gold_first_share = models.FloatField(default=0, help_text="Of a person's first 25 items.")
+    gold_share = models.FloatField(default=0, help_text="Of a person's later items.")
+    practice_questions = models.PositiveSmallIntegerField(default=0, help_text="Before the first item.")
+    gold_pause = models.CharField(max_length=10, choices=GoldPause.choices, default=GoldPause.AUTOMATIC)
+    gold_count = models.PositiveIntegerField(default=0, help_text="Gold questions hidden among the items.")
+    practice_count = models.PositiveIntegerField(default=0, help_text="Practice questions there are.")
+    opened_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    opened_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-opened_at", "-pk"]
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_queue_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("queue", args=[self.pk])
+
+
+class Item(models.Model):
+    """A pair in a queue. `done` and `leased` are counted in the transaction that changes them."""
+
+    class State(models.TextChoices):
+        """In adjudication: enough judgments but no majority, or two people could not judge.
+
+        Gold and aside are pairs whose answer is known, hidden in everybody's stream or kept out of it:
+        practice questions, and former gold questions that the pool does not hold. No verdict fills a slot.
+        """
+
+        OPEN = "open"
+        DONE = "done"
+        ADJUDICATION = "adjudication"
+        GOLD = "gold"
+        ASIDE = "aside"
+
+    # The indexes below begin with these two keys.
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="items", db_index=False)
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="items", db_index=False)
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="items")
+    order_key = models.BigIntegerField(
+        help_text="Presentation order, stored when the queue is opened; 0 for a pair outside the pool."
+    )
+    second_key = models.BigIntegerField(
+        null=True, blank=True, help_text="Another order, for second opinions; null where one is needed."
+    )
+    needed = models.PositiveSmallIntegerField()
+    done = models.PositiveSmallIntegerField(default=0, help_text="Judgments of the pair that fill a slot.")
+    leased = models.PositiveSmallIntegerField(
+        default=0, help_text="Leases given and not yet returned, expired or not."
+    )
+    leased_until = models.DateTimeField(
+        null=True,
+        blank=True,
+        help_text="The earliest expiry: from then on the leases have to be counted again.",
+    )
+    state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "query", "document"], name="a_pair_once_per_queue")
+        ]
+        indexes = [
+            models.Index(fields=["queue", "state", "order_key"], name="items_in_order"),
+            models.Index(
+                fields=["queue", "state", "second_key"],
+                name="items_in_second_order",
+                condition=models.Q(second_key__isnull=False),
+            ),
+            models.Index(fields=["query", "document"], name="items_of_a_pair"),
+        ]
+
+    def __str__(self) -> str:
+        return f"item {self.pk} of queue {self.queue_id}"
+
+
+class Lease(models.Model):
+    """An annotator holds an item until `expires_at`; an expired lease is as good as none."""
+
+    item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="leases", db_index=False)
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="leases")
+    token = models.UUIDField(default=uuid.uuid4, unique=True)
+    expires_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["item", "annotator"], name="one_lease_per_item_and_annotator")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} holds item {self.item_id}"
+
+
+class Bookmark(models.Model):
+    """Where an annotator is in a queue: in which stretch of which order, in how many rounds through it.
+
+    Its row is also the lock that lets claims of one person wait for each other.
+    """
+
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="bookmarks", db_index=False)
+    annotator = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="bookmarks"
+    )
+    in_second_order = models.BooleanField(default=False)
+    lap = models.PositiveIntegerField(default=0, help_text="Times through the whole order before this one.")
+    stretch = models.BigIntegerField(default=0, help_text="Stretches count from 1; 0 is before the first.")
+    gold_seed = models.BigIntegerField(default=draw_seed, help_text="Says where gold questions come.")
+    handed_out = models.PositiveIntegerField(
+        default=0, help_text="Items leased and not returned, where the queue has gold questions."
+    )
+    practised = models.BooleanField(default=False, help_text="No practice question is due.")
+    paused = models.BooleanField(default=False, help_text="As long as a quarantine is not lifted.")
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["queue", "annotator"], name="one_bookmark_per_annotator")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.annotator_id} is in stretch {self.stretch} of queue {self.queue_id}"

@@ -1,0 +1,25 @@
+"""The words of a verdict."""
+
+from __future__ import annotations
+
+from django.db import models
+
+
+class Verdict(models.TextChoices):
+    RELEVANT = "relevant"
+    NOT_RELEVANT = "not_relevant", "not relevant"
+    CANNOT_JUDGE = "cannot_judge", "can't judge"
+
+
+# Where verdicts are counted: one that settles the pair, and is no vote.
+ADJUDICATED = "adjudicated"
+
+
+class Reason(models.TextChoices):
+    """Why a pair could not be judged."""
+
+    BROKEN = "broken", "The document is broken"
+    LANGUAGE = "language", "I don't read this language"
+    EXPERT = "expert", "It needs an expert"
+    QUERY = "query", "The query is unclear"
+    OTHER = "other", "Something else"

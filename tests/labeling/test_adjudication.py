@@ -1,0 +1,212 @@
+"""Settling what judgments leave open, and the explanation of a label."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+
+from labeling.adjudication import adjudicate, take_back
+from labeling.labels import current_labels
+from labeling.models import Item, JudgmentEvent, Queue
+from labeling.queues import claim
+from pooling.problems import InputError
+from tests.labeling.helpers import judge, make_queue
+from tests.world import World
+
+
+@pytest.fixture
+def tied(world: World) -> Item:
+    """An item on which Ben and Cleo disagree."""
+    return disagreement(world)
+
+
+def disagreement(world: World, first: str = "relevant", second: str = "not_relevant") -> Item:
+    queue = make_queue(world, needed=2, pairs=2)
+    item = claim(queue, world.ben, 1).leases[0].item_id
+    judge(queue, world.ben, item, first, reason="other" if first == "cannot_judge" else "", note="I wonder")
+    judge(queue, world.cleo, item, second, reason="other" if second == "cannot_judge" else "")
+    return Item.objects.select_related("queue", "query", "document").get(pk=item)
+
+
+def label_of(item: Item, rule: str = "majority") -> tuple[int | None, str]:
+    """The pair's relevance and source, or None and why not."""
+    labels = current_labels(item.queue.collection, rule)
+    pair = [item.query.external_id, item.document.external_id]
+    for frame, value, why in ((labels.frame, "relevance", "source"), (labels.undecided, None, "outcome")):
+        for row in frame.to_dicts():
+            if [row["query_id"], row["document_id"]] == pair:
+                return (row[value] if value else None), row[why]
+    return None, "nothing"
+
+
+def state(item: Item) -> str:
+    return str(Item.objects.get(pk=item.pk).state)
+
+
+def settle(item: Item, by: User, verdict: str = "relevant", **options: Any) -> str:
+    return adjudicate(item.queue, by, item.pk, verdict, **options).status
+
+
+def test_a_tie_is_settled_by_one_verdict(world: World, tied: Item) -> None:
+    assert (state(tied), label_of(tied)) == ("adjudication", (None, "tie"))
+    assert settle(tied, world.ada, note="the guidelines say so") == "stored"
+    assert (state(tied), label_of(tied)) == ("done", (1, "adjudicated"))
+    assert label_of(tied, "unanimous") == (1, "adjudicated")
+    event = JudgmentEvent.objects.latest("pk")
+    assert (event.annotator, event.note, event.is_adjudication) == (world.ada, "the guidelines say so", True)
+
+
+def test_what_nobody_could_judge_may_get_a_label_or_none(world: World) -> None:
+    item = disagreement(world, "cannot_judge", "cannot_judge")
+    assert (state(item), label_of(item)) == ("adjudication", (None, "cannot_judge"))
+    settle(item, world.ada, "cannot_judge", reason="broken")
+    assert (state(item), label_of(item)) == ("done", (None, "cannot_judge"))
+    settle(item, world.ada, "not_relevant")
+    assert label_of(item) == (0, "adjudicated")
+
+
+def test_taking_back_brings_the_tie_back(world: World, tied: Item) -> None:
+    settle(tied, world.ada, key="mine")
+    take_back(tied.queue, world.ada, "mine")
+    assert (state(tied), label_of(tied)) == ("adjudication", (None, "tie"))
+
+
+def test_an_adjudicator_who_had_judged_takes_their_vote_back_into_force(world: World) -> None:
+    queue = make_queue(world, needed=2, pairs=2)
+    number = claim(queue, world.ada, 1).leases[0].item_id
+    judge(queue, world.ada, number, "relevant")
+    judge(queue, world.cleo, number, "not_relevant")
+    item = Item.objects.select_related("queue", "query", "document").get(pk=number)
+    settle(item, world.ada, "not_relevant", key="mine")
+    assert label_of(item) == (0, "adjudicated")
+    take_back(queue, world.ada, "mine")
+    assert label_of(item) == (None, "tie")
+
+
+def test_the_latest_adjudicator_decides(world: World, tied: Item) -> None:
+    from pooling.membership import add_member
+
+    add_member(world.collection, "dan", "admin")
+    settle(tied, world.ada, "relevant")
+    settle(tied, world.dan, "not_relevant")
+    assert label_of(tied) == (0, "adjudicated")
+
+
+def test_a_later_verdict_changes_nothing_that_was_settled(world: World, tied: Item) -> None:
+    settle(tied, world.ada, "not_relevant")
+    judge(tied.queue, world.ben, tied.pk, "relevant")
+    judge(tied.queue, world.cleo, tied.pk, "relevant")
+    assert (state(tied), label_of(tied)) == ("done", (0, "adjudicated"))
+
+
+def test_the_same_key_settles_once(world: World, tied: Item) -> None:
+    assert settle(tied, world.ada, key="k") == "stored"
+    assert settle(tied, world.ada, key="k") == "duplicate"
+    assert JudgmentEvent.objects.filter(is_adjudication=True).count() == 1
+
+
+def test_only_what_waits_can_be_settled(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    item = claim(queue, world.ben, 1).leases[0].item_id
+    judge(queue, world.ben, item, "relevant")
+    with pytest.raises(InputError, match="waits for no adjudication"):
+        adjudicate(queue, world.ada, item, "not_relevant")
+    with pytest.raises(InputError, match="not in this queue"):
+        adjudicate(queue, world.ada, 10**6, "not_relevant")
+
+
+def test_a_verdict_that_lacks_its_reason_settles_nothing(world: World, tied: Item) -> None:
+    with pytest.raises(InputError, match="needs a reason"):
+        settle(tied, world.ada, "cannot_judge")
+    assert state(tied) == "adjudication"
+
+
+def address(queue: Queue) -> str:
+    return f"/queues/{queue.pk}/adjudication/"
+
+
+def test_the_page_shows_what_was_said_and_settles(world: World, client: Client, tied: Item) -> None:
+    client.force_login(world.ada)
+    page = client.get(address(tied.queue)).content.decode()
+    assert "I wonder" in page
+    fields = {"item": tied.pk, "verdict": "relevant", "key": "k", "note": ""}
+    assert "Settled: Relevant." in client.post(address(tied.queue), fields, follow=True).content.decode()
+    assert label_of(tied) == (1, "adjudicated")
+    assert "waits again" in client.post(address(tied.queue), {"undo": "k"}, follow=True).content.decode()
+    assert label_of(tied) == (None, "tie")
+
+
+@pytest.mark.parametrize(
+    "fields", [{}, {"verdict": "maybe"}, {"reason": "tired"}, {"item": "x", "verdict": "relevant"}]
+)
+def test_a_form_that_says_nothing_changes_nothing(
+    world: World, client: Client, tied: Item, fields: dict[str, str]
+) -> None:
+    client.force_login(world.ada)
+    answer = client.post(address(tied.queue), {"item": tied.pk, "key": "k", **fields}, follow=True)
+    assert "Choose relevant" in answer.content.decode()
+    assert state(tied) == "adjudication"
+
+
+@pytest.mark.parametrize(
+    ("name", "looks", "settles"), [("vera", 200, 403), ("ben", 403, 403), ("dan", 404, 404), (None, 302, 302)]
+)
+def test_an_admin_settles_and_a_viewer_looks(
+    world: World, client: Client, tied: Item, name: str | None, looks: int, settles: int
+) -> None:
+    if name:
+        client.force_login(getattr(world, name))
+    assert client.get(address(tied.queue)).status_code == looks
+    fields = {"item": tied.pk, "verdict": "relevant", "key": "k"}
+    assert client.post(address(tied.queue), fields).status_code == settles
+    if name:
+        path = f"/api/queues/{tied.queue.pk}/adjudication/"
+        assert client.get(path).status_code == looks
+        assert client.post(path, fields, content_type="application/json").status_code == settles
+    assert state(tied) == "adjudication"
+
+
+def test_a_program_settles(world: World, client: Client, tied: Item) -> None:
+    client.force_login(world.ada)
+    path = f"/api/queues/{tied.queue.pk}/adjudication/"
+    (waiting,) = client.get(path).json()
+    assert [row["annotator"] for row in waiting["judgments"]] == ["ben", "cleo"]
+    body = {"item": waiting["item"], "verdict": "relevant", "key": "k"}
+    assert client.post(path, body, content_type="application/json").json()["status"] == "stored"
+    assert client.post(path, body, content_type="application/json").json()["status"] == "duplicate"
+    assert client.get(path).json() == []
+    pair = {"query": waiting["query"], "document": waiting["document"]}
+    told = client.get("/api/collections/harbour/labels/", pair).json()
+    assert (told["relevance"], told["source"], len(told["judgments"])) == (1, "adjudicated", 3)
+
+
+def test_a_label_explains_itself_on_its_page(world: World, client: Client, tied: Item) -> None:
+    client.force_login(world.vera)
+    pair = {"query": tied.query.external_id, "document": tied.document.external_id}
+    page = client.get("/collections/harbour/labels/", pair).content.decode()
+    assert "As many verdicts speak for it as against it." in page
+    settle(tied, world.ada, "relevant", note="see the guidelines")
+    page = client.get("/collections/harbour/labels/", pair).content.decode()
+    assert "by adjudication" in page
+    assert "see the guidelines" in page
+    other = client.get("/collections/harbour/labels/", {**pair, "document": "none"})
+    assert (other.status_code, "There is no document “none”" in other.content.decode()) == (404, True)
+
+
+@pytest.mark.parametrize(
+    ("asked", "status"),
+    [
+        ({}, 400),
+        ({"query": "q1"}, 400),
+        ({"query": "q1", "document": "no"}, 404),
+        ({"query": "q1", "document": "d1", "rule": "coin"}, 400),
+    ],
+)
+def test_what_cannot_be_explained_is_refused(
+    world: World, client: Client, asked: dict[str, str], status: int
+) -> None:
+    client.force_login(world.vera)
+    assert client.get("/api/collections/harbour/labels/", asked).status_code == status
