@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,6 +25,8 @@ PAIR = ["query_id", "document_id"]
 # Below this many pairs judged twice an interval spans nearly everything; Quepid hides at the same number.
 LEAST_SHARED = 30
 SAMPLES = 2_000
+FEWEST_SAMPLES = 200
+FEW_TABLES = 50
 
 UNANIMOUS = "undefined because unanimous"
 TOO_FEW = f"hidden below {LEAST_SHARED} shared pairs"
@@ -173,7 +174,7 @@ def gwet_ac1(cells: Cells, weights: Floats) -> Floats:
 
 def mean_cohen(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHARED) -> Figure:
     """Cohen's kappa (1960), averaged over every two annotators with `least` pairs in common, weighted by
-    how many they share.
+    how many they share. Where many tables are averaged, fewer samples do for the interval.
     """
     tables = [table for table in _tables_of_two(verdicts) if table.sum() >= least]
     if not tables:
@@ -184,7 +185,8 @@ def mean_cohen(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHAR
     defined = ~np.isnan(values)
     if not defined.any():
         return Figure(None, why=UNANIMOUS)
-    drawn = np.stack([cohen_kappa(_resampled(generator, table)) for table in tables])
+    samples = min(SAMPLES, max(FEWEST_SAMPLES, SAMPLES * FEW_TABLES // len(tables)))
+    drawn = np.stack([cohen_kappa(_resampled(generator, table, samples)) for table in tables])
     held = ~np.isnan(drawn)
     weighted = np.where(held, drawn, 0) * shares[:, None]
     means = _over(weighted.sum(axis=0), (held * shares[:, None]).sum(axis=0))
@@ -208,16 +210,15 @@ def _tables_of_two(verdicts: pl.DataFrame) -> list[Floats]:
     import polars as pl
 
     shared = verdicts.filter(pl.len().over(PAIR) >= 2)
-    wide = shared.pivot("annotator", index=PAIR, values="relevant", aggregate_function="first")
-    columns = [wide[name] for name in sorted(set(wide.columns) - set(PAIR))]
-    tables = []
-    for one, other in combinations(columns, 2):
-        known = one.is_not_null() & other.is_not_null()
-        mine, theirs = one.filter(known).to_numpy(), other.filter(known).to_numpy()
-        if len(mine):
-            cells = [mine & theirs, mine & ~theirs, ~mine & theirs, ~mine & ~theirs]
-            tables.append(np.array([cell.sum() for cell in cells], dtype=np.float64))
-    return tables
+    votes = shared.select(*PAIR, "annotator", "relevant")
+    both = votes.join(votes, on=PAIR, suffix="_other").filter(pl.col("annotator") < pl.col("annotator_other"))
+    mine, theirs = pl.col("relevant"), pl.col("relevant_other")
+    cells = [mine & theirs, mine & ~theirs, ~mine & theirs, ~mine & ~theirs]
+    counted = both.group_by("annotator", "annotator_other").agg(
+        cell.sum().alias(str(place)) for place, cell in enumerate(cells)
+    )
+    tables = counted.sort("annotator", "annotator_other").drop("annotator", "annotator_other")
+    return list(tables.to_numpy().astype(np.float64))
 
 
 def _figure(statistic: Statistic, cells: Cells, seed: int, least: int) -> Figure:
@@ -231,10 +232,10 @@ def _figure(statistic: Statistic, cells: Cells, seed: int, least: int) -> Figure
     return Figure(value, *_percentiles(statistic(cells, _resampled(np.random.default_rng(seed), cells.many))))
 
 
-def _resampled(generator: np.random.Generator, counts: Floats) -> Floats:
+def _resampled(generator: np.random.Generator, counts: Floats, samples: int = SAMPLES) -> Floats:
     """Bootstrap over pairs: how many of each cell a sample of the same size holds."""
     total = int(counts.sum())
-    return generator.multinomial(total, counts / total, size=SAMPLES).astype(np.float64)
+    return generator.multinomial(total, counts / total, size=samples).astype(np.float64)
 
 
 def _percentiles(values: Floats) -> tuple[float | None, float | None]:

@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from labeling import adjudication_api, adjudication_views, api, gold_api, gold_views, judging, views
+from labeling import (
+    adjudication_api,
+    adjudication_views,
+    api,
+    gold_api,
+    gold_views,
+    judging,
+    quality_api,
+    quality_views,
+    views,
+)
 
 urlpatterns: list[URLPattern] = [
     # collections/<slug>/queues/
@@ -11,6 +21,12 @@ urlpatterns: list[URLPattern] = [
     # queues/<id>/
     path("queues/<int:queue_id>/", views.queue, name="queue"),
     path("queues/<int:queue_id>/state/", views.queue_state, name="queue_state"),
+    path("queues/<int:queue_id>/quality/", quality_views.quality, name="quality"),
+    path(
+        "queues/<int:queue_id>/quality/<slug:picture>/<slug:variant>/",
+        quality_views.quality_picture,
+        name="quality_picture",
+    ),
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
     path("queues/<int:queue_id>/adjudication/", adjudication_views.adjudication, name="adjudication"),
     path("queues/<int:queue_id>/mine/", views.own_work_page, name="own_work"),
@@ -49,6 +65,7 @@ api_urlpatterns: list[URLPattern] = [
         adjudication_api.Adjudication.as_view(),
         name="api_adjudication",
     ),
+    path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
     path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),

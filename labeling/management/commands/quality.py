@@ -1,0 +1,30 @@
+"""`quality SLUG QUEUE`: agreement, annotators and hard queries of a queue."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Tell how good the judgments of a queue are."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
+        parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.quality import queue_quality
+        from labeling.quality_serializers import QualitySerializer
+        from labeling.queue_tables import quality_table, queue_named
+
+        found = queue_quality(queue_named(options["slug"], options["queue"]))
+        if options["format"] == "json":
+            plain = json.loads(json.dumps(QualitySerializer(found).data, default=str))
+            self.stdout.write(json.dumps(plain, ensure_ascii=False, indent=2))
+        else:
+            self.stdout.write(quality_table(found))

@@ -1,0 +1,24 @@
+"""The HTTP interface of whoever looks after a queue: its quality, and taking somebody's open work back."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling import quality_serializers as shapes
+from labeling.access import queue_for
+from labeling.quality import queue_quality
+from pooling.access import READERS
+from pooling.api import PROBLEM
+
+
+class Quality(APIView):
+    """How good the judgments of a queue are."""
+
+    @extend_schema(responses={200: shapes.QualitySerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Agreement, annotators, places in a session, pace and hard queries; not for annotators."""
+        queue = queue_for(request.user, queue_id, READERS)
+        return Response(shapes.QualitySerializer(queue_quality(queue)).data)

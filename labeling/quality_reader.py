@@ -1,0 +1,65 @@
+"""The verdicts of a queue as one frame, in one statement: what the figures of quality are computed from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.utils import timezone
+
+from labeling.models import Queue, Verdict
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# Adjudications are left out: whoever settles a pair has seen what the others said.
+VERDICTS = """
+SELECT judgment.query_id, judgment.document_id, judgment.annotator_id, judgment.verdict, {seconds},
+  event.active_ms, CASE WHEN judgment.quarantine_id IS NULL THEN 0 ELSE 1 END
+FROM labeling_judgment judgment JOIN labeling_judgmentevent event ON event.id = judgment.event_id
+WHERE event.queue_id = %s AND NOT judgment.is_gold AND NOT judgment.is_adjudication
+ORDER BY event.id
+"""
+SECONDS = {
+    "postgresql": "EXTRACT(EPOCH FROM judgment.judged_at)::float8",
+    "sqlite": "(julianday(judgment.judged_at) - 2440587.5) * 86400.0",
+}
+
+
+def queue_verdicts(queue: Queue) -> pl.DataFrame:
+    """The verdicts that stand and were given in the queue, in the order in which they were given.
+
+    Columns: query_id, document_id, annotator (keys of rows), at (Datetime in the site's time zone), relevant
+    (null for "can't judge"), active_ms (null where it was not measured), set_aside (in quarantine). Answers
+    to gold questions are not among them.
+    """
+    import polars as pl
+
+    with connection.cursor() as cursor:
+        cursor.execute(VERDICTS.format(seconds=SECONDS[connection.vendor]), [queue.pk])
+        rows = cursor.fetchall()
+    schema = {
+        "query_id": pl.Int64,
+        "document_id": pl.Int64,
+        "annotator": pl.Int64,
+        "verdict": pl.String,
+        "seconds": pl.Float64,
+        "active_ms": pl.Int64,
+        "set_aside": pl.Int8,
+    }
+    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
+    named = zip(schema.items(), columns, strict=True)
+    frame = pl.DataFrame([pl.Series(name, values, dtype) for (name, dtype), values in named])
+    moment = pl.from_epoch((pl.col("seconds") * 1000).round().cast(pl.Int64), time_unit="ms")
+    known = pl.when(pl.col("verdict") != Verdict.CANNOT_JUDGE.value)
+    return frame.select(
+        "query_id",
+        "document_id",
+        "annotator",
+        moment.dt.replace_time_zone("UTC")
+        .dt.convert_time_zone(timezone.get_current_timezone_name())
+        .alias("at"),
+        known.then(pl.col("verdict") == Verdict.RELEVANT.value).alias("relevant"),
+        "active_ms",
+        pl.col("set_aside").cast(pl.Boolean),
+    )
