@@ -93,9 +93,8 @@ def _known_before(pool: Pool) -> pl.DataFrame:
     imported = ImportedLabel.objects.filter(
         collection=collection, relevance__gte=0, imported_at__lt=drawn
     ).values_list(*_KEYS)
-    votes = Judgment.objects.filter(collection=collection, judged_at__lt=drawn).exclude(
-        verdict=Verdict.CANNOT_JUDGE
-    )
+    judged = Judgment.objects.counted().filter(collection=collection, judged_at__lt=drawn)
+    votes = judged.exclude(verdict=Verdict.CANNOT_JUDGE)
     counted = votes.order_by().values_list(*_KEYS).annotate(verdicts=Count("pk"))
     items = Item.objects.filter(queue__collection=collection, queue__opened_at__lt=drawn, done__gt=0)
     needs = items.order_by().values_list(*_KEYS).annotate(Max("needed"))

@@ -26,6 +26,7 @@ from evaluation.report_choices import (
 from evaluation.report_comparisons import comparisons_of, store_comparisons, unjudged_frame
 from evaluation.report_estimates import basis_of, estimates_of, too_large
 from evaluation.report_files import chart_svg, delete_parts, store_parts
+from evaluation.software import software_versions
 from labeling.qrels import read_release
 from pooling.charting import VARIANTS
 from pooling.jobs import job_kind, start_job
@@ -273,20 +274,8 @@ def _options(
         "bootstrap_samples": held.samples,
         "seed": held.seed,
         "pools": [pool.name for pool in pools],
-        "software": _software(),
+        "software": software_versions(),
     }
-
-
-def _software() -> dict[str, str]:
-    from importlib.metadata import PackageNotFoundError, version
-
-    def version_of(package: str) -> str:
-        try:
-            return version(package)
-        except PackageNotFoundError:
-            return "checkout"
-
-    return {package: version_of(package) for package in ("soundings", "polars", "numpy")}
 
 
 def _stored(

@@ -33,6 +33,7 @@ PURE = (
     "pooling/strategies",
     "pooling/diagnostics.py",
     "pooling/diagnosis.py",
+    "pooling/streaming.py",
     "pooling/families.py",
     "labeling/agreement.py",
     "labeling/consensus.py",
