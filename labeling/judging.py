@@ -196,7 +196,8 @@ def _next_offer(request: HttpRequest, queue: Queue) -> tuple[dict[str, Any] | No
     from labeling.queues import claim
 
     named = request.GET.get("item", "")
-    if named.isdecimal() and (lease := _own_lease(queue, person(request), item_of(int(named)))):
+    is_number = named.isdecimal() and len(named) <= len(str(LARGEST_NUMBER))
+    if is_number and (lease := _own_lease(queue, person(request), item_of(int(named)))):
         return offers_of(queue, person(request), [lease])[0], None
     claimed = claim(queue, person(request), count=1)
     offers = offers_of(queue, person(request), claimed.leases)

@@ -1,6 +1,6 @@
-// The items this page holds leases for: claimed ten at a time, refilled when five are left (by the call that sends
-// the verdicts, where there are some), renewed while the annotator is active, returned on leaving. The first one is
-// on screen.
+// The items this page holds leases for: claimed ten at a time, refilled when five are left (by the call that
+// sends the verdicts, where there are some), renewed while the annotator is active, returned on leaving. The
+// first one is on screen.
 
 const BATCH = 10;
 const REFILL_AT = 5;
@@ -31,6 +31,8 @@ export class Batch extends EventTarget {
     this.#outbox = outbox;
     this.#leaseMs = leaseSeconds * 1000;
     this.items = [];
+    /** What the last try to fetch more failed with, or null. */
+    this.failure = null;
   }
 
   get current() {
@@ -41,7 +43,7 @@ export class Batch extends EventTarget {
     return this.items[1] ?? null;
   }
 
-  /** How much of a query is left for this person, the item on screen included: the server's count, kept up here. */
+  /** How much of a query is left for them, the item on screen included: the server's count, kept up here. */
   leftIn(query) {
     return this.#left.get(query) ?? 0;
   }
@@ -84,6 +86,7 @@ export class Batch extends EventTarget {
     try {
       const answer = await this.#claim();
       this.#failures = 0;
+      this.failure = null;
       if (stretch !== this.#stretch) this.#handBack(answer);
       else this.#receive(answer);
     } catch (failure) {
@@ -111,7 +114,7 @@ export class Batch extends EventTarget {
       const tokens = this.items.map((held) => held.lease).filter(Boolean);
       this.#renewed(await this.#client.renew(tokens));
     } catch {
-      // A verdict for an expired lease is accepted, so there is nothing to mend; the next sign of life tries again.
+      // A verdict for an expired lease is accepted, and the next sign of life tries again.
     } finally {
       this.#renewing = false;
     }
@@ -143,10 +146,11 @@ export class Batch extends EventTarget {
 
   #receive(answer) {
     const held = new Set(this.items.map((item) => item.item));
-    const fresh = answer.items.filter((item) => !held.has(item.item) && this.#mayShow(item.item, answer.askedAt));
+    const isNew = ({ item }) => !held.has(item) && this.#mayShow(item, answer.askedAt);
+    const fresh = answer.items.filter(isNew);
     // What is held already may have a new lease: the page before this one returned the old one.
     for (const item of answer.items) if (held.has(item.item)) this.refresh(item, answer.serverTime);
-    for (const item of fresh) if (!this.#left.has(item.query.id)) this.#left.set(item.query.id, item.query.left);
+    for (const { query } of fresh) if (!this.#left.has(query.id)) this.#left.set(query.id, query.left);
     this.items.push(...fresh.map((item) => this.#stamped(item, answer.serverTime)));
     this.#dry = fresh.length === 0;
     if (this.items.length) this.dispatchEvent(new Event("change"));
@@ -173,6 +177,7 @@ export class Batch extends EventTarget {
   #tryLater(failure) {
     const wait = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
     this.#failures += 1;
+    this.failure = failure;
     this.#claimIn(wait);
     this.dispatchEvent(new CustomEvent("failure", { detail: failure }));
   }
@@ -181,9 +186,10 @@ export class Batch extends EventTarget {
     this.#retryTimer = setTimeout(() => this.claimNow(), wait);
   }
 
-  // A claim renews a lease only when half of it is over, so one that was held before may have less than all left.
+  // A claim renews a lease only when half of it is over, so one that was held before may have less left.
   #stamped(item, serverTime) {
-    const left = serverTime ? Math.min(Date.parse(item.expires_at) - serverTime, this.#leaseMs) : this.#leaseMs;
-    return { ...item, renewAt: performance.now() + left - this.#leaseMs / 2 };
+    const left = serverTime ? Date.parse(item.expires_at) - serverTime : Infinity;
+    const renewIn = Math.min(left, this.#leaseMs) - this.#leaseMs / 2;
+    return { ...item, renewAt: performance.now() + renewIn };
   }
 }

@@ -3,9 +3,9 @@
 const TIMEOUT_MS = 20_000;
 
 /**
- * A call that did not succeed. `kind` is "unreachable" (try again), "signed_out", "other_account", "shut_out" (the
- * queue is not this person's any more) or "refused". `told`: the server itself said what is wrong; `full`: its disk
- * has no room.
+ * A call that did not succeed. `kind` is "unreachable" (try again), "signed_out", "other_account", "shut_out"
+ * (the queue is not this person's any more) or "refused". `told`: the server itself said what is wrong;
+ * `full`: its disk has no room.
  */
 export class Failure extends Error {
   constructor(kind, message, { told = false, full = false } = {}) {
@@ -17,7 +17,7 @@ export class Failure extends Error {
 }
 
 export class Client {
-  /** `account` is the key of the user whose page this is; the server takes nothing for another one's session. */
+  /** `account`: the key of the user whose page this is; nothing is taken for another one's session. */
   constructor(base, { account, formToken = "" }) {
     this.base = base;
     this.account = account;
@@ -29,8 +29,8 @@ export class Client {
   }
 
   /**
-   * Send verdicts; answers `{results: [{key, status, detail}]}`, and with `claim` also what a claim of so many
-   * items does; `items` is null where only that part failed.
+   * Send verdicts; answers `{results: [{key, status, detail}]}`, and with `claim` also what a claim of so
+   * many items does; `items` is null where only that part failed.
    */
   judge(submissions, { claim = 0 } = {}) {
     return this.#post(claim ? `judgments/?claim=${claim}` : "judgments/", submissions);
@@ -62,9 +62,11 @@ export class Client {
     const askedAt = performance.now();
     let response;
     try {
-      response = await fetch(this.base + path, { ...this.#request(body), signal: AbortSignal.timeout(TIMEOUT_MS) });
+      const signal = AbortSignal.timeout(TIMEOUT_MS);
+      response = await fetch(this.base + path, { ...this.#request(body), signal });
     } catch {
-      throw new Failure("unreachable", navigator.onLine ? "The server does not answer." : "There is no network.");
+      const why = navigator.onLine ? "The server does not answer." : "There is no network.";
+      throw new Failure("unreachable", why);
     }
     const answer = await response.json().catch(() => null);
     if (!response.ok) throw failureOf(response.status, answer);

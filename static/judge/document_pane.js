@@ -82,7 +82,9 @@ export class DocumentPane {
 
 // Marks count Unicode characters, JavaScript's strings count UTF-16 units.
 function spanOf(text) {
-  if (!/[\uD800-\uDFFF]/.test(text)) return { length: text.length, cut: (start, end) => text.slice(start, end) };
+  if (!/[\uD800-\uDFFF]/.test(text)) {
+    return { length: text.length, cut: (start, end) => text.slice(start, end) };
+  }
   const characters = Array.from(text);
   return { length: characters.length, cut: (start, end) => characters.slice(start, end).join("") };
 }

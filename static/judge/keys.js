@@ -5,7 +5,7 @@ const SHOWN_AS = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDow
 // These move the focus, press buttons, scroll and close.
 const OF_THE_BROWSER = new Set(["Tab", "Enter", " ", "Escape", "Backspace", "Delete"]);
 
-/** Calls `act(name, event)` for shortcuts and `choose(number, event)` for 1 to 5 while `choosing()` is true. */
+/** Calls `act(name, event)` for shortcuts, `choose(number, event)` for 1 to 5 while `choosing()` is true. */
 export class Keys {
   #act;
   #choose;
@@ -34,8 +34,9 @@ export class Keys {
   #pressedInPanel(key, event) {
     if (key === "Escape") return this.#take(event, () => this.#choose(null, event));
     if (!this.#settings.switches.single_keys) return;
-    if (/^[1-5]$/.test(key)) this.#take(event, () => this.#choose(Number(key), event));
-    else if (this.#settings.actionOf(key) === "cannot_judge") this.#take(event, () => this.#choose(null, event));
+    const take = (number) => this.#take(event, () => this.#choose(number, event));
+    if (/^[1-5]$/.test(key)) take(Number(key));
+    else if (this.#settings.actionOf(key) === "cannot_judge") take(null);
   }
 
   #take(event, action) {
@@ -51,12 +52,13 @@ export function capOf(key) {
 
 /** Why a key that was pressed cannot be a shortcut, or nothing. */
 export function objectionTo(event, key) {
-  if (event.ctrlKey || event.altKey || event.metaKey || !key) return "Press one key without Ctrl, Alt or Shift.";
-  if (OF_THE_BROWSER.has(event.key)) return `${event.code || event.key} is needed for moving and closing. Press another key.`;
-  return "";
+  const isChord = event.ctrlKey || event.altKey || event.metaKey;
+  if (isChord || !key) return "Press one key without Ctrl, Alt or Shift.";
+  if (!OF_THE_BROWSER.has(event.key)) return "";
+  return `${event.code || event.key} is needed for moving and closing. Press another key.`;
 }
 
-// The letter printed on the key; on a layout without Latin letters, or with digits under Shift, the key's place.
+// The letter printed on the key; on a layout without Latin letters, or with digits under Shift, its place.
 export function nameOf(event) {
   if (event.key === "?" || event.key.length > 1) return event.shiftKey && event.key !== "?" ? "" : event.key;
   if (event.shiftKey && !/^[0-9]$/.test(event.key)) return "";

@@ -22,11 +22,18 @@ const { account, queue } = page;
 const settings = new Settings(account.id);
 const words = new Words(page.words);
 const view = new View(root, { settings, words });
-const client = new Client(page.api, { account: account.id, formToken: view.form.elements.csrfmiddlewaretoken.value });
+const formToken = view.form.elements.csrfmiddlewaretoken.value;
+const client = new Client(page.api, { account: account.id, formToken });
 const tabs = new Tabs({ account: account.id, queue: queue.id });
 
 const database = await openDatabase();
-const owner = { account: account.id, name: account.name, queue: queue.id, queueName: queue.name, api: page.api };
+const owner = {
+  account: account.id,
+  name: account.name,
+  queue: queue.id,
+  queueName: queue.name,
+  api: page.api,
+};
 const outbox = new Outbox(client, database ? new IndexedStore(database, owner, tabs) : undefined);
 const unsent = await outbox.open();
 
@@ -54,7 +61,7 @@ const ACTIONS = {
 };
 // These change what is on screen or stored, so they wait until the document on screen has been seen.
 const GUARDED = new Set(["relevant", "not_relevant", "skip", "undo"]);
-// What is possible while no document is on screen on purpose; "undo" after a break card is meant for what it hides.
+// What is possible while no document is on screen on purpose; "undo" after a break card is for what it hides.
 const POSSIBLE = {
   paused: new Set(["pause", "guidelines", "help"]),
   resting: new Set(["go_on", "pause", "undo", "guidelines", "help"]),
@@ -138,11 +145,15 @@ let met = false;
 tabs.addEventListener("met", ({ detail }) => {
   if (met || detail.account !== account.id || detail.queue !== queue.id) return;
   met = true;
-  view.remark("You judge this queue in another tab too. That does no harm: what you judge there goes from here.");
+  view.remark(
+    "You judge this queue in another tab too. That does no harm: what you judge there goes from here.",
+  );
 });
 tabs.greet();
 
-if (!outbox.isLasting) view.remark("This browser lets the page keep nothing: leave it open until it says “All saved”.");
+if (!outbox.isLasting) {
+  view.remark("This browser lets the page keep nothing: leave it open until it says “All saved”.");
+}
 const records = database ? await allRecords(database) : [];
 const others = ownersOf(records.filter((record) => record.account !== account.id));
 if (others.length) view.remark(othersSentence(others));

@@ -1,5 +1,5 @@
-// What the annotator did and the server has not yet acknowledged: an ordered list of operations, each written to
-// the store before it is sent, sent one after the other, and again until they arrive.
+// What the annotator did and the server has not yet acknowledged: an ordered list of operations, each written
+// to the store before it is sent, sent one after the other, and again until they arrive.
 
 import { Failure } from "./client.js";
 import { MemoryStore } from "./store.js";
@@ -8,7 +8,10 @@ const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
 const VERDICTS_AT_ONCE = 20;
 
-/** Events: "change" (state or length), "done" (detail: {operation, answer}), "refused" (detail: {operation, reason}). */
+/**
+ * Events: "change" (state or length), "done" (detail: {operation, answer}), "refused" (detail: {operation,
+ * reason}).
+ */
 export class Outbox extends EventTarget {
   #client;
   #store;
@@ -71,8 +74,8 @@ export class Outbox extends EventTarget {
   }
 
   /**
-   * Let the next call that sends verdicts claim `count` items too, one request instead of two. Resolves to its
-   * answer, or to null where no such call comes; rejects as the call does. One at a time.
+   * Let the next call that sends verdicts claim `count` items too, one request instead of two. Resolves to
+   * its answer, or to null where no such call comes; rejects as the call does. One at a time.
    */
   bring(count) {
     if (this.#passenger || !this.#canCarry()) return Promise.resolve(null);
@@ -126,7 +129,8 @@ export class Outbox extends EventTarget {
       for (const entry of sent) entry.underWay = false;
       passenger?.reject(failure);
       this.putDown();
-      if (failure.kind === "refused" && sent[0].operation.kind !== "verdict") this.#refuse(sent[0], failure.message);
+      const isVerdict = sent[0].operation.kind === "verdict";
+      if (failure.kind === "refused" && !isVerdict) this.#refuse(sent[0], failure.message);
       else this.#tryLater(failure);
     }
     this.#changed();
@@ -134,13 +138,14 @@ export class Outbox extends EventTarget {
 
   // `answers` has one for each operation, in their order; beside it is what a passenger asked for.
   async #call(sent, passenger) {
-    const [{ operation }] = sent;
-    if (operation.kind === "skip") return { answers: [await this.#client.skip(operation.item, operation.lease)] };
-    if (operation.kind === "undo") return { answers: [await this.#client.undo(operation.undoes)] };
-    const { results = [], ...rest } = await this.#client.judge(sent.map(submissionOf), { claim: passenger?.count });
+    const { kind, item, lease, undoes } = sent[0].operation;
+    if (kind === "skip") return { answers: [await this.#client.skip(item, lease)] };
+    if (kind === "undo") return { answers: [await this.#client.undo(undoes)] };
+    const claim = passenger?.count;
+    const { results = [], ...rest } = await this.#client.judge(sent.map(submissionOf), { claim });
     const refusal = { status: "rejected", detail: "" };
-    const answers = sent.map((entry) => results.find((result) => result.key === entry.operation.key) ?? refusal);
-    return { ...rest, answers };
+    const answerTo = ({ operation: { key } }) => results.find((result) => result.key === key) ?? refusal;
+    return { ...rest, answers: sent.map(answerTo) };
   }
 
   // Whether a call with verdicts comes next: nothing has failed, and no undo or skip stands before them.
@@ -165,11 +170,12 @@ export class Outbox extends EventTarget {
     this.#store.remove(entry.operation.key).catch(() => {});
   }
 
-  // Another tab may have taken this page for gone and sent the verdict meanwhile: then it is undone at the server.
+  // Another tab may have taken this page for gone and sent the verdict: then it is undone at the server.
   async #takeFromStore({ operation, kept }) {
     await kept;
     const wasThere = await this.#store.remove(operation.key).catch(() => true);
-    if (!wasThere && this.isLasting) this.add({ kind: "undo", key: `u-${operation.key}`, undoes: operation.key });
+    if (wasThere || !this.isLasting) return;
+    this.add({ kind: "undo", key: `u-${operation.key}`, undoes: operation.key });
   }
 
   #tryLater(failure) {

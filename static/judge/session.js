@@ -1,4 +1,4 @@
-// One annotator at work: what a verdict, a skip, an undo and a pause do to the batch, the outbox and the screen.
+// One annotator at work: what a verdict, a skip, an undo and a pause do to batch, outbox and screen.
 
 import { VERDICTS } from "./words.js";
 
@@ -116,6 +116,7 @@ export class Session {
     this.#stopsAfter = null;
     const tokens = this.#batch.giveUp();
     this.#view.pause(tokens.length, queryIsDone);
+    this.#tellProgress();
     if (tokens.length) await this.#client.release(tokens).catch(() => {});
   }
 
@@ -173,7 +174,14 @@ export class Session {
     if (this.#isAtItsStop()) this.pause({ queryIsDone: true });
     else if (this.#pace.due && this.#batch.current) this.#rest();
     else if (this.#batch.current) this.#showCurrent(`Saved: ${VERDICTS[verdict]}.`);
+    else this.#wait();
+  }
+
+  // Nothing is held: more is on its way, or the last try to fetch it failed and the next one is to come.
+  #wait() {
+    if (this.#batch.failure) this.#view.claimFailed(this.#batch.failure);
     else this.#view.fetching();
+    this.#tellProgress();
   }
 
   #rest() {
@@ -185,7 +193,8 @@ export class Session {
   // The query to stop after was left, and what comes next belongs to another one.
   #isAtItsStop() {
     const next = this.#batch.current?.query.id;
-    return this.#stopsAfter !== null && this.#lastQuery === this.#stopsAfter && ![undefined, this.#stopsAfter].includes(next);
+    if (this.#stopsAfter === null || this.#lastQuery !== this.#stopsAfter) return false;
+    return next !== undefined && next !== this.#stopsAfter;
   }
 
   #bringBack({ item, verdict, note }) {
@@ -223,7 +232,7 @@ export class Session {
 
   #claimFailed(failure) {
     if (STOPPING.has(failure.kind)) this.#stop(failure);
-    else if (this.#state === "working") this.#view.claimFailed(failure, this.#batch.current);
+    else if (this.#state === "working" && !this.#batch.current) this.#view.claimFailed(failure);
   }
 
   #stop(failure) {
@@ -273,7 +282,7 @@ export class Session {
     if (wasShown) this.#lastQuery = item.query.id;
     this.#batch.acknowledged(number);
     if (wasShown && this.#batch.current) this.#showCurrent("Judged in the other tab.");
-    else if (wasShown) this.#view.fetching();
+    else if (wasShown) this.#wait();
   }
 
   #count(step) {

@@ -1,4 +1,4 @@
-// What an annotator has chosen for this page: keys, highlighting, sides. Kept in this browser for one account.
+// What an annotator has chosen for this page: keys, highlighting, sides. Kept in this browser, by account.
 
 export const KEYMAP = {
   relevant: ["j", "ArrowRight", "1"],
@@ -40,7 +40,10 @@ export class Settings extends EventTarget {
     return Object.keys(this.keymap).find((action) => this.keymap[action].includes(key));
   }
 
-  /** Put `key` in the place of `old` (null: beside the others; a null `key` takes `old` away). False: it is taken. */
+  /**
+   * Put `key` in the place of `old` (null: beside the others; a null `key` takes `old` away). False: it is
+   * taken.
+   */
   setKey(action, old, key) {
     const holder = key && this.actionOf(key);
     if (holder && !(holder === action && key === old)) return false;

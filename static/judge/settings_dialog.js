@@ -12,7 +12,9 @@ export class SettingsDialog {
     this.#dialog = dialog;
     this.#settings = settings;
     this.#message = dialog.querySelector("[data-part=key_message]");
-    for (const box of this.#boxes()) box.addEventListener("change", () => settings.turn(box.name, box.checked));
+    for (const box of this.#boxes()) {
+      box.addEventListener("change", () => settings.turn(box.name, box.checked));
+    }
     dialog.querySelector("[data-part=keys_reset]").addEventListener("click", () => this.#reset());
     dialog.addEventListener("keydown", (event) => this.#pressed(event));
     dialog.addEventListener("cancel", (event) => this.#waiting && this.#giveUp(event));
@@ -82,7 +84,8 @@ export class SettingsDialog {
       return this.#say(`${capOf(key)} is the key for “${taken}” already. Press another key, or Esc.`);
     }
     this.#stopListening();
-    this.#say(key ? `${capOf(key)} is now a key for “${what}”.` : `${capOf(old)} is no longer a key for “${what}”.`);
+    const [of, are] = key ? [key, "now"] : [old, "no longer"];
+    this.#say(`${capOf(of)} is ${are} a key for “${what}”.`);
     const buttons = [...this.#dialog.querySelectorAll(`[data-keys-of=${action}] button`)];
     (buttons.find((button) => button.dataset.key === key) ?? buttons.at(-1)).focus();
   }

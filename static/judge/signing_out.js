@@ -4,7 +4,7 @@ import { verdicts } from "./words.js";
 
 const PATIENCE_MS = 2_000;
 
-/** `waiting()` counts what is unsent; `send()` tries to send it; `prepare()` runs before the sign-out itself. */
+/** `waiting()` counts what is unsent; `send()` tries to send it; `prepare()` runs before the sign-out. */
 export function guardSignOut(form, { waiting, send = async () => {}, prepare = async () => {} }) {
   form.addEventListener("submit", async (event) => {
     event.preventDefault();
@@ -19,8 +19,8 @@ export function guardSignOut(form, { waiting, send = async () => {}, prepare = a
 function question(left) {
   const [are, they, them] = left === 1 ? ["is", "It stays", "it"] : ["are", "They stay", "them"];
   return (
-    `${verdicts(left)} ${are} not saved on the server yet. ${they} in this browser, which sends ${them} when you ` +
-    "sign in here again. Sign out all the same?"
+    `${verdicts(left)} ${are} not saved on the server yet. ${they} in this browser, which sends ${them} ` +
+    "when you sign in here again. Sign out all the same?"
   );
 }
 

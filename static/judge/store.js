@@ -1,5 +1,5 @@
-// Where unsent verdicts are kept: in this browser's IndexedDB, each with the account and queue it belongs to and
-// the page that is to send it. Where that is not to be had, in the page's memory.
+// Where unsent verdicts are kept: in this browser's IndexedDB, each with the account and queue it belongs to
+// and the page that is to send it. Where that is not to be had, in the page's memory.
 
 const DATABASE = "soundings";
 const RECORDS = "unsent";
@@ -26,7 +26,10 @@ export async function allRecords(database) {
   return answered(database.transaction(RECORDS).objectStore(RECORDS).getAll());
 }
 
-/** The unsent verdicts of one account and queue; what is added here belongs to one page until it takes over others'. */
+/**
+ * The unsent verdicts of one account and queue; what is added here belongs to one page until it takes over
+ * others'.
+ */
 export class IndexedStore {
   #database;
   #owner;

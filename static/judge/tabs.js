@@ -3,7 +3,7 @@
 const CHANNEL = "soundings-judging";
 const ANSWER_MS = 200;
 
-/** Events: "met" (detail: the other's {page, account, queue}), "settled" (detail: {item}, in the same queue). */
+/** Events: "met" (detail: the other's {page, account, queue}), "settled" (detail: {item}, same queue). */
 export class Tabs extends EventTarget {
   #channel = null;
   #self;
@@ -26,7 +26,7 @@ export class Tabs extends EventTarget {
     this.#tell({ kind: "settled", item });
   }
 
-  /** The pages that answer at once, this one included; a page that sleeps sends twice, which changes nothing. */
+  /** The pages that answer at once, this one included; one that sleeps sends twice, which changes nothing. */
   async alive() {
     const pages = new Set([this.page]);
     const note = ({ detail }) => pages.add(detail.page);
@@ -41,7 +41,9 @@ export class Tabs extends EventTarget {
     const isSameWork = from.account === this.#self.account && from.queue === this.#self.queue;
     if (kind === "who") this.#tell({ kind: "here" });
     if (kind === "who" || kind === "here") this.dispatchEvent(new CustomEvent("met", { detail: from }));
-    else if (kind === "settled" && isSameWork) this.dispatchEvent(new CustomEvent("settled", { detail: rest }));
+    else if (kind === "settled" && isSameWork) {
+      this.dispatchEvent(new CustomEvent("settled", { detail: rest }));
+    }
   }
 
   #tell(message) {

@@ -36,7 +36,7 @@ export class View {
     this.#applySettings();
   }
 
-  /** Whether the item on screen has been there long enough to be meant: a key or tap in flight is not for it. */
+  /** Whether the item on screen has been there long enough to be meant: a key or tap in flight is not. */
   accepts(event) {
     const tooSoon = event?.detail > 0 && performance.now() - this.#shownAt < POINTER_PAUSE_MS;
     return !this.shown || (this.root.dataset.accepts === "true" && !tooSoon);
@@ -82,8 +82,7 @@ export class View {
     this.#stage("fetching");
   }
 
-  claimFailed(failure, current) {
-    if (current) return;
+  claimFailed(failure) {
     this.#clear();
     const trying = failure.kind === "refused" ? "" : " Trying again.";
     this.#parts.fetching_text.textContent = `No document could be fetched: ${failure.message}${trying}`;
@@ -102,11 +101,13 @@ export class View {
   /** The page cannot go on: somebody else is signed in, or the queue is not this person's any more. */
   stop(failure, waiting) {
     this.#clear();
-    const kept = waiting ? ` ${verdicts(waiting)} of yours ${waiting === 1 ? "waits" : "wait"} in this browser.` : "";
+    const wait = waiting === 1 ? "waits" : "wait";
+    const kept = waiting ? ` ${verdicts(waiting)} of yours ${wait} in this browser.` : "";
     const isOther = failure.kind === "other_account";
     const why = isOther ? failure.message : `You cannot judge in this queue any more: ${failure.message}`;
     this.#parts.stopped_text.textContent = `${why}${kept} Nothing is sent under another name.`;
     this.#stage("stopped");
+    this.#closeHistory();
     this.say(this.#parts.stopped_text.textContent);
   }
 
@@ -126,7 +127,7 @@ export class View {
     this.#parts.paused_title.textContent = queryIsDone ? "This query is done" : "Paused";
     this.#parts.paused_text.textContent = returned ? `${documents} went back to the queue for now.` : "";
     this.#stage("paused");
-    this.#parts.undo.disabled = true;
+    this.#closeHistory();
     this.#parts.resume.focus();
     this.say(queryIsDone ? "This query is done. Paused." : "Paused.");
   }
@@ -221,7 +222,8 @@ export class View {
   toggleGuidelines() {
     if (!this.#parts.guidelines) return;
     this.#parts.guidelines.open = !this.#parts.guidelines.open;
-    if (this.#parts.guidelines.open && NARROW.matches) this.#parts.guidelines.scrollIntoView({ block: "start" });
+    if (!this.#parts.guidelines.open || !NARROW.matches) return;
+    this.#parts.guidelines.scrollIntoView({ block: "start" });
   }
 
   openSettings() {
@@ -252,7 +254,8 @@ export class View {
   #scroll(changed) {
     if (!NARROW.matches || changed) return window.scrollTo(0, 0);
     if (this.#parts.guidelines) this.#parts.guidelines.open = false;
-    this.#parts.document.scrollIntoView({ block: "start" });
+    const covered = this.#parts.query.parentElement.offsetHeight;
+    window.scrollBy(0, this.#parts.document.getBoundingClientRect().top - covered - 8);
   }
 
   #stage(name) {
@@ -277,6 +280,16 @@ export class View {
 
   #enable(on) {
     for (const button of this.form.querySelectorAll("[data-needs-item]")) button.disabled = !on;
+    for (const panel of [this.#parts.reasons, this.#parts.note]) {
+      panel.inert = !on;
+      panel.querySelector("summary").setAttribute("aria-disabled", String(!on));
+    }
+  }
+
+  // Until the verdicts are offered again, see `last`.
+  #closeHistory() {
+    this.#parts.undo.disabled = true;
+    for (const button of this.#parts.last.querySelectorAll("button")) button.disabled = true;
   }
 
   #afterPaint() {
@@ -318,7 +331,7 @@ function chip({ key, verdict, title }) {
   button.type = "button";
   button.className = `chip verdict-${verdict}`;
   button.dataset.reopen = key;
-  button.title = "Judge this document again";
+  button.title = `Judge again: ${title || "untitled document"}`;
   const word = document.createElement("span");
   word.className = "visually-hidden";
   word.textContent = `Judge again, ${VERDICTS[verdict]}: `;

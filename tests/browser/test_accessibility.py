@@ -11,9 +11,11 @@ from playwright.sync_api import Page, expect
 
 from evaluation.conventions import Conventions
 from evaluation.reports import create_report
+from labeling import judging
 from labeling.models import Queue
 from labeling.qrels import release_qrels
-from tests.browser.judging import eventually, open_judging, press, ready
+from pooling.models import Membership
+from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.labeling.helpers import judge
 from tests.world import World
 
@@ -47,6 +49,56 @@ def test_the_judging_page(look: str, page_of: Callable[..., Page], world: World,
         page.keyboard.press(opens)
         assert (opens, violations(page)) == (opens, [])
         page.keyboard.press(closes)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_the_judging_page_when_something_is_up(
+    look: str,
+    page_of: Callable[..., Page],
+    world: World,
+    queue: Queue,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(judging, "BREAK_ITEMS", 2)
+    world.collection.documents.update(text="")
+    world.collection.guidelines = "# Rules\n\n- A timetable answers."
+    world.collection.save()
+    page = page_of(world.ben, **LOOKS[look])
+    open_judging(page, queue)
+    found = {}
+    page.keyboard.press("q")
+    found["no text, stops after this query"] = violations(page)
+    press(page, "j")
+    press(page, "f")
+    expect(page.locator("[data-part=break]")).to_be_visible()
+    found["break"] = violations(page)
+    page.keyboard.press("Enter")
+    page.route(JUDGMENTS, lambda route: route.abort())
+    press(page, "s")
+    press(page, "j")
+    expect(page.locator("[data-part=save_state]")).to_contain_text("1 waiting, trying again")
+    found["trouble"] = violations(page)
+    page.unroute(JUDGMENTS)
+    all_saved(page)
+    page.keyboard.press("?")
+    page.get_by_role("button", name="Relevant: J.").click()
+    found["choosing a key"] = violations(page)
+    page.keyboard.press("Escape")
+    page.keyboard.press("Escape")
+    page.route(JUDGMENTS, lambda route: route.fulfill(json={"results": []}))
+    ready(page)
+    page.keyboard.press("f")
+    expect(page.get_by_role("alert")).to_contain_text("could not be saved: the server refused it.")
+    found["refused"] = violations(page)
+    page.unroute(JUDGMENTS)
+    expect(page.locator("[data-part=break]")).to_be_visible()
+    page.keyboard.press("Enter")
+    Membership.objects.filter(user=world.ben).delete()
+    ready(page)
+    page.keyboard.press("j")
+    expect(page.locator("[data-part=stopped]")).to_be_visible()
+    found["stopped"] = violations(page)
+    assert {state: problems for state, problems in found.items() if problems} == {}
 
 
 def test_pages_without_a_document(page_of: Callable[..., Page], world: World, queue: Queue) -> None:

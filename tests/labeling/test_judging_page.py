@@ -227,6 +227,12 @@ def test_an_item_of_somebody_else_cannot_be_asked_for(world: World, queue: Queue
     assert page.context["item"]["item"] != number_of(lease.item_id)
 
 
+@pytest.mark.parametrize("number", ["9" * 5_000, "-1", "²", ""])
+def test_a_number_of_no_item_is_answered_with_the_next_one(world: World, queue: Queue, number: str) -> None:
+    page = signed_in(world.ben).get(address(queue), {"item": number})
+    assert page.context["item"] is not None
+
+
 def test_an_empty_queue_says_why(world: World, queue: Queue) -> None:
     claim(queue, world.cleo, 6)
     page = signed_in(world.ben).get(address(queue)).content.decode()
