@@ -34,9 +34,9 @@ from labeling.qrels import (
     release_named,
     release_qrels,
 )
+from labeling.queue_changes import change_queue
 from labeling.queues import (
     Outcome,
-    change_state,
     claim,
     record_judgment,
     release,
@@ -50,12 +50,15 @@ from pooling.api import PROBLEM, made, making, parsed, person
 from pooling.imports import take_in
 from pooling.models import Job, Role
 from pooling.problems import InputError
+from pooling.serializers import JobStartedSerializer
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
 
+# What annotators are not told of the cost.
+MONEY = ("price_per_judgment", "overhead", "spent", "to_finish")
 NO_VERDICT = "This is no verdict. Each one is an object with “item”, “key” and “verdict”."
 
 
@@ -75,17 +78,28 @@ class PoolQueue(APIView):
 
 
 class OneQueue(APIView):
-    """A queue's state."""
+    """A queue's state, redundancy and prices."""
 
     @extend_schema(
-        request=serializers.QueueStateSerializer,
-        responses={200: serializers.QueueSerializer, 400: PROBLEM, 404: PROBLEM},
+        request=serializers.QueueChangeSerializer,
+        responses={
+            200: serializers.QueueSerializer,
+            202: JobStartedSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
     )
     def patch(self, request: Request, queue_id: int) -> Response:
-        """Open, pause or close a queue."""
+        """Open, pause or close a queue, change its prices, or how many judgments a pair needs.
+
+        The last is done by a job where the queue is large: then the answer is 202 with its number.
+        """
         queue = queue_for(request.user, queue_id, ADMIN)
-        change_state(queue, parsed(serializers.QueueStateSerializer, request)["state"])
-        return Response(_described(queue))
+        changes = parsed(serializers.QueueChangeSerializer, request)
+        job = change_queue(queue, changes, by=person(request))
+        return made(job) if job else Response(_described(queue))
 
 
 def _described(queue: Queue) -> dict[str, Any]:
@@ -232,6 +246,8 @@ class Progress(APIView):
         progress = queue_progress(queue)
         if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
             progress["annotators"] = []
+            progress["leases"]["by"] = []
+            progress["cost"] |= dict.fromkeys(MONEY)
         return Response({**progress, "own": annotator_progress(queue, person(request))})
 
 

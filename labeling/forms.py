@@ -7,6 +7,7 @@ from typing import Any
 
 from django import forms
 
+from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
 from labeling.gold_options import LARGEST_SHARE, MOST_PRACTICE, site_options
 from labeling.models import Queue
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
@@ -86,4 +87,29 @@ class QrelsForm(forms.Form):
     file = forms.FileField(
         label="Qrels file",
         help_text="TREC qrels, BEIR TSV, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped.",
+    )
+
+
+class QueueSettingsForm(forms.Form):
+    """How many judgments a pair needs, and what one costs."""
+
+    judgments_per_item = forms.IntegerField(
+        min_value=1,
+        max_value=MOST_JUDGMENTS_PER_ITEM,
+        label="Judgments per pair",
+        help_text="Raised, settled pairs open again for others; lowered, those that have enough are settled.",
+    )
+    price_per_judgment = forms.FloatField(
+        min_value=0,
+        max_value=HIGHEST_PRICE,
+        required=False,
+        label="Price per judgment",
+        help_text="Empty: as the site's settings say.",
+    )
+    currency = forms.CharField(max_length=12, required=False, help_text="Empty: the site's.")
+    overhead = forms.FloatField(
+        min_value=0,
+        max_value=HIGHEST_OVERHEAD,
+        required=False,
+        help_text="A share that is added, such as fees: 0.2 adds a fifth. Empty: the site's.",
     )

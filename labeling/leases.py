@@ -196,7 +196,7 @@ def _lock(
 
 def _lease(queue: Queue, items: Iterable[Item], annotator: User, now: datetime) -> list[Lease]:
     expires_at = now + timedelta(seconds=queue.lease_seconds)
-    leases = [Lease(item=item, annotator=annotator, expires_at=expires_at) for item in items]
+    leases = [Lease(item=item, annotator=annotator, leased_at=now, expires_at=expires_at) for item in items]
     if leases:
         Lease.objects.bulk_create(leases)
         ordinary = [lease.item for lease in leases if lease.item.state not in KNOWN]

@@ -59,12 +59,12 @@ def own_work(queue: Queue, user: User, *, now: datetime | None = None) -> OwnWor
     spent = sorted(time for time in newest[:TIMED] if time is not None)
     return OwnWork(
         [(first + timedelta(days=step), counts.get(first + timedelta(days=step), 0)) for step in range(DAYS)],
-        _at(spent, 0.5),
-        _at(spent, 0.9),
+        seconds_at(spent, 0.5),
+        seconds_at(spent, 0.9),
     )
 
 
-def _at(spent_ms: list[int], share: float) -> float | None:
+def seconds_at(spent_ms: list[int], share: float) -> float | None:
     """The least time that at least `share` of the verdicts took no longer than, in seconds."""
     if not spent_ms:
         return None

@@ -10,7 +10,9 @@ from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, 
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from labeling.costs import cost_of
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+from labeling.own_work import seconds_at
 from labeling.slots import KNOWN
 
 if TYPE_CHECKING:
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
     from pooling.models import Collection
 
 PACE_DAYS = 7
+TEAMS = (1, 2, 5, 10)
+# Verdicts whose times the pace is read from.
+TIMED = 5_000
+NOTHING = {**dict.fromkeys(("judged", *Verdict.values, "timed", "skipped"), 0), "spent_ms": None}
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
 # What may still come to somebody: gold questions count like open items, so that a count tells of none.
 TO_COME = (Item.State.OPEN, Item.State.GOLD)
@@ -28,14 +34,16 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
     """Counts by state, judgments done and left, pace, cost and end date of a queue, with a row per annotator.
 
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
-    last seven days per day, counted from the first verdict; `end_date` supposes that it stays so, and is
-    null where it is unknown.
+    last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
+    supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that so many people
+    work, each as much a day as people did in those days.
     """
     now = now or timezone.now()
     items = item_counts(queue)
     annotators = annotator_rows(queue)
     needed, done = items.pop("needed"), items.pop("done_judgments")
-    per_day = _per_day(queue, now)
+    left = needed - done
+    pace = _pace(queue, now)
     seconds = sum(row["active_seconds"] for row in annotators)
     timed = sum(row["timed"] for row in annotators)
     return {
@@ -43,15 +51,22 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
         "name": queue.name,
         "state": queue.state,
         "items": items,
-        "judgments": {"needed": needed, "done": done, "left": needed - done},
+        "open_items": _open_items(queue, now),
+        "judgments": {"needed": needed, "done": done, "left": left},
         "judged": done / needed if needed else 1.0,
-        "pace": {"per_day": per_day},
+        "leases": _leases(queue, now),
+        "pace": pace,
         "cost": {
             "active_seconds": seconds,
             "seconds_per_judgment": seconds / timed if timed else None,
-            "seconds_left": (needed - done) * seconds / timed if timed else None,
+            "seconds_left": left * seconds / timed if timed else None,
+            **cost_of(queue, left),
         },
-        "end_date": _end_date(needed - done, per_day, now),
+        "end_date": _end_date(left, pace["per_day"], now),
+        "by_annotators": [
+            {"annotators": people, "end_date": _end_date(left, people * pace["per_annotator"], now)}
+            for people in TEAMS
+        ],
         "annotators": annotators,
     }
 
@@ -72,23 +87,61 @@ def item_counts(queue: Queue) -> dict[str, int]:
     return counts
 
 
+def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
+    """Open items: held by somebody, waiting for another opinion, and free of both."""
+    held = Exists(Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now))
+    open_items = queue.items.filter(order_key__gt=0, state=Item.State.OPEN)
+    counts = open_items.annotate(held=held).aggregate(
+        leased=Count("pk", filter=Q(held=True)),
+        second_opinion=Count("pk", filter=Q(held=False, done__gt=0)),
+        free=Count("pk", filter=Q(held=False, done=0)),
+    )
+    return dict(counts)
+
+
+def _leases(queue: Queue, now: datetime) -> dict[str, Any]:
+    """How many items are held now, by whom, and for how long the oldest lease has been."""
+    held = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
+    rows = held.values(username=F("annotator__username")).annotate(items=Count("pk"), since=Min("leased_at"))
+    holders = sorted(rows, key=lambda row: (row["since"], row["username"]))
+    by = [
+        {
+            "username": row["username"],
+            "items": row["items"],
+            "oldest_seconds": (now - row["since"]).total_seconds(),
+        }
+        for row in holders
+    ]
+    return {
+        "held": sum(row["items"] for row in by),
+        "oldest_seconds": by[0]["oldest_seconds"] if by else None,
+        "by": by,
+    }
+
+
 def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
     """What each annotator did in the queue: standing verdicts by kind, skips, active time."""
-    is_skip = Q(kind=JudgmentEvent.Kind.SKIP)
-    rows = (
-        _standing_or_skips(queue)
-        .values(username=F("annotator__username"))
-        .annotate(
-            judged=Count("pk", filter=~is_skip),
-            **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
-            skipped=Count("pk", filter=is_skip),
-            spent_ms=Sum("active_ms"),
-            timed=Count("active_ms"),
-            last_at=Max("created_at"),
-        )
-        .order_by("-judged", "username")
+    judged = Judgment.objects.filter(event__queue=queue).order_by().values(name=F("annotator__username"))
+    verdicts = judged.annotate(
+        judged=Count("pk"),
+        **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
+        spent_ms=Sum("event__active_ms"),
+        timed=Count("event__active_ms"),
+        last_at=Max("judged_at"),
     )
-    return [_timed(dict(row)) for row in rows]
+    skips = queue.events.filter(kind=JudgmentEvent.Kind.SKIP).order_by()
+    skipped = skips.values(name=F("annotator__username")).annotate(
+        many=Count("pk"), last_at=Max("created_at")
+    )
+    rows: dict[str, dict[str, Any]] = {}
+    for found in verdicts:
+        numbers: dict[str, Any] = {**found, "skipped": 0}
+        rows[numbers.pop("name")] = numbers
+    for row in skipped:
+        known = rows.setdefault(row["name"], {**NOTHING, "last_at": row["last_at"]})
+        known |= {"skipped": row["many"], "last_at": max(known["last_at"], row["last_at"])}
+    ordered = sorted(rows.items(), key=lambda entry: (-entry[1]["judged"], entry[0]))
+    return [_timed({"username": name, **row}) for name, row in ordered]
 
 
 def _timed(row: dict[str, Any]) -> dict[str, Any]:
@@ -182,16 +235,28 @@ def _standing_or_skips(queue: Queue) -> QuerySet[JudgmentEvent]:
     return queue.events.filter(standing | Q(kind=JudgmentEvent.Kind.SKIP)).order_by()
 
 
-def _per_day(queue: Queue, now: datetime) -> float:
-    """Verdicts per day over the last seven days, or since the first if that is less; at least an hour."""
-    recent = queue.events.filter(
-        kind=JudgmentEvent.Kind.VERDICT, created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now
+def _pace(queue: Queue, now: datetime) -> dict[str, Any]:
+    """Verdicts per day over the last seven days, or since the first if that is less; at least an hour.
+
+    `annotators` gave them, `per_annotator` each on average a day. Seconds are active time: the middle one and
+    the 90th percentile of the last 5,000 verdicts that were timed.
+    """
+    verdicts = queue.events.filter(kind=JudgmentEvent.Kind.VERDICT, gold=None, is_adjudication=False)
+    recent = verdicts.filter(created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now)
+    counted = recent.order_by().aggregate(
+        verdicts=Count("pk"), first=Min("created_at"), people=Count("annotator", distinct=True)
     )
-    counted = recent.aggregate(verdicts=Count("pk"), first=Min("created_at"))
-    if not counted["verdicts"]:
-        return 0.0
-    days = max(now - counted["first"], timedelta(hours=1)) / timedelta(days=1)
-    return float(counted["verdicts"] / days)
+    days = max(now - (counted["first"] or now), timedelta(hours=1)) / timedelta(days=1)
+    per_day, people = counted["verdicts"] / days, counted["people"]
+    newest = verdicts.filter(active_ms__isnull=False).order_by("-pk").values_list("active_ms", flat=True)
+    spent = sorted(time for time in newest[:TIMED] if time is not None)
+    return {
+        "per_day": per_day,
+        "annotators": people,
+        "per_annotator": per_day / people if people else 0.0,
+        "median_seconds": seconds_at(spent, 0.5),
+        "p90_seconds": seconds_at(spent, 0.9),
+    }
 
 
 def _end_date(left: int, per_day: float, now: datetime) -> str | None:

@@ -21,6 +21,7 @@ from labeling.models import ImportedLabel, Judgment, QrelsRelease
 from pooling.models import Collection
 from pooling.problems import InputError
 from pooling.storing import checked_name, disk_errors_named
+from pooling.trail import record_action
 
 if TYPE_CHECKING:
     import polars as pl
@@ -212,6 +213,9 @@ def _stored(release: QrelsRelease, content: bytes, format: str) -> QrelsRelease:
             release.file.name = default_storage.save(place, ContentFile(content))
             with transaction.atomic():
                 release.save()
+                facts = {"rule": release.rule, "pairs": release.pair_count, "sha256": release.sha256}
+                by = release.released_by
+                record_action(release.collection, by, "labels released", release.name, **facts)
         except BaseException as error:
             default_storage.delete(release.file.name or place)
             others = release.collection.releases.filter(name=release.name)

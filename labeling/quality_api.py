@@ -9,9 +9,11 @@ from rest_framework.views import APIView
 
 from labeling import quality_serializers as shapes
 from labeling.access import queue_for
+from labeling.handing_back import hand_back
 from labeling.quality import queue_quality
-from pooling.access import READERS
-from pooling.api import PROBLEM
+from labeling.quarantine import annotator_named
+from pooling.access import ADMIN, READERS
+from pooling.api import PROBLEM, person
 
 
 class Quality(APIView):
@@ -22,3 +24,14 @@ class Quality(APIView):
         """Agreement, annotators, places in a session, pace and hard queries; not for annotators."""
         queue = queue_for(request.user, queue_id, READERS)
         return Response(shapes.QualitySerializer(queue_quality(queue)).data)
+
+
+class HandBack(APIView):
+    """Taking somebody's open work back."""
+
+    @extend_schema(request=None, responses={200: shapes.HandedBackSerializer, 403: PROBLEM, 404: PROBLEM})
+    def post(self, request: Request, queue_id: int, name: str) -> Response:
+        """Return all that an annotator holds in the queue, so that others can judge it."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        returned = hand_back(queue, annotator_named(queue, name), by=person(request))
+        return Response({"handed_back": returned, "detail": f"Handed back: {returned}."})

@@ -78,3 +78,44 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
 
 def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
+
+
+def status_table(progress: dict[str, Any]) -> str:
+    """`queue_progress` with `judged_at`, as text."""
+    items, waiting, judgments = progress["items"], progress["open_items"], progress["judgments"]
+    pace, leases = progress["pace"], progress["leases"]
+    teams = [f"with {row['annotators']}: {row['end_date'] or '–'}" for row in progress["by_annotators"]]
+    lines = [
+        f"{progress['name']} is {progress['state']}; {judgments['done']:,} of {judgments['needed']:,} "
+        "judgments are there.",
+        f"Pairs: {items['total']:,}; {items['done']:,} settled, {items['adjudication']:,} in adjudication, "
+        f"{waiting['free']:,} free, {waiting['leased']:,} held, {waiting['second_opinion']:,} waiting for "
+        "another opinion.",
+        f"Pace: {pace['per_day']:,.0f} verdicts a day by {pace['annotators']} people; "
+        f"{_seconds(pace['median_seconds'])} each, nine in ten within {_seconds(pace['p90_seconds'])}.",
+        f"Ends: {progress['end_date'] or 'not known'}; by annotators, {', '.join(teams)}.",
+    ]
+    if leases["held"]:
+        minutes = f"{leases['oldest_seconds'] / 60:,.0f} minutes"
+        lines.append(
+            f"Held: {leases['held']:,} items, the longest for {minutes} by {leases['by'][0]['username']}."
+        )
+    lines.append(_cost_line(progress["cost"]))
+    head = ("run", "judged@K", "now", "when done")
+    rows = [
+        (row["run"], f"@{row['k']}", _number(row["now"]), _number(row["when_done"]))
+        for row in progress["judged_at"]
+    ]
+    return "\n".join([*lines, *(["", *_columns([head, *rows])] if rows else [])])
+
+
+def _cost_line(cost: dict[str, Any]) -> str:
+    paid = f"{cost['paid_judgments']:,} judgments paid, {cost['paid_gold']:,} of them on gold questions"
+    if cost["spent"] is None:
+        return f"Cost: {paid}; no price is set."
+    money = f"{cost['spent']:,.2f} {cost['currency']} so far, {cost['to_finish']:,.2f} to finish"
+    return f"Cost: {money}; {paid}, {cost['judgments_to_pay']:,} to come."
+
+
+def _seconds(value: float | None) -> str:
+    return "–" if value is None else f"{value:.1f} s"

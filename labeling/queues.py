@@ -43,6 +43,7 @@ from pooling.models import Document, Pool
 from pooling.problems import InputError
 from pooling.storing import checked_name, disk_errors_named, insert_rows
 from pooling.texts import lock
+from pooling.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -65,6 +66,7 @@ __all__ = [
 ]
 
 MOST_JUDGMENTS_PER_ITEM = 20
+STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
 ITEM_FIELDS = (
     *("queue", "query", "document", "order_key", "second_key"),
     *("needed", "done", "leased", "state"),
@@ -122,6 +124,8 @@ def open_queue(
             insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
             lock(pool.collection)
             follow_gold_in(queue)
+            facts = {"pool": pool.name, "pairs": len(pairs), "judgments_per_item": judgments_per_item}
+            record_action(pool.collection, user, "queue opened", queue.name, **facts)
     except IntegrityError as error:
         if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
             raise
@@ -149,12 +153,15 @@ def _name_exists(name: str) -> InputError:
     return InputError(problem, fields={"name": problem}, conflict=True)
 
 
-def change_state(queue: Queue, state: str) -> None:
+def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:
     """Open, pause or close a queue; what people still hold may come in and is stored."""
     if state not in Queue.State.values:
         raise InputError(f"A queue is {', '.join(Queue.State.values)}; there is no state “{state}”.")
-    queue.state = state
-    queue.save(update_fields=["state"])
+    before, queue.state = queue.state, state
+    with transaction.atomic():
+        queue.save(update_fields=["state"])
+        if state != before:
+            record_action(queue.collection, by, STATE_CHANGES[state], queue.name, before=before)
 
 
 def _unlabelled_pairs(pool: Pool) -> list[Pair]:
@@ -167,7 +174,7 @@ def _unlabelled_pairs(pool: Pool) -> list[Pair]:
 
 def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | None]]:
     """The order key of each pair, and its key for second opinions."""
-    candidates = _candidates(queue.pool, pairs)
+    candidates = candidates_of(queue.pool, pairs)
     first = order_keys(candidates, queue.seed)
     if queue.judgments_per_item == 1:
         return first, [None] * len(pairs)
@@ -191,7 +198,8 @@ def _item_rows(
         )
 
 
-def _candidates(pool: Pool, pairs: list[Pair]) -> list[Candidate]:
+def candidates_of(pool: Pool, pairs: list[Pair]) -> list[Candidate]:
+    """Pairs of a pool as `labeling/ordering.py` takes them."""
     texts = Document.objects.filter(pk__in=pool.entries.values("document"))
     rows = texts.values_list("pk", "title", "text").iterator(chunk_size=2000)
     marks = {pk: fingerprint(title, text or "") for pk, title, text in rows}

@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
 from labeling.gold_serializers import GoldOptionsSerializer
 from labeling.item_numbers import LARGEST_NUMBER, item_of
 from labeling.leases import LARGEST_CLAIM
@@ -37,13 +38,30 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
 
     class Meta:
         model = Queue
-        fields = ["id", "name", "pool", "judgments_per_item", "seed", "state", "opened_at", "item_count"]
+        fields = [
+            *("id", "name", "pool", "judgments_per_item", "seed", "state", "opened_at", "item_count"),
+            *("price_per_judgment", "currency", "overhead"),
+        ]
 
 
-class QueueStateSerializer(serializers.Serializer[Any]):
-    """The state a queue is to have."""
+class QueueChangeSerializer(serializers.Serializer[Any]):
+    """What a queue is to have; what is left out stays. A null or empty price is the site's."""
 
-    state = serializers.ChoiceField(choices=Queue.State.choices)
+    state = serializers.ChoiceField(choices=Queue.State.choices, required=False)
+    judgments_per_item = serializers.IntegerField(
+        min_value=1, max_value=MOST_JUDGMENTS_PER_ITEM, required=False
+    )
+    price_per_judgment = serializers.FloatField(
+        min_value=0, max_value=HIGHEST_PRICE, required=False, allow_null=True
+    )
+    currency = serializers.CharField(max_length=12, required=False, allow_blank=True)
+    overhead = serializers.FloatField(
+        min_value=0,
+        max_value=HIGHEST_OVERHEAD,
+        required=False,
+        allow_null=True,
+        help_text="A share that is added to the price.",
+    )
 
 
 class ClaimRequestSerializer(serializers.Serializer[Any]):
@@ -246,18 +264,61 @@ class JudgmentCountsSerializer(serializers.Serializer[Any]):
     left = serializers.IntegerField()
 
 
+class OpenItemsSerializer(serializers.Serializer[Any]):
+    """The open items: free, held by somebody, or judged and waiting for another opinion."""
+
+    free = serializers.IntegerField()
+    leased = serializers.IntegerField()
+    second_opinion = serializers.IntegerField()
+
+
+class HolderSerializer(serializers.Serializer[Any]):
+    """What one annotator holds."""
+
+    username = serializers.CharField()
+    items = serializers.IntegerField()
+    oldest_seconds = serializers.FloatField()
+
+
+class HeldSerializer(serializers.Serializer[Any]):
+    """Items that are held now, and since when the longest; annotators are not told by whom."""
+
+    held = serializers.IntegerField()
+    oldest_seconds = serializers.FloatField(allow_null=True)
+    by = HolderSerializer(many=True)
+
+
 class PaceSerializer(serializers.Serializer[Any]):
-    """Verdicts a day, over the last seven days."""
+    """Verdicts a day, over the last seven days, without gold questions; and active time on a pair."""
 
     per_day = serializers.FloatField()
+    annotators = serializers.IntegerField(help_text="Who gave them.")
+    per_annotator = serializers.FloatField(help_text="A day.")
+    median_seconds = serializers.FloatField(allow_null=True)
+    p90_seconds = serializers.FloatField(allow_null=True)
+
+
+class EndDateSerializer(serializers.Serializer[Any]):
+    """When a queue ends if so many people work at the pace of now."""
+
+    annotators = serializers.IntegerField()
+    end_date = serializers.DateField(allow_null=True)
 
 
 class CostSerializer(serializers.Serializer[Any]):
-    """Working time, as the judging page measured it."""
+    """Working time, as the judging page measured it, and money; annotators see no money."""
 
     active_seconds = serializers.FloatField()
     seconds_per_judgment = serializers.FloatField(allow_null=True)
     seconds_left = serializers.FloatField(allow_null=True)
+    price_per_judgment = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField()
+    overhead = serializers.FloatField(allow_null=True)
+    paid_judgments = serializers.IntegerField(help_text="All that stand, gold and practice included.")
+    paid_gold = serializers.IntegerField()
+    judgments_to_pay = serializers.IntegerField(help_text="Still to come, gold included.")
+    spent = serializers.FloatField(allow_null=True, help_text="Null without a price.")
+    to_finish = serializers.FloatField(allow_null=True)
 
 
 class AnnotatorSerializer(serializers.Serializer[Any]):
@@ -301,6 +362,9 @@ class ProgressSerializer(serializers.Serializer[Any]):
     pace = PaceSerializer()
     cost = CostSerializer()
     end_date = serializers.DateField(allow_null=True)
+    by_annotators = EndDateSerializer(many=True)
+    open_items = OpenItemsSerializer()
+    leases = HeldSerializer()
     annotators = AnnotatorSerializer(many=True)
     own = OwnProgressSerializer()
 

@@ -11,6 +11,7 @@ from labeling import (
     judging,
     quality_api,
     quality_views,
+    queue_views,
     views,
 )
 
@@ -19,8 +20,10 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/queues/", views.queues, name="queues"),
     path("collections/<slug:slug>/queues/new/", views.queue_new, name="queue_new"),
     # queues/<id>/
-    path("queues/<int:queue_id>/", views.queue, name="queue"),
-    path("queues/<int:queue_id>/state/", views.queue_state, name="queue_state"),
+    path("queues/<int:queue_id>/", queue_views.queue, name="queue"),
+    path("queues/<int:queue_id>/state/", queue_views.queue_state, name="queue_state"),
+    path("queues/<int:queue_id>/settings/", queue_views.queue_settings, name="queue_settings"),
+    path("queues/<int:queue_id>/hand-back/", queue_views.queue_hand_back, name="queue_hand_back"),
     path("queues/<int:queue_id>/quality/", quality_views.quality, name="quality"),
     path(
         "queues/<int:queue_id>/quality/<slug:picture>/<slug:variant>/",
@@ -69,6 +72,11 @@ api_urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
+    path(
+        "queues/<int:queue_id>/annotators/<str:name>/hand-back/",
+        quality_api.HandBack.as_view(),
+        name="api_hand_back",
+    ),
     path(
         "queues/<int:queue_id>/annotators/<str:name>/quarantine/",
         gold_api.QuarantineCall.as_view(),

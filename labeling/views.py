@@ -1,31 +1,27 @@
-"""Pages of stage 2 besides the judging page: queues, and labels in and out."""
+"""Lists of queues, opening one, own work, and labels in and out."""
 
 from __future__ import annotations
-
-from datetime import date
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import queue_for, release_for
-from labeling.forms import QrelsForm, QueueForm, QueueStateForm, ReleaseForm
+from labeling.forms import QrelsForm, QueueForm, ReleaseForm
 from labeling.gold_options import taken_from
-from labeling.models import ImportedLabel, Queue
+from labeling.models import ImportedLabel
 from labeling.opening import open_or_start
 from labeling.own_work import own_verdicts, own_work
 from labeling.progress import (
     annotator_progress,
     listed_queues,
-    queue_progress,
 )
 from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
-from labeling.queues import change_state
 from pooling.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.forms import show_problem
-from pooling.models import Job, Role
+from pooling.models import Job
 from pooling.problems import refusals
 from pooling.views.outcome import page_of, person, upload
 
@@ -81,27 +77,6 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
 
 @login_required
 @require_GET
-def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """How far a queue is and who judged how much; annotators see their own numbers."""
-    queue = queue_for(request.user, queue_id, MEMBERS)
-    context = {"queue": queue, "collection": queue.collection, "section": "queues"}
-    if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
-        own = annotator_progress(queue, person(request))
-        return render(request, "labeling/queue_own.html", context | {"own": own})
-    progress = queue_progress(queue)
-    for row in progress["annotators"]:
-        row["minutes"] = row["active_seconds"] / 60
-    seconds_left = progress["cost"]["seconds_left"]
-    context |= {
-        "progress": progress,
-        "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
-        "hours_left": None if seconds_left is None else seconds_left / 3600,
-    }
-    return render(request, "labeling/queue.html", context)
-
-
-@login_required
-@require_GET
 def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
     """What whoever asks has judged in a queue, and how fast."""
     queue = queue_for(request.user, queue_id)
@@ -115,23 +90,6 @@ def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
         "page": page_of(request, own_verdicts(queue, user)),
     }
     return render(request, "labeling/own_work.html", context)
-
-
-@login_required
-@require_POST
-def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Open, pause or close a queue."""
-    queue = queue_for(request.user, queue_id, ADMIN)
-    form = QueueStateForm(request.POST)
-    if form.is_valid():
-        change_state(queue, form.cleaned_data["state"])
-        said = {
-            Queue.State.OPEN: "The queue is open.",
-            Queue.State.PAUSED: "The queue is paused: it hands nothing out until it is opened again.",
-            Queue.State.CLOSED: "The queue is closed. Verdicts still on their way are stored.",
-        }
-        messages.success(request, said[Queue.State(queue.state)])
-    return redirect(queue)
 
 
 @login_required

@@ -133,6 +133,11 @@ GOLD_FIRST_SHARE = env.float("SOUNDINGS_GOLD_FIRST_SHARE", default=0.2)
 GOLD_SHARE = env.float("SOUNDINGS_GOLD_SHARE", default=0.05)
 PRACTICE_QUESTIONS = env.int("SOUNDINGS_PRACTICE_QUESTIONS", default=5)
 GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
+
+# What a judgment costs, unless a queue says otherwise; the overhead is a share that is added, such as fees.
+PRICE_PER_JUDGMENT = env.float("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
+CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
+COST_OVERHEAD = env.float("SOUNDINGS_COST_OVERHEAD", default=0.0)
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 FILE_UPLOAD_HANDLERS = [
     "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives

@@ -8,6 +8,7 @@ import uuid
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 
 from pooling.models import Collection, Document, Pool, Query
 
@@ -44,6 +45,13 @@ class Queue(models.Model):
     gold_pause = models.CharField(max_length=10, choices=GoldPause.choices, default=GoldPause.AUTOMATIC)
     gold_count = models.PositiveIntegerField(default=0, help_text="Gold questions hidden among the items.")
     practice_count = models.PositiveIntegerField(default=0, help_text="Practice questions there are.")
+    price_per_judgment = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, help_text="Null: the site's."
+    )
+    currency = models.CharField(max_length=12, blank=True, help_text="Empty: the site's.")
+    overhead = models.FloatField(
+        null=True, blank=True, help_text="Share that is added to the price, such as fees. Null: the site's."
+    )
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -122,6 +130,7 @@ class Lease(models.Model):
     item = models.ForeignKey(Item, on_delete=models.CASCADE, related_name="leases", db_index=False)
     annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="leases")
     token = models.UUIDField(default=uuid.uuid4, unique=True)
+    leased_at = models.DateTimeField(default=timezone.now)
     expires_at = models.DateTimeField()
 
     class Meta:

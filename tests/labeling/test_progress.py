@@ -31,7 +31,8 @@ def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
     progress = queue_progress(queue, now=NOW)
     assert progress["judgments"] == {"needed": 6, "done": 2, "left": 4}
     assert progress["pace"]["per_day"] == 1.0  # two verdicts in two days
-    assert progress["cost"] == {"active_seconds": 20.0, "seconds_per_judgment": 10.0, "seconds_left": 40.0}
+    times = {"active_seconds": 20.0, "seconds_per_judgment": 10.0, "seconds_left": 40.0}
+    assert times.items() <= progress["cost"].items()
     assert progress["end_date"] == (NOW + timedelta(days=4)).date().isoformat()
 
 

@@ -86,5 +86,5 @@ def test_a_larger_pool_takes_no_more_queries(
 ) -> None:
     small, large = make_pool(world, "small", queries=1), make_pool(world, "large", documents=6)
     for pool in (small, large):
-        with django_assert_num_queries(10):
+        with django_assert_num_queries(11):
             open_queue(pool)

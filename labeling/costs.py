@@ -1,0 +1,90 @@
+"""What the judgments of a queue cost, so far and to finish: every verdict is paid, gold questions too."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Count, Q
+
+from labeling.models import Judgment, Queue
+from pooling.problems import InputError
+from pooling.trail import record_action
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from django.contrib.auth.models import User
+
+FIELDS = ("price_per_judgment", "currency", "overhead")
+HIGHEST_PRICE = 10_000
+HIGHEST_OVERHEAD = 10
+
+
+class Prices(NamedTuple):
+    """Price of a judgment, its currency, and the share that is added. A price of 0 is none."""
+
+    price: float
+    currency: str
+    overhead: float
+
+
+def prices_of(queue: Queue) -> Prices:
+    """A queue's own prices, or the site's where it has none."""
+    price, overhead = queue.price_per_judgment, queue.overhead
+    return Prices(
+        float(settings.PRICE_PER_JUDGMENT if price is None else price),
+        queue.currency or settings.CURRENCY,
+        settings.COST_OVERHEAD if overhead is None else overhead,
+    )
+
+
+def cost_of(queue: Queue, left: int) -> dict[str, Any]:
+    """What was paid and what `left` more judgments will cost; amounts are null without a price.
+
+    Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and
+    what is in quarantine as well; adjudications are an admin's own work. To finish, gold questions are added
+    with the queue's share for later items.
+    """
+    prices = prices_of(queue)
+    given = Judgment.objects.filter(event__queue=queue, is_adjudication=False)
+    paid = given.aggregate(all=Count("pk"), gold=Count("pk", filter=Q(is_gold=True)))
+    share = queue.gold_share if queue.gold_count else 0.0
+    to_pay = left / (1 - share)
+    each = prices.price * (1 + prices.overhead)
+    return {
+        "price_per_judgment": prices.price,
+        "currency": prices.currency,
+        "overhead": prices.overhead,
+        "paid_judgments": paid["all"],
+        "paid_gold": paid["gold"],
+        "judgments_to_pay": round(to_pay),
+        "spent": each * paid["all"] if prices.price else None,
+        "to_finish": each * to_pay if prices.price else None,
+    }
+
+
+def change_prices(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> None:
+    """Change price, currency or overhead of a queue; None or "" means the site's. `InputError` for others."""
+    price, overhead = changes.get("price_per_judgment"), changes.get("overhead")
+    if price is not None and not 0 <= price <= HIGHEST_PRICE:
+        problem = f"A price is 0 to {HIGHEST_PRICE:,}."
+        raise InputError(problem, fields={"price_per_judgment": problem})
+    if overhead is not None and not 0 <= overhead <= HIGHEST_OVERHEAD:
+        problem = f"The overhead is a share, 0 to {HIGHEST_OVERHEAD}: 0.2 adds a fifth."
+        raise InputError(problem, fields={"overhead": problem})
+    before = {name: getattr(queue, name) for name in FIELDS}
+    after = {**before, **{name: changes[name] for name in FIELDS if name in changes}}
+    after["currency"] = (after["currency"] or "").strip()
+    if after["price_per_judgment"] is not None:
+        after["price_per_judgment"] = Decimal(str(after["price_per_judgment"])).quantize(Decimal("0.0001"))
+    if after == before:
+        return
+    for name, value in after.items():
+        setattr(queue, name, value)
+    with transaction.atomic():
+        queue.save(update_fields=FIELDS)
+        told = {name: None if value is None else str(value) for name, value in after.items()}
+        record_action(queue.collection, by, "queue prices changed", queue.name, **told)

@@ -1,0 +1,109 @@
+"""How much of each run's top K has a label: now, and when a queue is done (judged@K).
+
+From what the pool knows of who found which pair where; no run is read. A pair counts as labelled when a queue
+of the collection has settled it, its answer is known, or its label was imported.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db.models import Exists, OuterRef, Q, TextField
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from labeling.models import ImportedLabel, Item, Queue
+from labeling.slots import KNOWN
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import polars as pl
+
+KEPT_SECONDS = 600
+# As for the figures of quality: above so many pairs, a minute old will do.
+BEHIND = timedelta(seconds=60)
+LARGE = 20_000
+USUAL_K = 10
+COLUMNS = ("query_id", "found_by", "labelled", "queued")
+
+
+def judged_share(
+    queue: Queue, counts: dict[str, int], *, now: datetime | None = None
+) -> list[dict[str, Any]]:
+    """A row for each run and K (10 and the pool's depth): `run`, `k`, `now`, `when_done`, each 0 to 1.
+
+    The mean over queries of the share of a run's first K that has a label. `when_done` supposes that every
+    pair of the queue gets one. `counts` are the queue's items by state, by whose change the kept rows go.
+    """
+    now = now or timezone.now()
+    key = f"judged-share-{queue.pk}-{queue.opened_at.timestamp()}"
+    imported = ImportedLabel.objects.filter(collection=queue.collection_id).order_by("-pk")
+    state = (tuple(counts.values()), imported.values_list("pk", flat=True).first())
+    if kept := cache.get(key):
+        rows, at, before = kept
+        if before == state or (counts["total"] >= LARGE and now - at < BEHIND):
+            return list(rows)
+    rows = _computed(queue)
+    cache.set(key, (rows, now, state), KEPT_SECONDS)
+    return rows
+
+
+def _computed(queue: Queue) -> list[dict[str, Any]]:
+    import polars as pl
+
+    names = dict(queue.pool.pool_runs.values_list("index", "run__name"))
+    entries = _entries(queue)
+    if not names or entries.is_empty():
+        return []
+    found = (
+        entries.with_columns(pl.col("found_by").str.json_decode(pl.List(pl.List(pl.Int64))))
+        .explode("found_by")
+        .drop_nulls("found_by")
+        .select(
+            "query_id",
+            "labelled",
+            "queued",
+            index=pl.col("found_by").list.get(0),
+            rank=pl.col("found_by").list.get(1),
+        )
+    )
+    rows = []
+    for k in sorted({min(USUAL_K, queue.pool.depth), queue.pool.depth}):
+        shares = _shares(found.filter(pl.col("rank") <= k))
+        rows += [{"run": names[row.pop("index")], "k": k, **row} for row in shares.to_dicts()]
+    return sorted(rows, key=lambda row: (row["run"], row["k"]))
+
+
+def _shares(found: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    done = pl.col("labelled") | pl.col("queued")
+    by_query = found.group_by("index", "query_id").agg(now=pl.col("labelled").mean(), when_done=done.mean())
+    return by_query.group_by("index").agg(pl.col("now").mean(), pl.col("when_done").mean())
+
+
+def _entries(queue: Queue) -> pl.DataFrame:
+    """Every pair of the pool: its query, finders as text, whether it has a label, and is in the queue."""
+    import polars as pl
+
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    settled = Item.objects.filter(
+        Q(state=Item.State.DONE) | Q(state__in=KNOWN), queue__collection=queue.collection_id, **pair
+    )
+    imported = ImportedLabel.objects.filter(relevance__gte=0, **pair)
+    rows = (
+        queue.pool.entries.order_by()
+        .annotate(
+            finders=Cast("found_by", TextField()),
+            labelled=Exists(settled) | Exists(imported),
+            queued=Exists(Item.objects.filter(queue=queue, **pair)),
+        )
+        .values_list("query_id", "finders", "labelled", "queued")
+    )
+    columns = list(zip(*rows.iterator(chunk_size=20_000), strict=True)) or [()] * len(COLUMNS)
+    types = (pl.Int64, pl.String, pl.Boolean, pl.Boolean)
+    named = zip(COLUMNS, columns, types, strict=True)
+    return pl.DataFrame([pl.Series(name, values, kind) for name, values, kind in named])

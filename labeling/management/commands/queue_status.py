@@ -1,0 +1,31 @@
+"""`queue_status SLUG QUEUE`: how far a queue is, what it costs, and when it ends."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Tell how far a queue is: pairs by state, pace, cost and end date."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
+        parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.judged_share import judged_share
+        from labeling.progress import queue_progress
+        from labeling.queue_tables import queue_named, status_table
+
+        queue = queue_named(options["slug"], options["queue"])
+        progress = queue_progress(queue)
+        progress["judged_at"] = judged_share(queue, progress["items"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(progress, ensure_ascii=False, indent=2, default=str))
+        else:
+            self.stdout.write(status_table(progress))

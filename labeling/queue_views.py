@@ -1,0 +1,119 @@
+"""The page of a queue: how far it is and what it costs, and for admins what can be done about it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.access import queue_for
+from labeling.costs import FIELDS
+from labeling.forms import QueueSettingsForm, QueueStateForm
+from labeling.handing_back import hand_back
+from labeling.judged_share import judged_share
+from labeling.models import Queue
+from labeling.progress import annotator_progress, queue_progress
+from labeling.quality import queue_quality
+from labeling.quarantine import annotator_named
+from labeling.queue_changes import change_queue
+from labeling.redundancy import has_unfinished_change
+from pooling.access import ADMIN, MEMBERS
+from pooling.models import Role
+from pooling.problems import InputError
+from pooling.views.outcome import person
+
+SAID = {
+    Queue.State.OPEN: "The queue is open.",
+    Queue.State.PAUSED: "The queue is paused: it hands nothing out until it is opened again.",
+    Queue.State.CLOSED: "The queue is closed. Verdicts still on their way are stored.",
+}
+
+
+@login_required
+@require_GET
+def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """How far a queue is, what it costs, and who judges how; annotators see their own numbers."""
+    queue = queue_for(request.user, queue_id, MEMBERS)
+    if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        own = annotator_progress(queue, person(request))
+        return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
+    initial = {name: getattr(queue, name) for name in ("judgments_per_item", *FIELDS)}
+    return _shown(request, queue, QueueSettingsForm(initial=initial))
+
+
+@login_required
+@require_POST
+def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Open, pause or close a queue."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = QueueStateForm(request.POST)
+    if form.is_valid():
+        change_queue(queue, form.cleaned_data, by=person(request))
+        messages.success(request, SAID[Queue.State(queue.state)])
+    return redirect(queue)
+
+
+@login_required
+@require_POST
+def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Change redundancy and prices; of a large queue, a job does the first."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = QueueSettingsForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, queue, form)
+    try:
+        job = change_queue(queue, form.cleaned_data, by=person(request))
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(queue)
+    if job:
+        return redirect("job", job.pk)
+    messages.success(request, "Changed.")
+    return redirect(queue)
+
+
+@login_required
+@require_POST
+def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Return what an annotator holds."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    try:
+        annotator = annotator_named(queue, request.POST.get("annotator", "").replace("\0", ""))
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(queue)
+    returned = hand_back(queue, annotator, by=person(request))
+    items = f"{returned} item{'s' * (returned != 1)}"
+    messages.success(request, f"{items} of {annotator.get_username()} went back to the queue.")
+    return redirect(queue)
+
+
+def _about(queue: Queue) -> dict[str, Any]:
+    return {"queue": queue, "collection": queue.collection, "section": "queues"}
+
+
+def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponse:
+    progress = queue_progress(queue)
+    quality = {row["username"]: row for row in queue_quality(queue)["annotators"]}
+    for row in progress["annotators"]:
+        row["minutes"] = row["active_seconds"] / 60
+        row["quality"] = quality.get(row["username"])
+    for row in progress["by_annotators"]:
+        row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
+    seconds_left, oldest = progress["cost"]["seconds_left"], progress["leases"]["oldest_seconds"]
+    context = {
+        **_about(queue),
+        "progress": progress,
+        "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
+        "hours_left": None if seconds_left is None else seconds_left / 3600,
+        "oldest_minutes": None if oldest is None else oldest / 60,
+        "judged_share": judged_share(queue, progress["items"]),
+        "is_unfinished": has_unfinished_change(queue),
+        "form": form,
+    }
+    return render(request, "labeling/queue.html", context)

@@ -1,0 +1,133 @@
+"""Changing how many judgments each pair of a running queue needs: the one writer of `needed` after opening.
+
+The items are gone through in small transactions, so that nobody who judges waits; each leaves its items with
+all counters right. What people hold is let finish. If it is interrupted, the same change again does the rest.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.models import Item, Queue
+from labeling.ordering import order_keys
+from labeling.queues import Pair, candidates_of, checked_judgments
+from labeling.slots import recount
+from pooling.jobs import Report, job_kind, start_job
+from pooling.models import Job
+from pooling.problems import InputError
+from pooling.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+BATCH = 500
+
+
+def change_or_start(queue: Queue, judgments_per_item: int, *, by: User | None = None) -> int | Job:
+    """Change the redundancy of a small queue at once, that of a large one by the background worker."""
+    _check(queue, judgments_per_item)
+    if queue.items.count() <= settings.BACKGROUND_QUEUE_PAIRS:
+        return change_redundancy(queue, judgments_per_item, by=by)
+    arguments = {"queue": queue.pk, "judgments_per_item": judgments_per_item}
+    return start_job(queue.collection, "redundancy", arguments, by)
+
+
+def change_redundancy(
+    queue: Queue,
+    judgments_per_item: int,
+    *,
+    by: User | None = None,
+    now: datetime | None = None,
+    report: Report | None = None,
+) -> int:
+    """Have every pair of a queue need so many judgments; returns how many items had needed another number.
+
+    Raising opens settled pairs again for others; lowering settles those that have enough. Judgments beyond
+    the need stay and count. `InputError` for a closed queue, a number that will not do, or when somebody else
+    changes it at the same time.
+    """
+    now, report = now or timezone.now(), report or (lambda share, detail: None)
+    _check(queue, judgments_per_item)
+    if judgments_per_item > 1:
+        report(0.0, "Drawing the order of second opinions.")
+        _draw_second_order(queue)
+    with transaction.atomic():
+        before, queue.judgments_per_item = queue.judgments_per_item, judgments_per_item
+        queue.save(update_fields=["judgments_per_item"])
+        if before != judgments_per_item:
+            facts = {"before": before, "judgments_per_item": judgments_per_item}
+            record_action(queue.collection, by, "redundancy changed", queue.name, **facts)
+    total, changed, last = queue.items.exclude(needed=judgments_per_item).count(), 0, 0
+    while items := _change_next(queue, judgments_per_item, last, now):
+        changed, last = changed + len(items), items[-1].pk
+        report(changed / max(total, changed), f"{changed:,} of {total:,} pairs.")
+    return changed
+
+
+def has_unfinished_change(queue: Queue) -> bool:
+    """Whether a change of redundancy was interrupted, so that pairs need different numbers of judgments."""
+    return queue.items.exclude(needed=queue.judgments_per_item).exists()
+
+
+def _check(queue: Queue, judgments_per_item: int) -> None:
+    checked_judgments(judgments_per_item)
+    if queue.state == Queue.State.CLOSED:
+        problem = "This queue is closed. Open it again before you change how many judgments a pair needs."
+        raise InputError(problem, fields={"judgments_per_item": problem}, conflict=True)
+
+
+def _change_next(queue: Queue, needed: int, after: int, now: datetime) -> list[Item]:
+    """Change the next few items, in one transaction of their own."""
+    with transaction.atomic():
+        asked = Queue.objects.filter(pk=queue.pk).values_list("judgments_per_item", flat=True).first()
+        if asked != needed:
+            raise InputError("Somebody else has just changed how many judgments a pair needs.", conflict=True)
+        rows = queue.items.filter(pk__gt=after).exclude(needed=needed)
+        items = list(rows.order_by("pk").select_for_update(no_key=True)[:BATCH])
+        Item.objects.filter(pk__in=[item.pk for item in items]).update(needed=needed)
+        for item in items:
+            item.needed = needed
+        recount(items, now)
+    return items
+
+
+def _draw_second_order(queue: Queue) -> None:
+    """Store the order of second opinions where the queue was opened without; by the same draw as then."""
+    rows = queue.items.filter(order_key__gt=0)
+    if not rows.filter(second_key=None).exists():
+        return
+    entries = queue.pool.entries.values_list("query_id", "document_id", "position")
+    position = {(query, document): place for query, document, place in entries.iterator()}
+    fields = ("pk", "query_id", "document_id", "query__external_id", "document__external_id")
+    keys, pairs = [], []
+    for key, *pair in rows.order_by("pk").values_list(*fields).iterator():
+        keys.append(key)
+        query, document, query_id, document_id = pair
+        pairs.append(Pair(query, document, query_id, document_id, position.get((query, document), 0)))
+    second = dict(zip(keys, order_keys(candidates_of(queue.pool, pairs), queue.seed, opinion=2), strict=True))
+    for start in range(0, len(keys), BATCH):
+        with transaction.atomic():
+            batch = Item.objects.filter(pk__in=keys[start : start + BATCH])
+            items = list(batch.order_by("pk").select_for_update(no_key=True))
+            for item in items:
+                item.second_key = second[item.pk]
+            Item.objects.bulk_update(items, ["second_key"])
+
+
+@job_kind("redundancy")
+def _change_in_background(job: Job, report: Report) -> dict[str, Any]:
+    queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
+    needed = job.arguments["judgments_per_item"]
+    changed = change_redundancy(queue, needed, by=job.created_by, report=report)
+    return {
+        "id": queue.pk,
+        "name": queue.name,
+        "changed": changed,
+        "detail": f"Queue “{queue.name}”: {changed:,} pairs need {needed} judgments now.",
+        "url": queue.get_absolute_url(),
+    }
