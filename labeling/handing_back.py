@@ -25,5 +25,5 @@ def hand_back(queue: Queue, annotator: User, *, by: User | None = None, now: dat
         returned = release(queue, annotator, list(held.values_list("token", flat=True)), now=now)
         if returned:
             name = annotator.get_username()
-            record_action(queue.collection, by, "work handed back", name, queue=queue.name, items=returned)
+            record_action(queue.collection, by, "work handed back", name, queue=queue.name, pairs=returned)
     return returned

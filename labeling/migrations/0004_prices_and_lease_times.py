@@ -5,30 +5,35 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('labeling', '0003_adjudication'),
+        ("labeling", "0003_adjudication"),
     ]
 
     operations = [
         migrations.AddField(
-            model_name='lease',
-            name='leased_at',
+            model_name="lease",
+            name="leased_at",
             field=models.DateTimeField(default=django.utils.timezone.now),
         ),
         migrations.AddField(
-            model_name='queue',
-            name='currency',
+            model_name="queue",
+            name="currency",
             field=models.CharField(blank=True, help_text="Empty: the site's.", max_length=12),
         ),
         migrations.AddField(
-            model_name='queue',
-            name='overhead',
-            field=models.FloatField(blank=True, help_text="Share that is added to the price, such as fees. Null: the site's.", null=True),
+            model_name="queue",
+            name="overhead",
+            field=models.FloatField(
+                blank=True,
+                help_text="Share that is added to the price, such as fees. Null: the site's.",
+                null=True,
+            ),
         ),
         migrations.AddField(
-            model_name='queue',
-            name='price_per_judgment',
-            field=models.DecimalField(blank=True, decimal_places=4, help_text="Null: the site's.", max_digits=12, null=True),
+            model_name="queue",
+            name="price_per_judgment",
+            field=models.DecimalField(
+                blank=True, decimal_places=4, help_text="Null: the site's.", max_digits=12, null=True
+            ),
         ),
     ]

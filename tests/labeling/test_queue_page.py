@@ -338,3 +338,14 @@ def test_the_command_tells_how_far_a_queue_is(world: World) -> None:
     out = StringIO()
     call_command("queue_status", "harbour", "q", "--format", "json", stdout=out)
     assert json.loads(out.getvalue())["judgments"]["done"] == 1
+
+
+def test_the_list_of_what_admins_did_shows_all_of_it(world: World) -> None:
+    queue = make_queue(world, name="q")
+    claim(queue, world.ben, 2)
+    hand_back(queue, world.ben, by=world.ada)
+    change_prices(queue, {"price_per_judgment": 1}, by=world.ada)
+    change_redundancy(queue, 2, by=world.ada)
+    page = signed_in(world.ada).get("/collections/harbour/activity/").content.decode()
+    for words in ("work handed back", "pairs: 2", "queue prices changed", "judgments_per_item: 2"):
+        assert words in page

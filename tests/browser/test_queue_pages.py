@@ -1,0 +1,56 @@
+"""The page of a queue and its quality page in a real browser: what an admin does there, and axe-core."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from labeling.models import Queue
+from labeling.queues import claim
+from tests.browser.test_accessibility import LOOKS, violations
+from tests.labeling.helpers import judge
+from tests.world import World
+
+
+def test_an_admin_pauses_opens_again_and_hands_work_back(
+    page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    claim(queue, world.ben, 3)
+    page = page_of(world.ada)
+    page.goto(f"/queues/{queue.pk}/")
+    page.get_by_role("button", name="Pause").click()
+    expect(page.get_by_text("The queue is paused")).to_be_visible()
+    page.get_by_role("button", name="Open again").click()
+    expect(page.get_by_text("The queue is open.")).to_be_visible()
+    page.get_by_role("button", name="Hand back what ben holds").click()
+    expect(page.get_by_text("3 items of ben went back to the queue.")).to_be_visible()
+    expect(page.get_by_text("Nobody holds anything.")).to_be_visible()
+    page.get_by_text("Change redundancy or prices").click()
+    page.get_by_label("Judgments per pair").fill("2")
+    page.get_by_label("Price per judgment").fill("0.1")
+    page.get_by_role("button", name="Change", exact=True).click()
+    expect(page.get_by_text("Changed.")).to_be_visible()
+    expect(page.locator("#settings + dl")).to_contain_text("0.1 EUR")
+    page.goto(f"/collections/{world.collection.slug}/activity/")
+    for action in ("queue paused", "queue reopened", "work handed back", "redundancy changed"):
+        expect(page.get_by_text(action).first).to_be_visible()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_both_pages_are_accessible_and_fit(
+    look: str, page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    for place, item in enumerate(queue.items.order_by("pk")):
+        said = "relevant" if place % 3 else "not_relevant"
+        judge(queue, world.ben, item.pk, said, active_ms=3000)
+    judge(queue, world.cleo, queue.items.order_by("pk")[0].pk, "cannot_judge", reason="query")
+    page = page_of(world.ada, **LOOKS[look])
+    for address in (f"/queues/{queue.pk}/", f"/queues/{queue.pk}/quality/"):
+        page.goto(address)
+        assert (address, violations(page)) == (address, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), address
+    for picture in page.locator("figure img").all():
+        expect(picture).to_be_visible()
+        expect(picture).not_to_have_js_property("naturalWidth", 0)
