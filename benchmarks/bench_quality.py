@@ -47,7 +47,8 @@ def measure(judgments: int) -> list[int]:
         cursor.execute("ANALYZE")
     client = Client()
     client.force_login(queue.opened_by)
-    client.get("/")  # what a process loads once
+    client.get("/")
+    _load_libraries()
     print(f"{connection.vendor}, {judgments:,} judgments, {PEOPLE} annotators, {RUNS} runs")
     statements = []
     for page in ("quality/", ""):
@@ -65,6 +66,14 @@ def measure(judgments: int) -> list[int]:
         )
         statements.append(count)
     return statements
+
+
+def _load_libraries() -> None:
+    """What a process loads once, however many pages it serves."""
+    import polars  # noqa: F401
+
+    import labeling.agreement
+    import labeling.monitors  # noqa: F401
 
 
 def timed(client: Any, address: str) -> tuple[float, int]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import Count, Q
 
-from labeling.models import Judgment, Queue
+from labeling.models import Queue
 from pooling.problems import InputError
 from pooling.trail import record_action
 
@@ -41,16 +40,14 @@ def prices_of(queue: Queue) -> Prices:
     )
 
 
-def cost_of(queue: Queue, left: int) -> dict[str, Any]:
-    """What was paid and what `left` more judgments will cost; amounts are null without a price.
+def cost_of(queue: Queue, left: int, paid: int, paid_gold: int) -> dict[str, Any]:
+    """What `paid` judgments cost and what `left` more will; amounts are null without a price.
 
     Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and
     what is in quarantine as well; adjudications are an admin's own work. To finish, gold questions are added
     with the queue's share for later items.
     """
     prices = prices_of(queue)
-    given = Judgment.objects.filter(event__queue=queue, is_adjudication=False)
-    paid = given.aggregate(all=Count("pk"), gold=Count("pk", filter=Q(is_gold=True)))
     share = queue.gold_share if queue.gold_count else 0.0
     to_pay = left / (1 - share)
     each = prices.price * (1 + prices.overhead)
@@ -58,10 +55,10 @@ def cost_of(queue: Queue, left: int) -> dict[str, Any]:
         "price_per_judgment": prices.price,
         "currency": prices.currency,
         "overhead": prices.overhead,
-        "paid_judgments": paid["all"],
-        "paid_gold": paid["gold"],
+        "paid_judgments": paid,
+        "paid_gold": paid_gold,
         "judgments_to_pay": round(to_pay),
-        "spent": each * paid["all"] if prices.price else None,
+        "spent": each * paid if prices.price else None,
         "to_finish": each * to_pay if prices.price else None,
     }
 

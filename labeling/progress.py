@@ -24,7 +24,11 @@ PACE_DAYS = 7
 TEAMS = (1, 2, 5, 10)
 # Verdicts whose times the pace is read from.
 TIMED = 5_000
-NOTHING = {**dict.fromkeys(("judged", *Verdict.values, "timed", "skipped"), 0), "spent_ms": None}
+COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped")
+NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
+    **dict.fromkeys(("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped"), 0),
+    "spent_ms": None,
+}
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
 # What may still come to somebody: gold questions count like open items, so that a count tells of none.
 TO_COME = (Item.State.OPEN, Item.State.GOLD)
@@ -44,6 +48,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
     needed, done = items.pop("needed"), items.pop("done_judgments")
     left = needed - done
     pace = _pace(queue, now)
+    paid = sum(row["judged"] - row["adjudicated"] for row in annotators)
     seconds = sum(row["active_seconds"] for row in annotators)
     timed = sum(row["timed"] for row in annotators)
     return {
@@ -60,7 +65,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
             "active_seconds": seconds,
             "seconds_per_judgment": seconds / timed if timed else None,
             "seconds_left": left * seconds / timed if timed else None,
-            **cost_of(queue, left),
+            **cost_of(queue, left, paid, sum(row["gold"] for row in annotators)),
         },
         "end_date": _end_date(left, pace["per_day"], now),
         "by_annotators": [
@@ -125,6 +130,8 @@ def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
     verdicts = judged.annotate(
         judged=Count("pk"),
         **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
+        gold=Count("pk", filter=Q(is_gold=True)),
+        adjudicated=Count("pk", filter=Q(is_adjudication=True)),
         spent_ms=Sum("event__active_ms"),
         timed=Count("event__active_ms"),
         last_at=Max("judged_at"),

@@ -68,10 +68,10 @@ def pace(rows: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> alt.Lay
     ).astype({"day": str, "verdicts": float})
     width = max(2, min(24, (picture_size(narrow=narrow)[0] - 110) // max(1, _span(days))))
     across = alt.X(
-        "yearmonthdate(day):T",
+        "day:T",
         title="Day",
         axis=alt.Axis(format="%-d %b", grid=False, tickCount=4 if narrow else 6, labelOverlap=True),
-        scale=alt.Scale(padding=width),
+        scale=alt.Scale(type="utc", padding=width),
     )
     height = alt.Y(
         "verdicts:Q",
