@@ -26,9 +26,6 @@ TEAMS = (1, 2, 5, 10)
 TIMED = 5_000
 COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped")
 NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
-    **dict.fromkeys(("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped"), 0),
-    "spent_ms": None,
-}
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
 # What may still come to somebody: gold questions count like open items, so that a count tells of none.
 TO_COME = (Item.State.OPEN, Item.State.GOLD)
