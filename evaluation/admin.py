@@ -1,4 +1,4 @@
-"""Reports and replays in Django's admin, to look at; they are made through the pages and the HTTP interface."""
+"""Reports and replays in the admin, to look at; they are made through the pages and the HTTP interface."""
 
 from __future__ import annotations
 
