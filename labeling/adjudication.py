@@ -49,7 +49,13 @@ def adjudicate(
 
 
 def take_back(queue: Queue, adjudicator: User, key: str) -> None:
-    """Undo one of one's own last twenty verdicts in the queue; the pair waits for adjudication again."""
+    """Undo one's own adjudication, one of the last twenty verdicts in the queue; the pair waits again.
+
+    `InputError` for a key of any other verdict: what somebody judged is undone where they judged it.
+    """
+    if not queue.events.filter(annotator=adjudicator, key=key, is_adjudication=True).exists():
+        problem = "You have not adjudicated anything under this key."
+        raise InputError(problem, fields={"key": problem})
     undo(queue, adjudicator, key)
 
 

@@ -162,14 +162,14 @@ def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> dict[str,
 
 def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
     if not isinstance(body, dict):
-        return Outcome(None, "rejected", NO_VERDICT)  # type: ignore[arg-type]
+        return Outcome(None, "rejected", NO_VERDICT)
     serializer = serializers.SubmissionSerializer(data=body)
     if serializer.is_valid():
         return record_judgment(queue, person(request), serializer.submission())
     name, problems = next(iter(serializer.errors.items()))
     key = body.get("key")
     known = key if isinstance(key, str) and _sendable(key) == key else None
-    return Outcome(known, "rejected", _sendable(f"{name}: {problems[0]}"))  # type: ignore[arg-type]
+    return Outcome(known, "rejected", _sendable(f"{name}: {problems[0]}"))
 
 
 def _sendable(text: str) -> str:

@@ -54,9 +54,12 @@ class Submission:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence."""
+    """What became of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
 
-    key: str
+    `key` is None where none could be read.
+    """
+
+    key: str | None
     status: str
     detail: str
 

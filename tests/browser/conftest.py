@@ -19,6 +19,7 @@ from pytest_django.live_server_helper import LiveServer
 from labeling.models import Queue
 from labeling.queues import open_queue
 from tests.browser.chromium import ARGUMENTS, find_chromium
+from tests.browser.judging import open_judging
 from tests.labeling.helpers import make_pool
 from tests.world import PASSWORD, World
 
@@ -124,6 +125,14 @@ def page_of(context: Callable[..., BrowserContext], live_server: LiveServer) -> 
 def queue(world: World, live_server: LiveServer) -> Queue:
     """Eighteen pairs, each to be judged once."""
     return open_queue(make_pool(world, documents=6), seed=1, user=world.ada)
+
+
+@pytest.fixture
+def page(page_of: Callable[..., Page], world: World, queue: Queue) -> Page:
+    """Ben's judging page."""
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    return page
 
 
 def use_session(context: BrowserContext, user: User, url: str) -> None:

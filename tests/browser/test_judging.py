@@ -31,14 +31,6 @@ from tests.labeling.helpers import judge
 from tests.world import World
 
 
-@pytest.fixture
-def page(page_of: Callable[..., Page], world: World, queue: Queue) -> Page:
-    """Ben's judging page."""
-    page = page_of(world.ben)
-    open_judging(page, queue)
-    return page
-
-
 def test_ten_pairs_by_keyboard_and_one_undone(
     context: Callable[..., BrowserContext], world: World, queue: Queue
 ) -> None:

@@ -27,14 +27,6 @@ from tests.browser.judging import (
 from tests.world import World
 
 
-@pytest.fixture
-def page(page_of: Callable[..., Page], world: World, queue: Queue) -> Page:
-    """Ben's judging page."""
-    page = page_of(world.ben)
-    open_judging(page, queue)
-    return page
-
-
 def cut(route: Route) -> None:
     route.abort("internetdisconnected")
 

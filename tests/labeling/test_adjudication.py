@@ -74,6 +74,12 @@ def test_taking_back_brings_the_tie_back(world: World, tied: Item) -> None:
     assert (state(tied), label_of(tied)) == ("adjudication", (None, "tie"))
 
 
+def test_what_was_judged_is_not_taken_back_as_an_adjudication(world: World, tied: Item) -> None:
+    judge(tied.queue, world.ada, tied.pk, "relevant", key="a vote")
+    with pytest.raises(InputError, match="not adjudicated"):
+        take_back(tied.queue, world.ada, "a vote")
+
+
 def test_an_adjudicator_who_had_judged_takes_their_vote_back_into_force(world: World) -> None:
     queue = make_queue(world, needed=2, pairs=2)
     number = claim(queue, world.ada, 1).leases[0].item_id
