@@ -14,7 +14,7 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from pooling import serializers
-from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for
+from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
 from pooling.imports import take_in
 from pooling.invitations import invite, open_invitations, withdraw
 from pooling.membership import add_member, create_collection
@@ -23,6 +23,7 @@ from pooling.pools import build_or_start
 from pooling.problems import InputError
 from pooling.runs import runs_named
 from pooling.uploads import refuse_oversized
+from pooling.versions import extend_or_start
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -248,6 +249,21 @@ class Pools(APIView):
         body = parsed(serializers.PoolRequestSerializer, request)
         runs = runs_named(collection, body.pop("runs"))
         return made(build_or_start(collection, runs=runs, user=person(request), **body))
+
+
+class PoolExtension(APIView):
+    """The next version of a pool."""
+
+    @extend_schema(request=serializers.ExtensionSerializer, responses=making(serializers.BuiltPoolSerializer))
+    def post(self, request: Request, pool_id: int) -> Response:
+        """Extend a pool by runs (by name) or depth: its pairs stay, and only what is new is to be judged.
+
+        Budget and audit share are for the new pairs; what is left out is as in the pool.
+        """
+        pool = pool_for(request.user, pool_id, ADMIN)
+        body = parsed(serializers.ExtensionSerializer, request)
+        runs = runs_named(pool.collection, body.pop("runs"))
+        return made(extend_or_start(pool, runs=runs, user=person(request), **body))
 
 
 class OneJob(APIView):

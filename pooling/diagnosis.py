@@ -43,8 +43,12 @@ def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int)
 
 def sizes_of(pooled: pl.DataFrame) -> dict[str, Any]:
     """How many pairs the queries have: `bins` are [from, to, queries], ten at most."""
-    sizes = pooled.group_by("query_id").len()["len"].sort()
-    least, most = int(sizes[0]), int(sizes[-1])
+    return binned(pooled.group_by("query_id").len()["len"])
+
+
+def binned(sizes: pl.Series) -> dict[str, Any]:
+    """The same from the number of pairs of each query; at least one query."""
+    least, most = int(sizes.min()), int(sizes.max())  # type: ignore[arg-type]
     width = (most - least) // 10 + 1
     starts = range(least, most + 1, width)
     bins = [
@@ -55,7 +59,12 @@ def sizes_of(pooled: pl.DataFrame) -> dict[str, Any]:
 
 def thin_queries(pooled: pl.DataFrame) -> dict[str, Any]:
     """Queries with fewer than `below` pairs: how many, and the thinnest as [query id, pairs]."""
-    sizes = pooled.group_by("query_id").len().sort("len", "query_id")
+    return thin_among(pooled.group_by("query_id").len())
+
+
+def thin_among(sizes: pl.DataFrame) -> dict[str, Any]:
+    """The same from a frame of query_id and len."""
+    sizes = sizes.sort("len", "query_id")
     below = THIN * float(sizes["len"].median() or 0)  # type: ignore[arg-type]
     thin = sizes.filter(pl.col("len") < below)
     return {"below": below, "count": thin.height, "queries": [list(row) for row in thin.head(LISTED).rows()]}

@@ -6,8 +6,9 @@ from typing import Any
 
 from django import forms
 
-from pooling.models import Collection, Run
+from pooling.models import Collection, Pool, Run
 from pooling.problems import InputError
+from pooling.versions import next_name, runs_beside
 
 STRATEGY_HELP = (
     "The order in which pairs are worth judging. "
@@ -153,6 +154,41 @@ class PoolForm(forms.Form):
         defaults = {"audit_share": 0.0, "seed": 0, "ties": "docid", "scores": "float64"}
         given = {name: value for name, value in self.cleaned_data.items() if name != "runs"}
         return {name: defaults.get(name) if value in (None, "") else value for name, value in given.items()}
+
+
+class ExtensionForm(forms.Form):
+    """What the next version of a pool has more."""
+
+    name = forms.CharField(max_length=200)
+    runs = forms.ModelMultipleChoiceField(
+        Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="New runs"
+    )
+    depth = forms.IntegerField(min_value=1, help_text="At least as deep as now.")
+    strategy = forms.ChoiceField(help_text="The order in which the new pairs are judged.")
+    budget = forms.IntegerField(
+        min_value=1, required=False, help_text="New pairs to judge, audit included. Empty: all of them."
+    )
+    audit_share = forms.FloatField(
+        min_value=0,
+        max_value=1,
+        required=False,
+        label="Audit share",
+        help_text="Of that budget. The new pairs have an audit of their own; the earlier one stays as it is.",
+    )
+    seed = forms.IntegerField(required=False, help_text="Draws the audit of the new pairs.")
+
+    def __init__(self, pool: Pool, data: Any = None) -> None:
+        initial = {name: getattr(pool, name) for name in ("depth", "strategy", "audit_share", "seed")}
+        super().__init__(data, initial={**initial, "name": next_name(pool)})
+        others = runs_beside(pool)
+        self.fields["runs"].queryset = others  # type: ignore[attr-defined]
+        self.fields["runs"].initial = [run.pk for run in others.only("pk")]
+        self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
+
+    def asked(self) -> dict[str, Any]:
+        """The arguments of `extend_pool` besides the runs; an empty field is as in the pool."""
+        given = {name: value for name, value in self.cleaned_data.items() if name != "runs"}
+        return {name: None if value == "" else value for name, value in given.items()}
 
 
 def show_problem(form: forms.BaseForm, error: Exception) -> None:

@@ -3,12 +3,14 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
 from pooling.audit import Budget, choose
+from pooling.choice import Choice
 from pooling.ranking import order_run, query_starts
 from pooling.score_sums import with_score_sums
 from pooling.strategies import strategy_named
@@ -16,7 +18,7 @@ from pooling.strategies import strategy_named
 #: The constant of reciprocal rank fusion.
 RRF_K = 60
 #: Rows merged at a time.
-BLOCK_ROWS = 1_000_000
+BLOCK_ROWS = 1 << 18
 FINDERS = ("runs", "ranks")
 MERGED = ("query_id", "document_id", "run_count", "best_rank", "rrf", "runs", "ranks")
 POOLED = (
@@ -176,16 +178,31 @@ def build_pool(
     `deepest` is the deepest rank in any run, at most `depth`.
     Raises ValueError for values out of range and for an unknown strategy.
     """
-    order = strategy_named(strategy)
-    order.check(audit_share)
-    merged = merge_runs(runs, depth=depth, ties=ties, scores=scores, finders=finders or order.needs_finders)
+    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores)
+    strategy_named(strategy).check(audit_share)
+    chosen = chosen_pairs(ordered_pairs(runs, choice, finders=finders, deepest=deepest), choice)
+    return chosen if finders else chosen.select(name for name in chosen.columns if name not in FINDERS)
+
+
+def ordered_pairs(
+    runs: Mapping[str, pl.DataFrame], choice: Choice, *, finders: bool = True, deepest: int | None = None
+) -> pl.DataFrame:
+    """The merged pairs with `position`, in the order of the strategy; `finders` and `deepest` as above."""
+    order = strategy_named(choice.strategy)
+    how: Any = {"depth": choice.depth, "ties": choice.ties, "scores": choice.scores}
+    merged = merge_runs(runs, finders=finders or order.needs_finders, **how)
     if order.needs_scores:
-        merged = with_score_sums(merged, runs, depth=depth, ties=ties, scores=scores)
-    ordered = with_position(order(merged, seed=seed, runs=len(runs), depth=deepest))
-    chosen = choose(ordered, budget=budget, audit_share=audit_share or order.audit_share, seed=seed)
-    chosen_pairs = order.with_probabilities(ordered.with_columns(chosen), seed=seed)
-    columns = present(chosen_pairs, POOLED)
-    return chosen_pairs.select(columns if finders else [name for name in columns if name not in FINDERS])
+        merged = with_score_sums(merged, runs, **how)
+    return with_position(order(merged, seed=choice.seed, runs=len(runs), depth=deepest))
+
+
+def chosen_pairs(ordered: pl.DataFrame, choice: Choice) -> pl.DataFrame:
+    """The pooled frame: what budget and audit choose of pairs in the order of the strategy."""
+    order = strategy_named(choice.strategy)
+    share = choice.audit_share or order.audit_share
+    chosen = choose(ordered, budget=choice.budget, audit_share=share, seed=choice.seed)
+    pooled = order.with_probabilities(ordered.with_columns(chosen), seed=choice.seed)
+    return pooled.select(present(pooled, POOLED))
 
 
 def with_position(ordered: pl.DataFrame) -> pl.DataFrame:

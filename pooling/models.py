@@ -195,7 +195,16 @@ class Run(models.Model):
 
 
 class Pool(models.Model):
-    """The pairs chosen for judging from a set of runs, with everything needed to choose them again."""
+    """The pairs chosen for judging from a set of runs, with everything needed to choose them again.
+
+    A later version `extends` the one before it: budget, audit share and seed are those of the pairs that it
+    brought. A pool that no strategy chose says in `provenance` where its pairs come from.
+    """
+
+    # What stands for a strategy where pairs were picked for a reason, and no audit speaks for the others.
+    DECIDING = "deciding"
+    SEARCH = "search"
+    PICKED = (DECIDING, SEARCH)
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
@@ -207,6 +216,10 @@ class Pool(models.Model):
     ties = models.CharField(max_length=20, default="docid")
     scores = models.CharField(max_length=20, default="float64")
     version = models.PositiveIntegerField(default=1)
+    extends = models.OneToOneField(
+        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="extension"
+    )
+    provenance = models.JSONField(default=dict, blank=True, help_text="Of pairs that were picked.")
     runs = models.ManyToManyField(Run, through="PoolRun", related_name="pools")
     pair_count = models.PositiveIntegerField(default=0, help_text="Every pooled pair.")
     chosen_count = models.PositiveIntegerField(default=0, help_text="Pairs in the budget or the audit.")
@@ -227,6 +240,16 @@ class Pool(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("pool", args=[self.collection.slug, self.pk])
+
+    @property
+    def is_picked(self) -> bool:
+        """Whether its pairs were picked one by one, and no run was merged."""
+        return self.strategy in self.PICKED
+
+    def versions(self) -> list[Pool]:
+        """The first version of the pool, and those that extend it up to this one."""
+        before = [] if self.extends is None else self.extends.versions()
+        return [*before, self]
 
 
 class PoolRun(models.Model):
@@ -260,6 +283,7 @@ class PoolEntry(models.Model):
     # Null where neither budget nor audit reaches the pair.
     inclusion_probability = models.FloatField(null=True, blank=True)
     found_by = models.JSONField(default=list, help_text="Pairs [run index, rank].")
+    version = models.PositiveIntegerField(default=1, help_text="The pool's version that brought the pair.")
 
     class Meta:
         verbose_name_plural = "pool entries"
@@ -271,6 +295,59 @@ class PoolEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_id} × {self.document_id}"
+
+
+class TextIndex(models.Model):
+    """Whether the texts of a collection can be searched as they are; see `pooling/search.py`."""
+
+    collection = models.OneToOneField(Collection, on_delete=models.CASCADE, related_name="text_index")
+    is_behind = models.BooleanField(default=True, help_text="Texts came or changed since it was built.")
+
+    def __str__(self) -> str:
+        return f"index of {self.collection_id}"
+
+
+class IndexedText(models.Model):
+    """A document whose text, in this version, is indexed; the migration adds what searches it."""
+
+    document = models.OneToOneField(Document, on_delete=models.CASCADE, primary_key=True, related_name="+")
+    version = models.PositiveIntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.document_id}, version {self.version}"
+
+
+class DocumentSearch(models.Model):
+    """Somebody searched the documents for a query; appended, never changed."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="document_searches")
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="document_searches")
+    words = models.CharField(max_length=300)
+    shown = models.PositiveIntegerField(help_text="Documents that were shown.")
+    searched_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    searched_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "document searches"
+
+    def __str__(self) -> str:
+        return f"{self.query_id}: {self.words}"
+
+
+class SearchFind(models.Model):
+    """A pair that somebody added because a search had found its document."""
+
+    entry = models.OneToOneField(PoolEntry, on_delete=models.CASCADE, related_name="search_find")
+    search = models.ForeignKey(DocumentSearch, null=True, on_delete=models.SET_NULL, related_name="finds")
+    added_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    added_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"find {self.entry_id}"
 
 
 class Job(models.Model):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from pooling.choice import Choice
 from pooling.jobs import job_kind, start_job
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
 from pooling.problems import InputError
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from pooling.texts import Report
 
 BATCH = 5000
-# What the database can count; no run is as deep.
-MOST = 2**31 - 1
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
 TABLE = ("query_id", "document_id", *PLAIN)
 MANY = 10_000
@@ -41,6 +40,7 @@ STAGED_PAIR = {
     "in_audit": "flag",
     "inclusion_probability": "number",
     "found_by": "json",
+    "version": "whole",
 }
 _NEW_DOCUMENTS = """
     INSERT INTO pooling_document (collection_id, external_id, title, metadata, version)
@@ -53,54 +53,15 @@ _NEW_DOCUMENTS = """
 _ENTRIES = """
     INSERT INTO pooling_poolentry (
         pool_id, query_id, document_id,
-        position, run_count, best_rank, rrf, in_audit, inclusion_probability, found_by
+        position, run_count, best_rank, rrf, in_audit, inclusion_probability, found_by, version
     )
     SELECT %s, query.id, document.id, position, run_count, best_rank, rrf, in_audit, inclusion_probability,
-        found_by
+        found_by, staged.version
     FROM staged_pairs staged
     JOIN pooling_query query ON query.collection_id = %s AND query.external_id = staged.query_id
     JOIN pooling_document document
         ON document.collection_id = %s AND document.external_id = staged.document_id
 """
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How the pairs of a pool are chosen; see `pooling.merging.build_pool`."""
-
-    depth: int
-    strategy: str = "rrf"
-    budget: int | None = None
-    audit_share: float = 0.0
-    seed: int = 0
-    ties: str = "docid"
-    scores: str = "float64"
-
-    def check(self) -> None:
-        """`InputError` for a value out of its range."""
-        from pooling.strategies import STRATEGIES
-
-        problems = {
-            "depth": 1 <= self.depth <= MOST or f"Depth is a number from 1 to {MOST:,}.",
-            "budget": self.budget is None
-            or 1 <= self.budget <= MOST
-            or f"A budget is a number of pairs from 1 to {MOST:,}.",
-            "audit_share": 0 <= self.audit_share <= 1 or "The audit share lies between 0 and 1.",
-            "seed": -(2**63) <= self.seed < 2**63 or "The seed is a 64-bit whole number.",
-            "strategy": self.strategy in STRATEGIES
-            or f"There is no strategy “{self.strategy}”. Choose one of {', '.join(sorted(STRATEGIES))}.",
-        }
-        if problems["strategy"] is True and self.audit_share and STRATEGIES[self.strategy].samples:
-            problems["audit_share"] = "The strategy sampling is a sample already; leave the audit share at 0."
-        fields = {name: problem for name, problem in problems.items() if isinstance(problem, str)}
-        if fields:
-            raise InputError(" ".join(fields.values()), fields=fields)
-
-    def settled(self) -> Choice:
-        """With the audit share of the strategy where none is given."""
-        from pooling.strategies import STRATEGIES
-
-        return replace(self, audit_share=self.audit_share or STRATEGIES[self.strategy].audit_share)
 
 
 def build_pool(
@@ -127,25 +88,32 @@ def build_pool(
     from pooling.diagnosis import diagnose
 
     report = report or (lambda share, detail: None)
-    name = _free_name(collection, name)
-    choice.check()
+    name = free_name(collection, name)
+    _refuse(choice)
     choice = choice.settled()
     if not runs:
         raise InputError("A pool needs at least one run.", fields={"runs": "Choose at least one run."})
     query_keys = dict(collection.queries.values_list("external_id", "pk"))
-    frames, left_out = _frames(runs, query_keys, choice, report)
+    frames, left_out = read_tops(runs, query_keys, choice, report)
     report(0.4, "Merging.")
     pooled = _pooled(frames, choice)
     if pooled.is_empty():
         raise InputError("Nothing to pool: none of these runs has a query of the collection.")
     pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
-    _count(pool, pooled)
+    count_pairs(pool, pooled)
     pool.diagnostics = {**diagnose(frames, pooled, depth), "left_out_queries": left_out}
     report(0.5, f"Storing {pool.pair_count:,} pairs.")
-    return _stored(pool, runs, pooled)
+    return store_pool(pool, runs, pooled.with_columns(version=1))
 
 
-def _free_name(collection: Collection, name: str) -> str:
+def _refuse(choice: Choice) -> None:
+    """`InputError` for a value out of its range."""
+    if problems := choice.problems():
+        raise InputError(" ".join(problems.values()), fields=problems)
+
+
+def free_name(collection: Collection, name: str) -> str:
+    """The name as it is stored; `InputError` if a pool of the collection has it."""
     name = checked_name(name, "pool")
     if collection.pools.filter(name=name).exists():
         raise _name_exists(name)
@@ -157,7 +125,7 @@ def _name_exists(name: str) -> InputError:
     return InputError(problem, fields={"name": problem}, conflict=True)
 
 
-def _frames(
+def read_tops(
     runs: Sequence[Run], query_keys: Mapping[str, int], choice: Choice, report: Report
 ) -> tuple[dict[str, pl.DataFrame], dict[str, int]]:
     """The top of each run for the collection's queries, and how many other queries each run has.
@@ -193,13 +161,15 @@ def _pooled(frames: Mapping[str, pl.DataFrame], choice: Choice) -> pl.DataFrame:
         raise InputError(str(error)) from error
 
 
-def _count(pool: Pool, pooled: pl.DataFrame) -> None:
+def count_pairs(pool: Pool, pooled: pl.DataFrame) -> None:
+    """Set the counts of a pool, not yet saved."""
     pool.pair_count = pooled.height
     pool.chosen_count = pooled.height - pooled["inclusion_probability"].null_count()
     pool.query_count = pooled["query_id"].n_unique()
 
 
-def _stored(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
+def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
+    """Write a pool, not yet saved, with the pairs of a pooled frame that has the column `version`."""
     with disk_errors_named(), staged("staged_pairs", STAGED_PAIR) as stage:
         _stage(stage, pooled)
         with transaction.atomic():
@@ -208,12 +178,12 @@ def _stored(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
 
 
 def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
-    for batch in pooled.select(*TABLE, "runs", "ranks").iter_slices(BATCH):
-        *columns, runs, ranks = (column.to_list() for column in batch)
+    for batch in pooled.select(*TABLE, "version", "runs", "ranks").iter_slices(BATCH):
+        *columns, versions, runs, ranks = (column.to_list() for column in batch)
         found_by = (
             json.dumps(sorted(zip(*finders, strict=True))) for finders in zip(runs, ranks, strict=True)
         )
-        stage.add(list(zip(*columns, found_by, strict=True)))
+        stage.add(list(zip(*columns, found_by, versions, strict=True)))
     stage.settle()
 
 
@@ -224,6 +194,9 @@ def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
         with transaction.atomic():
             pool.save()
     except IntegrityError:
+        if pool.extends is not None and Pool.objects.filter(extends=pool.extends).exists():
+            problem = f"Pool “{pool.extends.name}” was extended meanwhile. Look at the list of pools."
+            raise InputError(problem, conflict=True) from None
         raise _name_exists(pool.name) from None
     PoolRun.objects.bulk_create(PoolRun(pool=pool, run=run, index=index) for index, run in enumerate(runs))
     keys = [pool.collection_id, pool.collection_id]
@@ -259,9 +232,17 @@ def result_of(pool: Pool) -> dict[str, Any]:
         "chosen": pool.chosen_count,
         "queries": pool.query_count,
         "left_out_queries": pool.diagnostics.get("left_out_queries", {}),
-        "detail": f"Pool “{pool.name}”: {pool.pair_count:,} pairs for {pool.query_count:,} queries.",
+        "version": pool.version,
+        "new": pool.diagnostics.get("new"),
+        "detail": _detail(pool),
         "url": reverse("pool", args=[pool.collection.slug, pool.pk]),
     }
+
+
+def _detail(pool: Pool) -> str:
+    text = f"Pool “{pool.name}”: {pool.pair_count:,} pairs for {pool.query_count:,} queries"
+    new = pool.diagnostics.get("new")
+    return f"{text}, {new['pairs']:,} of them new." if new else f"{text}."
 
 
 @job_kind("pool")
@@ -277,28 +258,34 @@ def build_or_start(
     """Build a small pool at once, a large one in the background; what is refused is refused now."""
     if expected_pairs(runs, depth) <= settings.BACKGROUND_POOL_PAIRS:
         return result_of(build_pool(collection, name=name, runs=runs, depth=depth, user=user, **choice))
-    arguments = {"name": _free_name(collection, name), "depth": depth, **choice}
-    Choice(depth, **choice).check()
+    arguments = {"name": free_name(collection, name), "depth": depth, **choice}
+    _refuse(Choice(depth, **choice))
     return start_job(collection, "pool", {**arguments, "runs": [run.name for run in runs]}, user)
 
 
 def pool_lines(pool: Pool) -> Iterator[str]:
-    """The lines of the table that the command `pool` prints: by query id bytewise, then position."""
-    yield "\t".join(TABLE) + "\n"
+    """The lines of the table that the command `pool` prints: by query id bytewise, then position.
+
+    Later versions have a column more, `version`, since each has an audit of its own.
+    """
+    is_later = pool.extends_id is not None
+    yield "\t".join([*TABLE, "version"] if is_later else TABLE) + "\n"
     queries = dict(Query.objects.filter(collection=pool.collection).values_list("pk", "external_id"))
     for batch in _slices(sorted(queries, key=lambda key: queries[key].encode()), 200):
         place = {key: number for number, key in enumerate(batch)}
         entries = pool.entries.filter(query__in=batch).select_related("document").defer("document__text")
         for entry in sorted(entries, key=lambda entry: (place[entry.query_id], entry.position)):
-            yield _line(queries[entry.query_id], entry)
+            yield _line(queries[entry.query_id], entry, with_version=is_later)
 
 
 def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
     return (rows[start : start + size] for start in range(0, len(rows), size))
 
 
-def _line(query_id: str, entry: PoolEntry) -> str:
+def _line(query_id: str, entry: PoolEntry, *, with_version: bool) -> str:
     probability = "" if entry.inclusion_probability is None else entry.inclusion_probability
     place = [query_id, entry.document.external_id, entry.position]
     worth = [entry.run_count, entry.best_rank, entry.rrf, int(entry.in_audit), probability]
+    if with_version:
+        worth.append(entry.version)
     return "\t".join(map(str, [*place, *worth])) + "\n"

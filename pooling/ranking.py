@@ -143,4 +143,6 @@ def with_positions(frame: pl.DataFrame, starts: RowNumbers, depth: int | None) -
     position = np.arange(1, frame.height + 1, dtype=np.uint32)
     position -= np.repeat(starts.astype(np.uint32), lengths)
     numbered = frame.with_columns(pl.Series("position", position))
-    return numbered if depth is None else numbered.filter(pl.col("position") <= depth)
+    if depth is None or lengths.max(initial=0) <= depth:
+        return numbered
+    return numbered.filter(pl.col("position") <= depth)

@@ -139,6 +139,22 @@ class PoolRequestSerializer(serializers.Serializer[Any]):
     scores = serializers.ChoiceField(choices=["float64", "float32"], default="float64")
 
 
+class ExtensionSerializer(serializers.Serializer[Any]):
+    """What the next version of a pool has more; what is left out is as in the pool."""
+
+    name = serializers.CharField(max_length=200, required=False, allow_null=True, default=None)
+    runs = serializers.ListField(child=serializers.CharField(), default=list, help_text="New ones, by name.")
+    depth = serializers.IntegerField(min_value=1, required=False, allow_null=True, default=None)
+    strategy = serializers.CharField(required=False, allow_null=True, default=None)
+    budget = serializers.IntegerField(
+        min_value=1, required=False, allow_null=True, default=None, help_text="New pairs. Null: all of them."
+    )
+    audit_share = serializers.FloatField(
+        min_value=0, max_value=1, required=False, allow_null=True, default=None
+    )
+    seed = serializers.IntegerField(required=False, allow_null=True, default=None)
+
+
 class PoolSerializer(serializers.ModelSerializer[Pool]):
     """A pool and how it was chosen."""
 
@@ -160,7 +176,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "audit_share",
             "seed",
         ]
-        fields += ["ties", "scores", "version", "built_at"]
+        fields += ["ties", "scores", "version", "extends", "provenance", "built_at"]
 
 
 class BuiltPoolSerializer(serializers.Serializer[Any]):
@@ -172,6 +188,10 @@ class BuiltPoolSerializer(serializers.Serializer[Any]):
     chosen = serializers.IntegerField()
     queries = serializers.IntegerField()
     left_out_queries = serializers.DictField(child=serializers.IntegerField())
+    version = serializers.IntegerField()
+    new = serializers.DictField(
+        allow_null=True, help_text="Of a later version: pairs, chosen, audit and queries that are new."
+    )
     detail = serializers.CharField()
     url = serializers.CharField()
 

@@ -6,9 +6,9 @@ folder (`pooling.spark`).
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -16,12 +16,12 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 import polars as pl
 
-from pooling.audit import Budget, check_choice, spread_budget
+from pooling.audit import spread_budget
+from pooling.choice import Choice
 from pooling.formats import name_of, read_run
 from pooling.formats.writing import delimitable, shortest_decimals
-from pooling.merging import build_pool, check_depth
-from pooling.ranking import check_order, order_run, query_starts
-from pooling.strategies import strategy_named
+from pooling.merging import build_pool
+from pooling.ranking import order_run, query_starts
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -39,30 +39,6 @@ class Engine(Protocol):
     """Calls a function with every task; the results in the order of the tasks."""
 
     def __call__(self, function: Callable[[Task], Result], tasks: Sequence[Task], /) -> Iterable[Result]: ...
-
-
-@dataclass(frozen=True)
-class Choice:
-    """How a pool is made: the options of `pooling.merging.build_pool`."""
-
-    depth: int
-    strategy: str = "rrf"
-    budget: Budget | None = None
-    audit_share: float = 0.0
-    seed: int = 0
-    ties: str = "docid"
-    scores: str = "float64"
-
-    def check(self) -> None:
-        """ValueError for what `build_pool` would refuse, before anything is read."""
-        check_depth(self.depth)
-        check_choice(self.budget, self.audit_share)
-        check_order(self.ties, self.scores)
-        strategy_named(self.strategy).check(self.audit_share)
-
-    def pool(self, runs: Mapping[str, pl.DataFrame], deepest: int | None = None) -> pl.DataFrame:
-        options = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return build_pool(runs, finders=False, deepest=deepest, **options)
 
 
 def named_paths(paths: Iterable[Path]) -> dict[str, Path]:
@@ -171,7 +147,7 @@ class PoolPart:
         rows = read_part(self.folder, part, self.runs)
         if not any(frame.height for frame in rows.values()):
             return PooledPart(path, [], [])
-        pooled = self.choice.pool(rows, self.deepest)
+        pooled = build_pool(rows, finders=False, deepest=self.deepest, **asdict(self.choice))
         content = pool_as_tsv(pooled, header=False).encode()
         starts = query_starts(pooled)
         line_ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import transaction
 
-from pooling.models import Collection, Document, PoolEntry, Query
+from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
 from pooling.problems import InputError
 from pooling.staging import Staged, staged
 from pooling.storing import check_id, check_text, disk_errors_named, tell_the_planner
@@ -75,8 +75,11 @@ class ImportSummary:
 
 
 def lock(collection: Collection) -> None:
-    """Let imports into one collection wait for each other; needs a transaction."""
-    Collection.objects.select_for_update().get(pk=collection.pk)
+    """Let imports into one collection wait for each other; needs a transaction.
+
+    Only for each other: rows that refer to the collection, such as judgments, are stored meanwhile.
+    """
+    Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
 
 
 def import_queries(
@@ -167,6 +170,8 @@ def import_documents(
             created = stage.run(_INSERT, [collection.pk, collection.pk])
             if created > MANY:
                 tell_the_planner(Document)
+            if created or changed:
+                TextIndex.objects.filter(collection=collection).update(is_behind=True)
     return ImportSummary(created, changed, total - left_out - created - changed, left_out)
 
 

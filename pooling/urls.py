@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/pools/new/", pools.new, name="pool_new"),
     path("collections/<slug:slug>/pools/<int:pool_id>/", pools.pool, name="pool"),
     path("collections/<slug:slug>/pools/<int:pool_id>/pairs/", pools.pairs, name="pool_pairs"),
+    path("collections/<slug:slug>/pools/<int:pool_id>/extend/", pools.extend, name="pool_extend"),
     path("collections/<slug:slug>/pools/<int:pool_id>/pool.tsv", pools.download, name="pool_download"),
     # jobs/
     path("jobs/<int:job_id>/", jobs.job, name="job"),
@@ -41,6 +42,7 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/documents/", api.Documents.as_view(), name="api_documents"),
     path("collections/<slug:slug>/runs/", api.Runs.as_view(), name="api_runs"),
     path("collections/<slug:slug>/pools/", api.Pools.as_view(), name="api_pools"),
+    path("pools/<int:pool_id>/extend/", api.PoolExtension.as_view(), name="api_pool_extend"),
     path("jobs/<int:job_id>/", api.OneJob.as_view(), name="api_job"),
     path("strategies/", Strategies.as_view(), name="api_strategies"),
 ]

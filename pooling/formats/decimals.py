@@ -24,6 +24,9 @@ def decimals(codes: Codes, start: Rows, length: Rows) -> npt.NDArray[np.float64]
     At most seven digits before the point and eight behind it: together a whole number below 10¹⁵, which a
     float64 holds exactly, as it does the power of ten, so that one division gives the nearest float64.
     """
+    if len(length) and length.max() == 1:  # labels, mostly
+        digits = codes[start] ^ np.uint8(0x30)
+        return digits.astype(np.float64) if digits.max() <= 9 else None
     # '0' ^ c is the digit's value; in a point or a blank bit 4 is set then, in digits it is not.
     text = words_at(codes, start) ^ _ZEROS
     negative = (text & np.uint64(0xFF)) == _MINUS

@@ -20,7 +20,18 @@ import numpy as np
 import numpy.typing as npt
 
 from pooling.formats.decimals import decimals
-from pooling.formats.ids import PADDING, WORD, Codes, Ids, Rows, Words, codes_of, first_rows, pair_keys
+from pooling.formats.ids import (
+    PADDING,
+    WORD,
+    Codes,
+    Ids,
+    Rows,
+    Words,
+    any_twice,
+    codes_of,
+    first_rows,
+    pair_keys,
+)
 from pooling.formats.lines import QRELS, RUN, IrregularError, Layout, Lines, separator_of
 from pooling.formats.sources import Source, source_of
 from pooling.formats.values import INT32
@@ -106,7 +117,7 @@ def map_parts(
 ) -> list[Result] | None:
     """`function` of each part in file order; None for an irregular file or one with scattered queries."""
     done = keyed_parts(file, layout, function, part_bytes) if file.format == "trec" else None
-    if done is None or any_twice([keys for keys, _ in done]):
+    if done is None or any_twice(np.concatenate([keys for keys, _ in done])):
         return None
     return [result for _, result in done]
 
@@ -189,12 +200,6 @@ def start_of_next_query(raw: BinaryIO) -> int:
     return raw.tell()
 
 
-def any_twice(keys: list[Words]) -> bool:
-    """Whether any key is there again: never false for equal ids, and rarely true for others."""
-    ordered = np.sort(np.concatenate(keys))
-    return bool((ordered[1:] == ordered[:-1]).any())
-
-
 def read_part(codes: Codes, layout: Layout, separator: bytes) -> PlainRows:
     """A checked part; IrregularError for anything that is not plainly in order."""
     lines = Lines(codes, 0, len(codes) - WORD, layout.fields, separator)
@@ -204,7 +209,7 @@ def read_part(codes: Codes, layout: Layout, separator: bytes) -> PlainRows:
     if numbers is None:
         numbers = read_numbers(codes, layout, separator)
     rows = PlainRows(queries[start], start, documents, numbers, separator)
-    if any_twice([rows.keys]):
+    if any_twice(rows.keys):
         raise IrregularError
     return rows
 

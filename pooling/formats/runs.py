@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from pooling.formats import tables, trec
+from pooling.formats import trec
 from pooling.formats.errors import shown
 from pooling.formats.lines import RUN, Layout
 from pooling.formats.pairs import HASHES, alike_notes, first_repeated, repeated_rows
@@ -68,6 +68,8 @@ def read_trec_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[st
 
 
 def read_table_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[str, ...], str]:
+    from pooling.formats import tables  # not every run is one
+
     frame = tables.read_table(file, "run")
     if need_rank and frame["rank"].null_count():
         raise file.error(None, "there is no column of ranks", "Add a column rank, or order by score.")

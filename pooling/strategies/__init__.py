@@ -11,7 +11,7 @@ import polars as pl
 
 from pooling.strategies import audited, bandits, fronts, learned, orders, sampling, static, weighting
 from pooling.strategies.base import Strategy
-from pooling.strategies.candidates import Candidates, candidates_of
+from pooling.strategies.candidates import Candidates, candidates_of, candidates_of_query
 
 __all__ = [
     "DEFAULT_ADAPTIVE",
@@ -20,6 +20,7 @@ __all__ = [
     "Kind",
     "Strategy",
     "candidates_of",
+    "candidates_of_query",
     "strategy_named",
 ]
 
@@ -63,6 +64,11 @@ class Kind:
         """Whether the chosen pairs are a random sample with probabilities of their own."""
         return self.make is sampling.Sampling
 
+    @property
+    def greedy(self) -> type[Strategy]:
+        """What orders the documents where an audit is drawn beside it."""
+        return learned.Learned if self.make is audited.Hybrid else self.make
+
     def check(self, audit_share: float) -> None:
         """ValueError when an audit is asked for beside a strategy that samples already."""
         if audit_share and self.samples:
@@ -83,8 +89,7 @@ class Kind:
     ) -> pl.DataFrame:
         if self.name in SORTS:
             return SORTS[self.name](merged)
-        make = learned.Learned if self.make is audited.Hybrid else self.make
-        return orders.order_without_labels(merged, make, seed, runs=runs, depth=depth)
+        return orders.order_without_labels(merged, self.greedy, seed, runs=runs, depth=depth)
 
 
 STRATEGIES: dict[str, Kind] = {

@@ -68,6 +68,17 @@ class Strategy:
         """
         return None
 
+    def lesson(self, one: Candidates) -> Floats | None:
+        """What a query teaches for all queries, as numbers to be summed over queries; None where each query
+        is ordered by its own labels alone.
+        """
+        return None
+
+    def heed(self, lessons: Floats) -> None:
+        """Take the summed lessons of queries that are not among the candidates, so that one query can be
+        ordered without the others at hand.
+        """
+
     def learn(self, one: Candidates, number: int, old: int, new: int) -> None:
         """A label changed from `old` to `new` (1, 0 or UNKNOWN)."""
 

@@ -1,6 +1,6 @@
 """The pooled documents of one query as arrays: who found what at which rank."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -137,6 +137,26 @@ def candidates_of(
     if depth is None:
         depth = int(ordered["ranks"].explode().max() or 1)  # type: ignore[arg-type]
     return {one.query_id: one for one in by_query(ordered, runs, depth)}
+
+
+def candidates_of_query(
+    query_id: str, finds: Sequence[tuple[str, float, Sequence[Sequence[int]]]], *, runs: int, depth: int
+) -> Candidates:
+    """The same for one query, from (document id, rrf, [(run, rank) …]) for each document, in any order."""
+    ordered = sorted(finds, key=lambda find: (find[1], find[0]), reverse=True)
+    counts = [len(found_by) for _, _, found_by in ordered]
+    pairs = np.array([pair for _, _, found_by in ordered for pair in sorted(map(tuple, found_by))], np.int64)
+    pairs = pairs.reshape(-1, 2)
+    return Candidates(
+        query_id=query_id,
+        documents=[document for document, _, _ in ordered],
+        runs=runs,
+        depth=depth,
+        document=np.repeat(np.arange(len(ordered)), counts),
+        run=pairs[:, 0],
+        rank=pairs[:, 1],
+        rrf=np.array([rrf for _, rrf, _ in ordered], dtype=np.float64),
+    )
 
 
 def by_query(ordered: pl.DataFrame, runs: int, depth: int) -> Iterator[Candidates]:

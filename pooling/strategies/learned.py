@@ -59,6 +59,7 @@ class Learned(ScoredStrategy):
         self.means = {query_id: self.mean(one) for query_id, one in self.candidates.items()}
         self.sums: dict[str, Sums] = {}
         self.total = np.zeros((self.runs, self.runs))
+        self.elsewhere = np.zeros(2 + self.runs + self.runs**2)
         self.start = np.full(self.runs, self.start_weight())
         self.weights: Floats | None = self.start
 
@@ -69,9 +70,32 @@ class Learned(ScoredStrategy):
 
     def start_weight(self) -> float:
         """The same weight for every run, such that their sum predicts as `start_slope` says."""
-        spreads = [one.total(self.features[query_id]).std() for query_id, one in self.candidates.items()]
-        spread = float(np.mean(spreads)) if spreads else 0.0
+        spreads = [self.spread(one) for one in self.candidates.values()]
+        queries = len(spreads) + self.elsewhere[1]
+        spread = float((sum(spreads) + self.elsewhere[0]) / queries) if queries else 0.0
         return self.start_slope / spread if spread > 0 else self.start_slope
+
+    def spread(self, one: Candidates) -> float:
+        """Standard deviation over the documents of the sum of their features."""
+        return float(one.total(self.features[one.query_id]).std())
+
+    def lesson(self, one: Candidates) -> Floats:
+        """The query's spread, 1, and its sums over centred features and labels, the query's level taken
+        out: (2 + runs + runs²,).
+        """
+        sums = self.sums.get(one.query_id)
+        head = [self.spread(one), 1.0]
+        if sums is None or not sums.count:
+            return np.append(head, np.zeros(self.runs + self.runs**2))
+        slope = sums.xy - sums.relevant / sums.count * sums.x
+        spread = sums.xx - np.multiply.outer(sums.x, sums.x) / sums.count
+        return np.concatenate((head, slope, spread.ravel()))
+
+    def heed(self, lessons: Floats) -> None:
+        """Let the labels of other queries count like one's own."""
+        self.elsewhere = lessons
+        self.start = np.full(self.runs, self.start_weight())
+        self.weights = None
 
     def learn(self, one: Candidates, number: int, old: int, new: int) -> None:
         x, sums = self.row(one, number), self.sums_of(one.query_id)
@@ -111,6 +135,8 @@ class Learned(ScoredStrategy):
             share = np.array([sums.relevant for sums in judged]).reshape(-1, 1) / counts
             spread = self.total - (x / counts).T @ x
             slope = (np.array([sums.xy for sums in judged]).reshape(-1, self.runs) - share * x).sum(axis=0)
+            slope = slope + self.elsewhere[2 : 2 + self.runs]
+            spread = spread + self.elsewhere[2 + self.runs :].reshape(self.runs, self.runs)
             identity = np.eye(self.runs) * self.shared_penalty
             self.weights = np.linalg.solve(spread + identity, slope + self.shared_penalty * self.start)
         return self.weights

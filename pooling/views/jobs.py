@@ -16,6 +16,7 @@ TITLES = {
     "documents": "Importing documents",
     "run": "Importing a run",
     "pool": "Building a pool",
+    "campaign": "Building a pool and opening its queue",
     "queue": "Opening a queue",
     "replay": "Replaying strategies",
 }

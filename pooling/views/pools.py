@@ -8,11 +8,12 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from pooling.access import ADMIN, collection_for, pool_for
-from pooling.forms import PoolForm, show_problem
-from pooling.models import Pool, PoolEntry, Query
+from pooling.access import ADMIN, READERS, collection_for, pool_for
+from pooling.forms import ExtensionForm, PoolForm, show_problem
+from pooling.models import Pool, PoolEntry, Query, Role
 from pooling.pools import build_or_start, pool_lines
 from pooling.problems import refusals
+from pooling.versions import extend_or_start
 from pooling.views import pictures
 from pooling.views.outcome import asked, go_on, page_of, person
 
@@ -48,8 +49,25 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     return render(request, "pooling/pool_new.html", context)
 
 
-def _pool(request: HttpRequest, slug: str, pool_id: int) -> Pool:
-    pool = pool_for(request.user, pool_id)
+@login_required
+@require_http_methods(["GET", "POST"])
+def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
+    """A form for the next version of a pool: more runs, or a greater depth."""
+    pool = _pool(request, slug, pool_id, ADMIN)
+    form = ExtensionForm(pool, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            runs = list(form.cleaned_data["runs"])
+            return go_on(request, extend_or_start(pool, runs=runs, user=person(request), **form.asked()))
+        except refusals() as error:
+            show_problem(form, error)
+    has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
+    context = {"form": form, "pool": pool, "has_runs": has_runs, "collection": pool.collection}
+    return render(request, "pooling/pool_extend.html", {**context, "section": "pools"})
+
+
+def _pool(request: HttpRequest, slug: str, pool_id: int, roles: tuple[Role, ...] = READERS) -> Pool:
+    pool = pool_for(request.user, pool_id, roles)
     if pool.collection.slug != slug:
         raise Http404
     return pool
@@ -63,6 +81,9 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     entries = PoolEntry.objects.filter(pool=pool, document=OuterRef("pk"))
     without_text = pool.collection.documents.filter(Exists(entries), text__isnull=True)
     context = {"pool": pool, "without_text": without_text.count(), "collection": pool.collection}
+    context |= {"later": Pool.objects.filter(extends=pool).first(), "new": pool.diagnostics.get("new")}
+    if pool.is_picked:
+        return render(request, "pooling/pool_picked.html", {**context, "section": "pools"})
     context |= {"growth": pictures.growth(pool.diagnostics), "heat_map": pictures.heat_map(pool.diagnostics)}
     context |= {"sizes": pictures.distribution(pool.diagnostics), "by_run": pictures.by_run(pool.diagnostics)}
     context |= {"curve": pictures.curve(pool.diagnostics)}
@@ -79,7 +100,7 @@ def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     if "query" in request.GET:
         query = get_object_or_404(Query, collection=pool.collection, external_id=asked(request, "query"))
         page = page_of(request, _entries(pool, query))
-        names = pool.diagnostics["runs"]
+        names = pool.diagnostics.get("runs", [])
         for entry in page:
             entry.finders = [(names[index], rank) for index, rank in entry.found_by]
         return render(request, "pooling/pool_query.html", {**context, "query": query, "page": page})

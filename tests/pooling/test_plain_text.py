@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooling.formats.decimals import decimals
-from pooling.formats.ids import Ids, Index, codes_of, first_rows, same_ids
+from pooling.formats.ids import Ids, Index, any_twice, codes_of, first_rows, same_ids
 from pooling.formats.lines import IrregularError, Lines
 
 ID = st.text(st.sampled_from("ab\0é\U0001f600") | st.characters(codec="utf-8"), max_size=20)
@@ -23,6 +23,12 @@ def cut(numbers: list[str]) -> np.ndarray | None:
     """The numbers as a column of a text."""
     length = np.array([len(number) for number in numbers])
     return decimals(codes_of(" ".join(numbers).encode()), np.cumsum(length + 1) - length - 1, length)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.integers(0, 40) | st.integers(0, 3).map(lambda n: n << 62), max_size=20))
+def test_a_key_that_is_there_again_is_found_however_many_share_its_slot(keys: list[int]) -> None:
+    assert any_twice(np.array(keys, dtype=np.uint64)) == (len(set(keys)) < len(keys))
 
 
 @settings(max_examples=100, deadline=None)

@@ -81,7 +81,7 @@ def test_a_name_that_exists_is_refused(world: World, monkeypatch: pytest.MonkeyP
     with pytest.raises(InputError, match="There is a pool “first pool” already"):
         build_pool(world.collection, name="first pool", runs=runs, depth=1)
     # Somebody else's pool was stored after the look at the names.
-    monkeypatch.setattr("pooling.pools._free_name", lambda collection, name: name)
+    monkeypatch.setattr("pooling.pools.free_name", lambda collection, name: name)
     with pytest.raises(InputError, match="There is a pool “first pool” already"):
         build_pool(world.collection, name="first pool", runs=runs, depth=1)
     assert PoolEntry.objects.count() == pool.pair_count

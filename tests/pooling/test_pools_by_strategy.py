@@ -41,6 +41,6 @@ def test_a_hybrid_pool_keeps_the_audit_share_it_was_built_with(world: World) -> 
 
 
 def test_an_audit_beside_a_sample_is_refused(world: World) -> None:
-    with pytest.raises(InputError, match="a sample already") as refused:
+    with pytest.raises(InputError, match="a random sample already") as refused:
         stored(world, "sampling", audit_share=0.1)
     assert list(refused.value.fields) == ["audit_share"]

@@ -1,13 +1,16 @@
 """A pool made in parts of the queries is the pool made at once, to the last byte."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
 
 from pooling import streaming
-from pooling.streaming import Choice, pool_as_tsv, pool_in_parts, read_top
+from pooling.choice import Choice
+from pooling.merging import build_pool
+from pooling.streaming import pool_as_tsv, pool_in_parts, read_top
 from tests.pooling.parted import write_runs
 
 STRATEGIES = ("depth", "rrf", "combmnz", "borda", "hedge", "disagreement", "thompson", "learned", "sampling")
@@ -19,7 +22,7 @@ def in_turn(function: Callable, tasks: Sequence) -> Iterable:
 
 def at_once(paths: list[Path], choice: Choice) -> bytes:
     tops = {path.name: read_top(path, choice)[0].drop("position") for path in paths}
-    return pool_as_tsv(choice.pool(tops)).encode()
+    return pool_as_tsv(build_pool(tops, finders=False, **asdict(choice))).encode()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

@@ -1,40 +1,51 @@
-"""`build_pool SLUG --name NAME --depth N`: a pool of stored runs, in the database."""
+"""`build_pool SLUG --name NAME --depth N`: a pool of stored runs; with `--extend`, the next version of it."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from pooling.command_line import CHOICE, add_choice_arguments
 from pooling.commands import InputCommand
-from pooling.management.commands.pool import add_choice_arguments
+from pooling.problems import InputError
 from pooling.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from pooling.models import Collection, Pool
 
 
 class Command(InputCommand):
-    help = "Build a pool from imported runs."
+    help = "Build a pool from imported runs, or extend one by runs or depth."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("--name", required=True, help="what the pool is called")
+        parser.add_argument("--name", help="what the pool is called; an extension may go without")
         parser.add_argument("--runs", metavar="NAME", nargs="+", help="names of runs (default: all)")
-        add_choice_arguments(parser)
+        parser.add_argument(
+            "--extend",
+            metavar="POOL",
+            help="make the next version of this pool: --runs are the new ones (default: all it has not), "
+            "--budget and --audit-share are for the new pairs, and what is not given is as in the pool",
+        )
+        add_choice_arguments(parser, extends=True)
         parser.add_argument(
             "--diagnostics", action="store_true", help="print sizes, lone finds and families to stderr"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         from pooling.membership import collection_named
-        from pooling.pools import build_pool
-        from pooling.runs import runs_named
 
         collection = collection_named(options["slug"])
-        runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.all())
-        names = ("name", "depth", "strategy", "budget", "audit_share", "seed", "ties", "scores")
-        with progress_bar("Building") as report:
-            pool = build_pool(collection, runs=runs, report=report, **{name: options[name] for name in names})
+        pool = (self.extend if options["extend"] else self.build)(collection, options)
+        new = pool.diagnostics.get("new")
+        added = (
+            f", {new['pairs']:,} of them new and {new['chosen']:,} of these"
+            if new
+            else f", {pool.chosen_count:,}"
+        )
         self.stdout.write(
-            f"Pool {pool.pk}, “{pool.name}”: {pool.pair_count:,} pairs of {pool.query_count:,} queries, "
-            f"{pool.chosen_count:,} to judge."
+            f"Pool {pool.pk}, “{pool.name}”: {pool.pair_count:,} pairs of {pool.query_count:,} queries"
+            f"{added} to judge."
         )
         if options["diagnostics"]:
             from pooling.diagnosis import as_text
@@ -43,3 +54,28 @@ class Command(InputCommand):
         for run, count in pool.diagnostics["left_out_queries"].items():
             if count:
                 self.stderr.write(self.style.WARNING(f"{run}: {count:,} queries are not in the collection."))
+
+    def build(self, collection: Collection, options: dict[str, Any]) -> Pool:
+        from pooling.pools import build_pool
+        from pooling.runs import runs_named
+
+        for name in ("name", "depth"):
+            if options[name] is None:
+                raise InputError(f"Give --{name}: a new pool needs a name and a depth.")
+        runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.all())
+        given = {name: options[name] for name in CHOICE if options[name] is not None}
+        with progress_bar("Building") as report:
+            return build_pool(collection, name=options["name"], runs=runs, report=report, **given)
+
+    def extend(self, collection: Collection, options: dict[str, Any]) -> Pool:
+        from pooling.runs import runs_named
+        from pooling.versions import extend_pool, pool_named, runs_beside
+
+        pool = pool_named(collection, options["extend"])
+        for name in ("ties", "scores"):
+            if options[name] not in (None, getattr(pool, name)):
+                raise InputError(f"An extension compares as its pool does: leave --{name} out.")
+        runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
+        asked = {name: options[name] for name in ("depth", "strategy", "budget", "audit_share", "seed")}
+        with progress_bar("Extending") as report:
+            return extend_pool(pool, runs=runs, name=options["name"], report=report, **asked)

@@ -1,0 +1,68 @@
+"""What a random sample of a remainder does not rule out: exact bounds on the relevant documents in it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Remainder:
+    """What a query's greedy part left: `size` documents, of which `sampled` were judged and `relevant`
+    found so.
+    """
+
+    size: int
+    sampled: int
+    relevant: int
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.relevant <= self.sampled <= self.size:
+            raise ValueError(f"{self} cannot be: relevant ≤ sampled ≤ size must hold.")
+
+
+def most_missing(remainder: Remainder, confidence: float = 0.95) -> int | None:
+    """The greatest number of relevant documents in a query's remainder that the audit does not rule out.
+
+    One-sided and exact: the largest M with P(at most `relevant` drawn | M) > 1 - confidence under the
+    hypergeometric distribution. The relevant documents of the audit are among the M. None without an audit.
+    """
+    if not remainder.sampled:
+        return None if remainder.size else 0
+    from scipy import stats  # takes longer to load than to use
+
+    candidates = np.arange(remainder.relevant, remainder.size - (remainder.sampled - remainder.relevant) + 1)
+    chance = stats.hypergeom.cdf(remainder.relevant, remainder.size, candidates, remainder.sampled)
+    return int(candidates[chance > 1 - confidence].max(initial=remainder.relevant))
+
+
+def most_missing_in_all(remainders: Iterable[Remainder], confidence: float = 0.95) -> int | None:
+    """The same bound over several queries together.
+
+    Each relevant document was drawn with at least the smallest sampling fraction f, so the number drawn of
+    M is bounded by the binomial (M, f) (Hoeffding, 1956). None when a query with a remainder has no audit.
+    """
+    open_ones = [remainder for remainder in remainders if remainder.size > 0]
+    if not open_ones:
+        return 0
+    if any(not remainder.sampled for remainder in open_ones):
+        return None
+    relevant = sum(remainder.relevant for remainder in open_ones)
+    possible = sum(remainder.size - remainder.sampled + remainder.relevant for remainder in open_ones)
+    fraction = min(remainder.sampled / remainder.size for remainder in open_ones)
+    if fraction == 1:
+        return relevant
+    return min(possible, largest_unrefuted(relevant, fraction, 1 - confidence))
+
+
+def largest_unrefuted(relevant: int, fraction: float, level: float) -> int:
+    """The largest M with P(Binomial(M, fraction) ≤ relevant) > level."""
+    from scipy import stats
+
+    low, high = relevant, relevant + 1
+    while stats.binom.cdf(relevant, high, fraction) > level:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if stats.binom.cdf(relevant, middle, fraction) > level else (low, middle)
+    return low

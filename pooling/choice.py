@@ -1,0 +1,57 @@
+"""How the pairs of a pool are chosen: what pages, the HTTP interface and the commands ask for alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pooling.audit import Budget
+
+# What the database can count; no run is as deep.
+MOST = 2**31 - 1
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The options of `pooling.merging.build_pool`."""
+
+    depth: int
+    strategy: str = "rrf"
+    budget: Budget | None = None
+    audit_share: float = 0.0
+    seed: int = 0
+    ties: str = "docid"
+    scores: str = "float64"
+
+    def problems(self) -> dict[str, str]:
+        """Field -> a sentence, for each number or strategy out of its range."""
+        from pooling.strategies import STRATEGIES, UnknownStrategyError
+
+        kind = STRATEGIES.get(self.strategy)
+        fine = {
+            "depth": 1 <= self.depth <= MOST or f"The depth is a number from 1 to {MOST:,}.",
+            "strategy": kind is not None or str(UnknownStrategyError(self.strategy)),
+            "budget": not isinstance(self.budget, int)
+            or 1 <= self.budget <= MOST
+            or f"A budget is a number of pairs from 1 to {MOST:,}.",
+            "audit_share": 0 <= self.audit_share <= 1 or "The audit share lies between 0 and 1.",
+            "seed": -(2**63) <= self.seed < 2**63 or "The seed is a 64-bit whole number.",
+        }
+        if self.audit_share and kind is not None and kind.samples:
+            fine["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
+        return {name: problem for name, problem in fine.items() if isinstance(problem, str)}
+
+    def check(self) -> None:
+        """ValueError for what is out of its range, before anything is read."""
+        from pooling.ranking import check_order
+
+        check_order(self.ties, self.scores)
+        if problems := self.problems():
+            raise ValueError(" ".join(problems.values()))
+
+    def settled(self) -> Choice:
+        """With the audit share of the strategy where none is given."""
+        from pooling.strategies import STRATEGIES
+
+        return replace(self, audit_share=self.audit_share or STRATEGIES[self.strategy].audit_share)

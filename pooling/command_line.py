@@ -1,0 +1,135 @@
+"""What `pool RUN…` understands and does, without Django; heavy libraries wait until it runs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pooling.choice import Choice
+from pooling.terminal import Writer, tracked
+
+if TYPE_CHECKING:
+    import polars as pl
+
+HELP = "Merge the tops of runs into one list of pairs to judge."
+
+CHOICE = ("depth", "strategy", "budget", "audit_share", "seed", "ties", "scores")
+PROGRESS = {"SplitRun": "Reading runs", "CountPart": "Counting", "PoolPart": "Pooling"}
+TIES = ("docid", "docid-asc", "file", "rank")
+SCORES = ("float64", "float32")
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="one or more run files")
+    add_choice_arguments(parser)
+    parser.add_argument(
+        "--engine", choices=("local", "spark"), default="local", help="where the work is done"
+    )
+    parser.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
+
+
+def add_choice_arguments(parser: ArgumentParser, *, extends: bool = False) -> None:
+    """The options of every command that builds a pool: what is merged, and what of it is judged first.
+
+    Where the command may extend a pool, what is not given is None, since the pool may say it.
+    """
+    given = Choice(depth=0)
+    parser.add_argument(
+        "--depth", metavar="N", type=count, required=not extends, help="ranks taken from each run"
+    )
+    parser.add_argument("--strategy", metavar="S", help="the order of judging (default: rrf)")
+    parser.add_argument(
+        "--budget", metavar="B", type=count, help="pairs to judge in all (default: every pair)"
+    )
+    parser.add_argument("--audit-share", metavar="F", type=share, help="part of the budget drawn at random")
+    parser.add_argument("--seed", metavar="N", type=int, help="seed of the audit (default: 0)")
+    parser.add_argument("--ties", choices=TIES, help="what settles equal scores")
+    parser.add_argument("--scores", choices=SCORES, help="precision of comparisons")
+    if not extends:
+        parser.set_defaults(**{name: getattr(given, name) for name in CHOICE if name != "depth"})
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a share between 0 and 1")
+    return value
+
+
+def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
+    """Pool the runs and write the table: the exit code. ValueError and OSError for what cannot be done."""
+    from pooling.formats.writing import write_text
+    from pooling.merging import build_pool
+    from pooling.streaming import named_paths, pool_as_tsv
+
+    choice = Choice(**{name: options[name] for name in CHOICE})
+    choice.check()
+    named = named_paths(options["runs"])
+    tops = _tops(named, choice, errors) if options["engine"] == "local" else None
+    if tops is None:
+        _pool_in_parts(list(named.values()), choice, options, output, errors)
+        return 0
+    text = pool_as_tsv(build_pool(tops, finders=False, **asdict(choice)))
+    if options["output"]:
+        write_text(options["output"], text)
+    else:
+        output.write(text)
+    return 0
+
+
+def _tops(named: Mapping[str, Path], choice: Choice, errors: Writer) -> dict[str, pl.DataFrame] | None:
+    """The first documents of each run; None when they are too many for memory."""
+    from pooling.streaming import MOST_ROWS, read_top
+
+    tops: dict[str, pl.DataFrame] = {}
+    notes: list[str] = []
+    for name, path in tracked("Reading runs", list(named.items()), errors):
+        top, said = read_top(path, choice)
+        tops[name] = top.drop("position")
+        notes += [f"{path.name}: {note}" for note in said]
+        if sum(frame.height for frame in tops.values()) > MOST_ROWS:
+            return None
+    _warn(notes, errors)
+    return tops
+
+
+def _pool_in_parts(
+    paths: Sequence[Path], choice: Choice, options: Mapping[str, Any], output: Writer, errors: Writer
+) -> None:
+    from tempfile import TemporaryDirectory
+
+    from pooling.formats.writing import write_pieces
+    from pooling.streaming import pool_in_parts
+
+    def in_turn(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
+        """The engine of one machine: each task is spread over its cores."""
+        return map(function, tracked(PROGRESS.get(type(function).__name__, "Working"), tasks, errors))
+
+    engine: Any = in_turn
+    if options["engine"] == "spark":
+        from pooling.spark import spark_map as engine
+    with TemporaryDirectory(prefix="soundings-pool-") as folder:
+        pieces, notes = pool_in_parts(paths, choice, Path(folder), engine)
+        _warn(notes, errors)
+        if options["output"]:
+            write_pieces(options["output"], pieces)
+        else:
+            for piece in pieces:
+                output.write(piece.decode())
+
+
+def _warn(notes: Iterable[str], errors: Writer) -> None:
+    for note in notes:
+        errors.write(f"{note}\n")

@@ -1,0 +1,86 @@
+"""Pools as `pool` writes them: one row per pooled pair below a header, TSV unless the suffix says CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pooling.formats.errors import shown
+from pooling.formats.rows import checked_id
+from pooling.formats.sources import Source, source_of
+from pooling.formats.tables import delimited_records
+
+COLUMNS = {
+    "query_id": pl.String,
+    "document_id": pl.String,
+    "in_audit": pl.Boolean,
+    "inclusion_probability": pl.Float64,
+    "version": pl.Int64,
+}
+OPTIONAL = "version"
+FLAGS = {"0": False, "1": True}
+
+
+def read_pool(source: Path | str) -> pl.DataFrame:
+    """Columns query_id, document_id, in_audit, inclusion_probability (null where a pair was not chosen) and
+    version (of the pool that brought the pair; 1 where the file does not say).
+
+    Other columns are not looked at. FormatError for a column that is absent, a probability that is none, and
+    a pair that comes twice.
+    """
+    file = source_of(source, None, None)
+    lines: dict[tuple[str, str], int] = {}
+    rows: list[tuple[str, str, bool, float | None, int]] = []
+    for line, record in delimited_records(file):
+        if not rows:
+            _refuse_absent(file, record)
+        row = _row(file, line, record)
+        first = lines.setdefault(row[:2], line)
+        if first != line:
+            pair = f"query {shown(row[0])}, document {shown(row[1])}"
+            raise file.error(line, f"{pair} comes again (first on line {first})", "Give every pair once.")
+        rows.append(row)
+    if not rows:
+        raise file.empty()
+    return pl.DataFrame(rows, schema=COLUMNS, orient="row")
+
+
+def _refuse_absent(file: Source, record: dict[str, Any]) -> None:
+    absent = [name for name in COLUMNS if name not in record and name != OPTIONAL]
+    if absent:
+        problem = f"no column {' or '.join(absent)} among {shown(', '.join(record), 80)}"
+        raise file.error(1, problem, "Give a pool as `pool --output` writes it.")
+
+
+def _row(file: Source, line: int, record: dict[str, Any]) -> tuple[str, str, bool, float | None, int]:
+    in_audit = FLAGS.get(record["in_audit"])
+    if in_audit is None:
+        raise file.error(line, f"in_audit is {shown(record['in_audit'])}", "Write 1 or 0.")
+    return (
+        checked_id(file, line, "query", record["query_id"]),
+        checked_id(file, line, "document", record["document_id"]),
+        in_audit,
+        _probability(file, line, record["inclusion_probability"]),
+        _version(file, line, record.get(OPTIONAL, "1")),
+    )
+
+
+def _version(file: Source, line: int, text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
+        raise file.error(line, f"the version is {shown(text)}", "Write the number of the pool's version.")
+    return int(text)
+
+
+def _probability(file: Source, line: int, text: str) -> float | None:
+    if not text:
+        return None
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        problem = f"the inclusion probability is {shown(text)}"
+        raise file.error(line, problem, "Write a number above 0 up to 1, or nothing.")
+    return value

@@ -1,0 +1,80 @@
+"""Rows of models by a statement written as SQL, for the few statements that everybody waits for.
+
+Like `Model.objects.raw`, but a statement names its columns with `columns_of`: a row is read by places, and
+nobody has to find out what the database called them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, NamedTuple, TypeVar
+
+from django.db import connection
+from django.db.models import Model
+
+Row = TypeVar("Row", bound=Model)
+Convert = Callable[[Any, Any, Any], Any]
+
+
+class _Layout(NamedTuple):
+    """How the columns of a table become an instance: names in order, and what has to be converted where."""
+
+    names: list[str]
+    conversions: list[tuple[int, Any, list[Convert]]]
+
+
+@cache
+def columns_of(model: type[Model], alias: str) -> str:
+    """The columns of a table, in the order in which `rows` reads them; the statement calls it `alias`."""
+    return ", ".join(f"{alias}.{field.column}" for field in model._meta.concrete_fields)
+
+
+def rows(
+    statement: str,
+    values: Sequence[Any] | Mapping[str, Any],
+    model: type[Row],
+    related: Mapping[str, type[Model]] | None = None,
+    extra: Sequence[str] = (),
+) -> list[Any]:
+    """The instances that a statement gives.
+
+    Its columns are those of `model`, then those of each model of `related`, which is set as the instance's
+    attribute of that name, then one for each name of `extra`, set in the same way.
+    """
+    with connection.cursor() as cursor:
+        cursor.execute(statement, values)
+        found = cursor.fetchall()
+    instances = []
+    for row in found:
+        instance, place = _instance(model, row, 0)
+        for name, other in (related or {}).items():
+            value, place = _instance(other, row, place)
+            setattr(instance, name, value)
+        for name, fact in zip(extra, row[place:], strict=True):
+            setattr(instance, name, fact)
+        instances.append(instance)
+    return instances
+
+
+def _instance(model: type[Row], row: Sequence[Any], start: int) -> tuple[Row, int]:
+    """The instance whose columns begin at `start`, and where the next ones begin."""
+    layout = _layout(model, connection.vendor)
+    end = start + len(layout.names)
+    values = list(row[start:end])
+    for place, column, conversions in layout.conversions:
+        for convert in conversions:
+            values[place] = convert(values[place], column, connection)
+    return model.from_db(connection.alias, layout.names, values), end
+
+
+@cache
+def _layout(model: type[Model], vendor: str) -> _Layout:
+    fields = model._meta.concrete_fields
+    conversions = []
+    for place, field in enumerate(fields):
+        column = field.get_col(model._meta.db_table)
+        found = [*connection.ops.get_db_converters(column), *field.get_db_converters(connection)]
+        if found:
+            conversions.append((place, column, found))
+    return _Layout([field.attname for field in fields], conversions)

@@ -1,0 +1,138 @@
+"""The next version of a pool: what stays, what is new, and what is refused."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Any
+
+import pytest
+from django.core.management import call_command
+from rest_framework.test import APIClient
+
+from pooling.models import Collection, Pool, Run
+from pooling.pools import build_pool, pool_lines
+from pooling.problems import InputError
+from pooling.runs import import_run
+from pooling.versions import extend_pool
+from tests.world import World, run_text
+
+KEPT = ("query_id", "document_id", "position", "in_audit", "inclusion_probability")
+GAMMA = {"q1": ["d3", "d1"], "q2": ["d4", "d2"], "q3": ["d3", "d5"]}
+
+
+def gamma(world: World, name: str = "gamma", collection: Collection | None = None) -> Run:
+    path = world.folder / f"{name}.run"
+    path.write_text(run_text(GAMMA))
+    return import_run(collection or world.collection, path)
+
+
+def kept(pool: Pool, **conditions: Any) -> set[tuple[Any, ...]]:
+    return set(pool.entries.filter(**conditions).values_list(*KEPT))
+
+
+def test_what_was_pooled_stays_as_it_was_and_new_pairs_come_behind(world: World) -> None:
+    pool = world.build_pool(depth=2)
+    wider = extend_pool(pool, runs=[gamma(world)])
+    assert (wider.name, wider.version, wider.extends) == ("first pool, version 2", 2, pool)
+    assert kept(wider, version=1) == kept(pool)
+    new = wider.entries.filter(version=2).values_list("query__external_id", "document__external_id")
+    assert set(new) == {("q1", "d3"), ("q2", "d4")}
+    assert wider.diagnostics["new"] == {
+        "pairs": 2,
+        "chosen": 2,
+        "queries": 2,
+        "audit": 0,
+        "runs": ["gamma"],
+    }
+    for entry in wider.entries.filter(version=2):
+        assert entry.position == wider.entries.filter(query=entry.query).count()
+    # Who found it is told anew.
+    shared = wider.entries.get(query__external_id="q1", document__external_id="d1")
+    assert shared.found_by == [[0, 1], [1, 2], [2, 2]]
+    assert [place.run.name for place in wider.pool_runs.all()] == ["alpha", "beta", "gamma"]
+
+
+def test_a_greater_depth_extends_too_and_a_third_version_the_second(world: World) -> None:
+    pool = world.build_pool(depth=1)
+    deeper = extend_pool(pool, depth=2)
+    third = extend_pool(deeper, runs=[gamma(world)], name="third")
+    assert [one.pk for one in third.versions()] == [pool.pk, deeper.pk, third.pk]
+    assert kept(third, version=1) == kept(pool)
+    assert kept(third, version__lte=2) == kept(deeper)
+    whole = build_pool(world.collection, name="whole", runs=list(world.collection.runs.all()), depth=2)
+    pairs = ("query", "document", "run_count", "best_rank", "rrf")
+    assert set(third.entries.values_list(*pairs)) == set(whole.entries.values_list(*pairs))
+
+
+def test_new_pairs_have_a_budget_and_an_audit_of_their_own(world: World) -> None:
+    runs = world.import_runs()
+    pool = build_pool(world.collection, name="p", runs=runs[:1], depth=2, budget=5, audit_share=0.3, seed=3)
+    deeper = extend_pool(pool, runs=runs[1:], depth=3, budget=4)
+    assert kept(deeper, version=1) == kept(pool)
+    new = deeper.entries.filter(version=2)
+    assert deeper.audit_share == 0.3
+    assert new.filter(inclusion_probability__isnull=False).count() == 4 < new.count()
+    for query in world.collection.queries.all():
+        of_query = new.filter(query=query)
+        assert not of_query.exists() or of_query.filter(in_audit=True).exists()
+    header, first = list(pool_lines(deeper))[:2]
+    assert header.split()[-1] == "version"
+    assert first.split("\t")[-1] in {"1\n", "2\n"}
+
+
+def test_one_sentence_for_each_thing_that_cannot_be(world: World) -> None:
+    runs = world.import_runs()
+    pool = build_pool(world.collection, name="p", runs=runs, depth=2, budget=5, audit_share=0.3)
+    elsewhere = Collection.objects.create(slug="elsewhere", name="Elsewhere")
+    elsewhere.queries.create(external_id="q1", text="q")
+    picked = Pool.objects.create(collection=world.collection, name="found", depth=1, strategy="search")
+    third = gamma(world)
+    asked: list[tuple[dict[str, Any], str]] = [
+        ({}, "Nothing would be new. Add a run, or take a greater depth."),
+        ({"runs": runs[:1]}, "Run “alpha” is in pool “p” already."),
+        ({"runs": [gamma(world, "foreign", elsewhere)]}, "Run “foreign” belongs to another collection."),
+        ({"runs": [third], "depth": 1}, "An extension is at least as deep as its pool, 2."),
+        ({"runs": [third], "strategy": "sampling"}, "Choose a strategy that does not sample."),
+        ({"runs": [third], "strategy": "none"}, "none"),
+        ({"runs": [third], "budget": 2, "audit_share": 0.0}, "Pool “p” has an audit."),
+        ({"runs": [third], "name": "p"}, "There is a pool “p” already."),
+    ]
+    for options, sentence in asked:
+        with pytest.raises(InputError, match=sentence):
+            extend_pool(pool, **options)
+    with pytest.raises(InputError, match="were picked one by one"):
+        extend_pool(picked, runs=[third])
+    assert world.collection.pools.count() == 2
+    extend_pool(pool, runs=[third])
+    with pytest.raises(InputError, match="is extended already, by “p, version 2”"):
+        extend_pool(pool, depth=3)
+
+
+def test_runs_that_bring_nothing_new_are_refused(world: World) -> None:
+    pool = world.build_pool(depth=2)
+    path = world.folder / "same.run"
+    path.write_text(run_text({"q1": ["d1", "d4"]}))
+    with pytest.raises(InputError, match="Nothing is new: the first 2 documents of these runs are all in"):
+        extend_pool(pool, runs=[import_run(world.collection, path)])
+    assert Pool.objects.count() == 1
+
+
+def test_over_http_and_by_command(world: World) -> None:
+    pool = world.build_pool(depth=1)
+    client = APIClient()
+    address = f"/api/pools/{pool.pk}/extend/"
+    for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403), (world.ada, 400)):
+        client.force_authenticate(user)
+        assert client.post(address, {}, format="json").status_code == status, user
+    refused = client.post(address, {"runs": ["none"]}, format="json")
+    assert "There is no run “none”" in refused.data["detail"]
+    made = client.post(address, {"depth": 2}, format="json")
+    assert made.status_code == 201
+    assert (made.data["version"], made.data["new"]["pairs"]) == (2, 2)
+    gamma(world)
+    out = StringIO()
+    call_command("build_pool", "harbour", "--extend", "first pool, version 2", stdout=out)
+    assert (
+        "“first pool, version 3”: 10 pairs of 3 queries, 2 of them new and 2 of these to judge."
+        in out.getvalue()
+    )
