@@ -176,20 +176,21 @@ def mean_cohen(verdicts: pl.DataFrame, *, seed: int = 0, least: int = LEAST_SHAR
     """Cohen's kappa (1960), averaged over every two annotators with `least` pairs in common, weighted by
     how many they share. Where many tables are averaged, fewer samples do for the interval.
     """
-    tables = [table for table in _tables_of_two(verdicts) if table.sum() >= least]
-    if not tables:
+    tables = _tables_of_two(verdicts)
+    tables = tables[tables.sum(axis=1) >= least]
+    if not len(tables):
         return Figure(None, why=TOO_FEW)
-    shares = np.array([table.sum() for table in tables])
-    generator = np.random.default_rng(seed)
-    values = np.array([cohen_kappa(table[None, :])[0] for table in tables])
+    shares = tables.sum(axis=1)
+    values = cohen_kappa(tables)
     defined = ~np.isnan(values)
     if not defined.any():
         return Figure(None, why=UNANIMOUS)
     samples = min(SAMPLES, max(FEWEST_SAMPLES, SAMPLES * FEW_TABLES // len(tables)))
-    drawn = np.stack([cohen_kappa(_resampled(generator, table, samples)) for table in tables])
+    generator = np.random.default_rng(seed)
+    counts, chances = shares.astype(np.int64), tables / shares[:, None]
+    drawn = cohen_kappa(generator.multinomial(counts, chances, (samples, len(tables))).astype(np.float64))
     held = ~np.isnan(drawn)
-    weighted = np.where(held, drawn, 0) * shares[:, None]
-    means = _over(weighted.sum(axis=0), (held * shares[:, None]).sum(axis=0))
+    means = _over(np.where(held, drawn, 0) @ shares, held @ shares)
     value = float((values[defined] * shares[defined]).sum() / shares[defined].sum())
     return Figure(value, *_percentiles(means))
 
@@ -205,8 +206,8 @@ def cohen_kappa(tables: Floats) -> Floats:
     return _over(observed - by_chance, 1 - by_chance)
 
 
-def _tables_of_two(verdicts: pl.DataFrame) -> list[Floats]:
-    """A table for each two annotators who share a pair, in the order of their names."""
+def _tables_of_two(verdicts: pl.DataFrame) -> Floats:
+    """A table for each two annotators who share a pair, in the order of their names; shape (tables, 4)."""
     import polars as pl
 
     shared = verdicts.filter(pl.len().over(PAIR) >= 2)
@@ -218,7 +219,7 @@ def _tables_of_two(verdicts: pl.DataFrame) -> list[Floats]:
         cell.sum().alias(str(place)) for place, cell in enumerate(cells)
     )
     tables = counted.sort("annotator", "annotator_other").drop("annotator", "annotator_other")
-    return list(tables.to_numpy().astype(np.float64))
+    return tables.to_numpy().astype(np.float64)
 
 
 def _figure(statistic: Statistic, cells: Cells, seed: int, least: int) -> Figure:

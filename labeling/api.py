@@ -19,7 +19,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from labeling import serializers
+from labeling import live_options, serializers
 from labeling.access import queue_for
 from labeling.gold_options import taken_from
 from labeling.models import Queue
@@ -73,7 +73,8 @@ class PoolQueue(APIView):
         """Open a queue over a pool; that of a large pool is opened by a job."""
         pool = pool_for(request.user, pool_id, ADMIN)
         body = parsed(serializers.QueueRequestSerializer, request)
-        opened = open_or_start(pool, user=person(request), gold=taken_from(body), **body)
+        gold, live = taken_from(body), live_options.taken_from(body)
+        opened = open_or_start(pool, user=person(request), gold=gold, live=live, **body)
         return made(opened if isinstance(opened, Job) else _described(opened))
 
 
@@ -103,7 +104,7 @@ class OneQueue(APIView):
 
 
 def _described(queue: Queue) -> dict[str, Any]:
-    queue.item_count = queue.items.count()  # type: ignore[attr-defined]
+    queue.item_count = queue.items.filter(repeats=None, order_key__gte=0).count()  # type: ignore[attr-defined]
     return dict(serializers.QueueSerializer(queue).data)
 
 

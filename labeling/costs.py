@@ -40,15 +40,16 @@ def prices_of(queue: Queue) -> Prices:
     )
 
 
-def cost_of(queue: Queue, left: int, paid: int, paid_gold: int) -> dict[str, Any]:
-    """What `paid` judgments cost and what `left` more will; amounts are null without a price.
+def cost_of(queue: Queue, left: float, paid: int, paid_gold: int, paid_repeats: int) -> dict[str, Any]:
+    """What `paid` judgments and `paid_repeats` cost, and `left` more will; amounts are null without a price.
 
     Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and
-    what is in quarantine as well; adjudications are an admin's own work. To finish, gold questions are added
-    with the queue's share for later items.
+    what is in quarantine as well; adjudications are an admin's own work. To finish, `left` holds what ties
+    are expected to ask for, and gold questions and repeats are added with the queue's shares for later items.
     """
     prices = prices_of(queue)
-    share = queue.gold_share if queue.gold_count else 0.0
+    share = (queue.gold_share if queue.gold_count else 0.0) + queue.repeat_share
+    paid += paid_repeats
     to_pay = left / (1 - share)
     each = prices.price * (1 + prices.overhead)
     return {
@@ -57,6 +58,7 @@ def cost_of(queue: Queue, left: int, paid: int, paid_gold: int) -> dict[str, Any
         "overhead": prices.overhead,
         "paid_judgments": paid,
         "paid_gold": paid_gold,
+        "paid_repeats": paid_repeats,
         "judgments_to_pay": round(to_pay),
         "spent": each * paid if prices.price else None,
         "to_finish": each * to_pay if prices.price else None,

@@ -8,8 +8,9 @@ from typing import Any
 from django import forms
 
 from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.gold_options import LARGEST_SHARE, MOST_PRACTICE, site_options
-from labeling.models import Queue
+from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE, site_options
+from labeling.live_options import MOST_LOOKS
+from labeling.models import Queue, Selection
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
 from labeling.rules import RULES_IN_WORDS
 from pooling.models import Collection, Pool
@@ -30,12 +31,82 @@ class GoldOptionsForm(forms.Form):
     gold_pause = forms.ChoiceField(
         choices=Queue.GoldPause.choices, label="Who pauses somebody whose answers are too often wrong"
     )
+    repeat_share = forms.FloatField(
+        required=False,
+        min_value=0,
+        max_value=LARGEST_REPEAT_SHARE,
+        label="A person's own earlier pairs shown again among later items (share)",
+        help_text="Tells whether they say the same twice; the second verdict never counts, but costs one.",
+    )
+
+    def clean_repeat_share(self) -> float:
+        """None is no share."""
+        return self.cleaned_data["repeat_share"] or 0.0
 
 
-class QueueForm(GoldOptionsForm):
+def _most_judgments() -> forms.IntegerField:
+    return forms.IntegerField(
+        required=False,
+        min_value=2,
+        max_value=MOST_JUDGMENTS_PER_ITEM,
+        label="At most, where judgments tie",
+        help_text="One more person is asked while as many say relevant as not: 2 and at most 3 is a third "
+        "opinion where two differ. Empty: a tie goes to adjudication at once.",
+    )
+
+
+class LiveOptionsForm(forms.Form):
+    """Whether labels move the order of what is left, and what ends it."""
+
+    adaptive = forms.BooleanField(
+        required=False,
+        label="Adaptive: labels move the order of what is left",
+        help_text="By the strategy of the pool, which must be one that learns. Unticked, the order is fixed "
+        "and the pool's own choice is judged; leave budget and stopping as they are then.",
+    )
+    budget = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Budget: pairs in all",
+        help_text="Empty: the pool's budget, or every pair.",
+    )
+    budget_rule = forms.ChoiceField(
+        required=False,
+        choices=Selection.Rule.choices,
+        initial=Selection.Rule.EQUAL,
+        label="The budget is spent on",
+    )
+    budget_floor = forms.IntegerField(
+        required=False, min_value=0, label="Pairs that each query gets at least", help_text="Empty: none."
+    )
+    stop_missing = forms.FloatField(
+        required=False,
+        label="Stop when at most this share of what is relevant is missing",
+        help_text="0.1 is a tenth, at 95 % confidence, by the audit of the pool. Empty: only budget and "
+        "admins end a query.",
+    )
+    stop_looks = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=MOST_LOOKS,
+        label="How often the audit is looked at",
+        help_text="Fixed beforehand, because each look may err. Empty: 4 times.",
+    )
+    stop_over = forms.ChoiceField(
+        required=False,
+        choices=Selection.Over.choices,
+        initial=Selection.Over.QUERY,
+        label="What is missing is counted for",
+    )
+
+
+class QueueForm(LiveOptionsForm, GoldOptionsForm):
     """What to judge, how often each pair, and how gold questions come."""
 
-    field_order = ["pool", "name", "judgments_per_item", "seed"]
+    field_order = [
+        *("pool", "name", "judgments_per_item", "most_judgments_per_item", "seed", "adaptive"),
+        *("budget", "budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over"),
+    ]
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     name = forms.CharField(
@@ -48,6 +119,7 @@ class QueueForm(GoldOptionsForm):
         label="Judgments per pair",
         help_text="How many people judge each pair. An odd number leaves no ties.",
     )
+    most_judgments_per_item = _most_judgments()
     seed = forms.IntegerField(
         required=False,
         min_value=-(2**63),
@@ -99,6 +171,7 @@ class QueueSettingsForm(forms.Form):
         label="Judgments per pair",
         help_text="Raised, settled pairs open again for others; lowered, those that have enough are settled.",
     )
+    most_judgments_per_item = _most_judgments()
     price_per_judgment = forms.FloatField(
         min_value=0,
         max_value=HIGHEST_PRICE,

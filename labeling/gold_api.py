@@ -154,7 +154,7 @@ class QueueGold(APIView):
 
 
 def _queue_gold(queue: Queue) -> dict[str, Any]:
-    names = ("gold_first_share", "gold_share", "practice_questions", "gold_pause")
+    names = ("gold_first_share", "gold_share", "practice_questions", "gold_pause", "repeat_share")
     quarantines = queue.quarantines.select_related("annotator", "imposed_by", "lifted_by")
     return {
         **{name: getattr(queue, name) for name in names},

@@ -1,4 +1,4 @@
-"""How gold questions come among the items of a queue: the site's settings, or a queue's own."""
+"""How gold questions and repeats come among the items of a queue: the site's settings, or a queue's own."""
 
 from __future__ import annotations
 
@@ -19,16 +19,21 @@ if TYPE_CHECKING:
 # Every second item gold is a test, not work.
 LARGEST_SHARE = 0.5
 MOST_PRACTICE = 50
+# A repeat is paid and brings no label.
+LARGEST_REPEAT_SHARE = 0.2
 
 
 @dataclass(frozen=True)
 class GoldOptions:
-    """The share of gold questions among somebody's first 25 items and after; practice; who pauses people."""
+    """The share of gold questions among somebody's first 25 items and after; practice; who pauses people; and
+    the share of their own earlier items among those after the first 25.
+    """
 
     gold_first_share: float
     gold_share: float
     practice_questions: int
     gold_pause: str = Queue.GoldPause.AUTOMATIC
+    repeat_share: float = 0.0
 
 
 def site_options(**given: Any) -> GoldOptions:
@@ -38,6 +43,7 @@ def site_options(**given: Any) -> GoldOptions:
         "gold_share": settings.GOLD_SHARE,
         "practice_questions": settings.PRACTICE_QUESTIONS,
         "gold_pause": settings.GOLD_PAUSE,
+        "repeat_share": 0.0,
     }
     return GoldOptions(
         **{**values, **{name: value for name, value in given.items() if value not in (None, "")}}
@@ -55,6 +61,9 @@ def checked_options(options: GoldOptions) -> GoldOptions:
         if not 0 <= getattr(options, name) <= LARGEST_SHARE:
             problem = f"The share of gold questions is 0 to {LARGEST_SHARE}, not {getattr(options, name)}."
             raise InputError(problem, fields={name: problem})
+    if not 0 <= options.repeat_share <= LARGEST_REPEAT_SHARE:
+        problem = f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {options.repeat_share}."
+        raise InputError(problem, fields={"repeat_share": problem})
     if not 0 <= options.practice_questions <= MOST_PRACTICE:
         problem = f"A practice round has 0 to {MOST_PRACTICE} questions."
         raise InputError(problem, fields={"practice_questions": problem})

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
+from labeling.adaptive import order_anew
 from labeling.models import (
     DeclinedSuggestion,
     GoldQuestion,
@@ -183,7 +184,7 @@ def follow_gold_in(queue: Queue) -> None:
     if not wanted:
         return
     pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    items = Item.objects.filter(queue=queue, query__in={query for query, _ in wanted})
+    items = Item.objects.filter(queue=queue, query__in={query for query, _ in wanted}, repeats=None)
     items = items.filter(Exists(GoldQuestion.objects.filter(**pair)))
     known = list(items.order_by("pk").select_for_update(of=("self",), no_key=True))
     changed = []
@@ -198,6 +199,8 @@ def follow_gold_in(queue: Queue) -> None:
     _store_states(changed)
     _add_items(queue, wanted)
     _count_gold(queue)
+    if changed:
+        order_anew(queue, {item.query_id for item in changed})
 
 
 def checked_answer(answer: str) -> None:
@@ -258,6 +261,7 @@ def _add_items(queue: Queue, wanted: dict[Pair, str | None]) -> None:
     if queue.state != Queue.State.CLOSED:
         uses |= {Item.State.GOLD} if _hides_gold(queue) else set()
         uses |= {Item.State.ASIDE} if queue.practice_questions else set()
+    at_least, at_most = queue.bounds
     Item.objects.bulk_create(
         (
             Item(
@@ -265,7 +269,9 @@ def _add_items(queue: Queue, wanted: dict[Pair, str | None]) -> None:
                 query_id=query,
                 document_id=document,
                 order_key=0,
-                needed=queue.judgments_per_item,
+                needed=at_least,
+                needed_at_least=at_least,
+                needed_at_most=at_most,
                 state=state,
             )
             for (query, document), state in wanted.items()

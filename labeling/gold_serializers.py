@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.gold import wilson
-from labeling.gold_options import LARGEST_SHARE, MOST_PRACTICE
+from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.gold_questions import LONGEST_REASON
 from labeling.gold_scores import AnnotatorGold
 from labeling.models import GoldQuestion, Quarantine, Queue, Verdict
@@ -36,6 +36,13 @@ class GoldOptionsSerializer(serializers.Serializer[Any]):
         help_text="Before the first item.",
     )
     gold_pause = serializers.ChoiceField(choices=Queue.GoldPause.choices, required=False, allow_null=True)
+    repeat_share = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=LARGEST_REPEAT_SHARE,
+        help_text="Of items after the first 25: pairs that the person has judged before, shown again.",
+    )
 
 
 class GoldQuestionSerializer(serializers.ModelSerializer[GoldQuestion]):
@@ -166,6 +173,7 @@ class QueueGoldSerializer(serializers.Serializer[Any]):
 
     gold_first_share = serializers.FloatField()
     gold_share = serializers.FloatField()
+    repeat_share = serializers.FloatField()
     practice_questions = serializers.IntegerField()
     gold_pause = serializers.CharField()
     questions = serializers.IntegerField(help_text="Hidden among the items.")

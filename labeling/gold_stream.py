@@ -16,24 +16,24 @@ from labeling.models import Bookmark, Item, Lease, Verdict
 from labeling.statements import unused_gold
 
 
-class GoldDue(NamedTuple):
-    """A gold question to come: its place among the items of a claim, and the number its draws hang on."""
+class Due(NamedTuple):
+    """A hidden item to come: its place among the items of a claim, and the number its draws hang on."""
 
     place: int
     number: int
 
 
-def gold_due(bookmark: Bookmark, count: int) -> list[GoldDue]:
+def gold_due(bookmark: Bookmark, count: int) -> list[Due]:
     """Which of the next `count` items of the bookmark's owner are to be gold questions."""
     queue = bookmark.queue
     if not queue.gold_count:
         return []
     shares = Shares(queue.gold_first_share, queue.gold_share)
     places = gold_places(_seed(bookmark), bookmark.handed_out, count, shares)
-    return [GoldDue(place - bookmark.handed_out, number) for place, number in places.items()]
+    return [Due(place - bookmark.handed_out, number) for place, number in places.items()]
 
 
-def with_gold(bookmark: Bookmark, items: Sequence[Item], due: Sequence[GoldDue], now: datetime) -> list[Item]:
+def with_gold(bookmark: Bookmark, items: Sequence[Item], due: Sequence[Due], now: datetime) -> list[Item]:
     """`items` with as many gold questions as are due and left, near the places where they are due.
 
     Questions on a query of `items` come first, as they stand out least, and as many with each answer.
@@ -49,19 +49,19 @@ def with_gold(bookmark: Bookmark, items: Sequence[Item], due: Sequence[GoldDue],
         gold = next((item for item in found if item.gold_answer == is_wanted), found[0])
         found.remove(gold)
         chosen.append(gold)
-        woven.insert(_quiet_place(woven, gold, place), gold)
+        woven.insert(quiet_place(woven, gold, place), gold)
     if stale := [item.pk for item in chosen if item.was_held]:
         Lease.objects.filter(item__in=stale, annotator=bookmark.annotator).delete()
     return woven
 
 
-def _quiet_place(items: Sequence[Item], gold: Item, due: int) -> int:
+def quiet_place(items: Sequence[Item], hidden: Item, due: int) -> int:
     """The place nearest to where it is due among its own query, else between two queries, else just there."""
     around = [
         (items[place - 1].query_id if place else None, items[place].query_id if place < len(items) else None)
         for place in range(len(items) + 1)
     ]
-    own = [place for place, queries in enumerate(around) if gold.query_id in queries]
+    own = [place for place, queries in enumerate(around) if hidden.query_id in queries]
     between = [place for place, (before, after) in enumerate(around) if before != after]
     due = min(due, len(items))
     # The ends of a batch are no boundary that anybody sees.

@@ -26,6 +26,7 @@ from labeling.leases import PRACTICE_FIRST
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
 from labeling.offers import offers_of
 from labeling.passages import marked_parts
+from labeling.repeats import answers_to_repeats
 from labeling.sentences import WORDS, empty_sentence, progress_sentence
 from pooling.access import JUDGES
 from pooling.problems import InputError
@@ -155,9 +156,10 @@ def own_progress(queue: Queue, user: User) -> dict[str, int]:
     """What `user` judged in the queue today and in all, and how many items of it are open for anybody."""
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     mine = Judgment.objects.filter(annotator=user, collection=queue.collection_id, event__queue=queue)
+    again = answers_to_repeats(queue).filter(annotator=user)
     return {
-        "done_today": mine.filter(judged_at__gte=today).count(),
-        "done": mine.count(),
+        "done_today": mine.filter(judged_at__gte=today).count() + again.filter(created_at__gte=today).count(),
+        "done": mine.count() + again.count(),
         "left": queue.items.filter(state=Item.State.OPEN).count() + _gold_to_come(queue, user),
     }
 

@@ -199,6 +199,6 @@ def _counts(
 def _waiting(collection: Collection) -> int:
     """Pairs that stand open in a queue and that nobody has judged."""
     judged = Judgment.objects.filter(collection=collection).values_list("query_id", "document_id")
-    queued = Item.objects.filter(queue__collection=collection, state=Item.State.OPEN)
+    queued = Item.objects.filter(queue__collection=collection, state=Item.State.OPEN, order_key__gte=0)
     pairs = set(queued.values_list("query_id", "document_id").iterator())
     return len(pairs.difference(judged.iterator()))

@@ -12,11 +12,13 @@ from django.db import transaction
 from django.db.models import Count, Exists, F, Min, OuterRef, Q
 from django.utils import timezone
 
+from labeling.adaptive import find_more
 from labeling.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
 from labeling.gold_stream import gold_due, with_gold
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 from labeling.practice import is_practice_due
-from labeling.slots import KNOWN, Slots, recount, store
+from labeling.repeats import repeats_due, with_repeats
+from labeling.slots import SLOTLESS, Slots, recount, store
 from labeling.statements import Keys, leases_held, lock_free_items
 
 if TYPE_CHECKING:
@@ -57,7 +59,8 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     2. Free items are locked in stored order where the bookmark says to look, passing over rows that others
        are just taking; items this person skipped only when nothing else is left.
     3. What is locked is counted afresh, and leased where a slot is still free.
-    4. Where it is time for a gold question, one takes the place of an item (see `labeling/gold_stream.py`).
+    4. Where it is time for a gold question or a repeat, one takes the place of an item (see
+       `labeling/gold_stream.py` and `labeling/repeats.py`).
 
     Somebody in quarantine, or with practice questions to answer first, gets nothing and is told so.
     """
@@ -65,14 +68,34 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     count = max(1, min(count, LARGEST_CLAIM))
     if queue.state != Queue.State.OPEN:
         return Claim([], _why_empty(queue, annotator, now))
+    leases, stop = _claim(queue, annotator, count, now)
+    if not leases and not stop:
+        # Somebody may just be taking one of two free slots of the last items: wait for that once.
+        leases, stop = _claim(queue, annotator, count, now, waiting=True)
+    if not leases and not stop and find_more(queue, now=now):
+        leases, stop = _claim(queue, annotator, count, now)
+    if leases:
+        return Claim(leases, None)
+    empty = _why_empty(queue, annotator, now)
+    return Claim([], replace(empty, state=stop) if stop else empty)
+
+
+def _claim(
+    queue: Queue, annotator: User, count: int, now: datetime, *, waiting: bool = False
+) -> tuple[list[Lease], str]:
+    """The leases, and what keeps this person from having any; rows that others hold are passed over.
+
+    With `waiting` they are waited for instead, in the order of their keys, as whatever locks several rows
+    does: in a transaction that holds no other row it cannot be in anybody's way who waits for one of its own.
+    """
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)
         if stop := _what_stops(bookmark):
-            return Claim([], replace(_why_empty(queue, annotator, now), state=stop))
+            return [], stop
         leases = _held(queue, annotator, count, now)
         if len(leases) < count:
-            leases += _take_new(bookmark, count - len(leases), leases, now)
-    return Claim(leases, None if leases else _why_empty(queue, annotator, now))
+            leases += _take_new(bookmark, count - len(leases), leases, now, waiting=waiting)
+    return leases, ""
 
 
 def renew(
@@ -101,10 +124,10 @@ def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datet
     with transaction.atomic():
         bookmark = locked_bookmark(queue, annotator)
         items = _lock_leased(queue, annotator, tokens)
-        move_back(bookmark, [item for item in items if item.state not in KNOWN])
+        move_back(bookmark, [item for item in items if item.state not in SLOTLESS])
         held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens)
         returned, _ = held.delete()
-        if queue.gold_count:
+        if queue.hides_items:
             count_out(bookmark, -returned)
         recount(items, now)
     return returned
@@ -126,7 +149,7 @@ def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Leas
     """The leases that are still held, renewed when half of their time is over."""
     if not (own := leases_held(annotator, now)):
         return []
-    states = (Item.State.OPEN, Item.State.GOLD)
+    states = (Item.State.OPEN, Item.State.GOLD, Item.State.REPEAT)
     held = Lease.objects.filter(pk__in=own, item__queue=queue, item__state__in=states)
     leases = list(held.select_related("item__query", "item__document").order_by("pk")[:count])
     half = now + timedelta(seconds=queue.lease_seconds / 2)
@@ -137,23 +160,33 @@ def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Leas
     return leases
 
 
-def _take_new(bookmark: Bookmark, count: int, held: list[Lease], now: datetime) -> list[Lease]:
+def _take_new(
+    bookmark: Bookmark, count: int, held: list[Lease], now: datetime, *, waiting: bool
+) -> list[Lease]:
     gold = gold_due(bookmark, count)
+    repeats = repeats_due(bookmark, count, gold)
+    hidden = len(gold) + len(repeats)
     known = {lease.item_id for lease in held}
-    items = _take_ordinary(bookmark, count - len(gold), known, now)
-    if gold and (items or len(gold) == count):
-        items = with_gold(bookmark, items, gold, now)
+    items = _take_ordinary(bookmark, count - hidden, known, now, waiting=waiting)
+    if hidden and (items or hidden == count):
+        items = with_gold(bookmark, items, gold, now) if gold else items
+        items = with_repeats(bookmark, items, repeats, now) if repeats else items
         items += _take_ordinary(bookmark, count - len(items), known, now)
     leases = _lease(bookmark.queue, items, bookmark.annotator, now)
-    if bookmark.queue.gold_count:
+    if bookmark.queue.hides_items:
         count_out(bookmark, len(leases))
     return leases
 
 
-def _take_ordinary(bookmark: Bookmark, count: int, known: set[int], now: datetime) -> list[Item]:
-    """Lock up to `count` items that have slots; `known` is as in `_lock`."""
+def _take_ordinary(
+    bookmark: Bookmark, count: int, known: set[int], now: datetime, *, waiting: bool = False
+) -> list[Item]:
+    """Lock up to `count` items that have slots; `known` is as in `_lock`, `waiting` as in `_claim`."""
     if not count:
         return []
+    everything = Keys(in_second_order=bookmark.in_second_order)
+    if waiting:
+        return _lock(bookmark, everything, count, known, now, skipped_too=True, waiting=True)
     holds_nothing = not known
     items: list[Item] = []
     for lap, keys in places_ahead(bookmark):
@@ -164,10 +197,7 @@ def _take_ordinary(bookmark: Bookmark, count: int, known: set[int], now: datetim
         if len(items) == count:
             break
     if not items and holds_nothing:
-        everything = Keys(in_second_order=bookmark.in_second_order)
         items = _lock(bookmark, everything, count, known, now, skipped_too=True)
-        # Somebody may just be taking one of two free slots of the last items: wait for that once.
-        items = items or _lock(bookmark, everything, count, known, now, skipped_too=True, waiting=True)
     return items
 
 
@@ -199,14 +229,14 @@ def _lease(queue: Queue, items: Iterable[Item], annotator: User, now: datetime) 
     leases = [Lease(item=item, annotator=annotator, leased_at=now, expires_at=expires_at) for item in items]
     if leases:
         Lease.objects.bulk_create(leases)
-        ordinary = [lease.item for lease in leases if lease.item.state not in KNOWN]
+        ordinary = [lease.item for lease in leases if lease.item.state not in SLOTLESS]
         store((item, _with_lease(item, expires_at)) for item in ordinary)
     return leases
 
 
 def _with_lease(item: Item, expires_at: datetime) -> Slots:
     until = min(item.leased_until or expires_at, expires_at)
-    return Slots(item.done, item.leased + 1, until, item.state)
+    return Slots(item.needed, item.done, item.leased + 1, until, item.state)
 
 
 def _lock_leased(queue: Queue, annotator: User, tokens: Sequence[UUID]) -> list[Item]:
@@ -221,7 +251,7 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
         Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=annotator)
     )
     others = Q(judged=False, leased__gt=0)
-    items = queue.items.filter(state=Item.State.OPEN).annotate(judged=judged)
+    items = queue.items.filter(state=Item.State.OPEN, order_key__gte=0).annotate(judged=judged)
     counts = items.aggregate(
         held=Count("pk", filter=others & Q(needed__lte=F("done") + F("leased"))),
         second_opinion=Count("pk", filter=Q(judged=True)),

@@ -5,6 +5,7 @@ Nothing about runs, ranks, scores, or other people's and a model's answers belon
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[dict[str, Any]]:
     """The items of `leases` as the claim call hands them out, in their order."""
     left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
-    return [_offer(lease, left.get(lease.item.query_id, 0)) for lease in leases]
+    # What is shown again was no longer left; it counts while it is held, so that the number falls with it.
+    again = Counter(lease.item.query_id for lease in leases if lease.item.state == Item.State.REPEAT)
+    return [_offer(lease, left.get(lease.item.query_id, 0) + again[lease.item.query_id]) for lease in leases]
 
 
 def question_offer(item: Item) -> dict[str, Any]:

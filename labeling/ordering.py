@@ -63,7 +63,7 @@ def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> li
     by_query = defaultdict(list)
     for index, pair in enumerate(pairs):
         by_query[pair.query].append(index)
-    queries = sorted(by_query, key=lambda query: _draw(secret, query))
+    queries = drawn_queries(by_query, seed, opinion=opinion)
     stretches = [_stretches(pairs, by_query[query], secret) for query in queries]
     keys = [0] * len(pairs)
     in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
@@ -71,6 +71,20 @@ def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> li
         for place, index in enumerate(stretch):
             keys[index] = number * STRETCH_KEYS + place
     return keys
+
+
+def drawn_queries(queries: Iterable[str], seed: int, *, opinion: int = 1) -> list[str]:
+    """Queries in the order in which a round goes through them."""
+    secret = f"{seed} {opinion}".encode()
+    return sorted(queries, key=lambda query: _draw(secret, query))
+
+
+def shown_order(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:
+    """How documents of one query that were chosen together are shown: drawn, near-duplicates one after the
+    other, a mixture first. Says nothing of the order in which they were chosen.
+    """
+    secret = f"{seed} {opinion}".encode()
+    return _with_mixed_opening(pairs, _shuffled_blocks(pairs, range(len(pairs)), secret), secret)
 
 
 def stretch_of(key: int) -> int:

@@ -13,6 +13,7 @@ from django.utils import timezone
 from labeling.costs import cost_of
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.own_work import seconds_at
+from labeling.repeats import answers_to_repeats
 from labeling.slots import KNOWN
 
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ TEAMS = (1, 2, 5, 10)
 TIMED = 5_000
 COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped")
 NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
+OF_TIES = ("tied", "agreed", "may_tie")
+# What is supposed of ties before there are any: one in ten pairs.
+TIES_BEFORE = (1, 10)
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
 # What may still come to somebody: gold questions count like open items, so that a count tells of none.
 TO_COME = (Item.State.OPEN, Item.State.GOLD)
@@ -43,7 +47,8 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
     items = item_counts(queue)
     annotators = annotator_rows(queue)
     needed, done = items.pop("needed"), items.pop("done_judgments")
-    left = needed - done
+    for_ties = expected_for_ties(items.pop("tied"), items.pop("agreed"), items.pop("may_tie"))
+    left = needed - done + for_ties
     pace = _pace(queue, now)
     paid = sum(row["judged"] - row["adjudicated"] for row in annotators)
     seconds = sum(row["active_seconds"] for row in annotators)
@@ -54,15 +59,26 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
         "state": queue.state,
         "items": items,
         "open_items": _open_items(queue, now),
-        "judgments": {"needed": needed, "done": done, "left": left},
-        "judged": done / needed if needed else 1.0,
+        "judgments": {
+            "needed": needed,
+            "done": done,
+            "left": needed - done,
+            "expected_for_ties": for_ties,
+        },
+        "judged": done / (done + left) if done + left else 1.0,
         "leases": _leases(queue, now),
         "pace": pace,
         "cost": {
             "active_seconds": seconds,
             "seconds_per_judgment": seconds / timed if timed else None,
             "seconds_left": left * seconds / timed if timed else None,
-            **cost_of(queue, left, paid, sum(row["gold"] for row in annotators)),
+            **cost_of(
+                queue,
+                left,
+                paid,
+                sum(row["gold"] for row in annotators),
+                answers_to_repeats(queue).count(),
+            ),
         },
         "end_date": _end_date(left, pace["per_day"], now),
         "by_annotators": [
@@ -76,17 +92,42 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
 def item_counts(queue: Queue) -> dict[str, int]:
     """Items by state and in all, and the judgments they need and have (adjudication needs no more).
 
-    A gold question of the pool is done; one from elsewhere is no item of the pool and not counted.
+    Where a tie asks for one more: items that `tied`, that were settled because people `agreed`, and open ones
+    that `may_tie` yet. A gold question of the pool is done; one from elsewhere is no item of the pool and not
+    counted.
     """
     rows = queue.items.filter(order_key__gt=0).order_by().values("state")
-    counts = dict.fromkeys(("total", *COUNTED_STATES, "needed", "done_judgments"), 0)
-    for row in rows.annotate(items=Count("pk"), slots=Sum("needed"), filled=Sum("done")):
+    counts = dict.fromkeys(("total", *COUNTED_STATES, "needed", "done_judgments", *OF_TIES), 0)
+    is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
+    not_raised = is_adaptive & Q(needed=F("needed_at_least"))
+    by_ties = {
+        "tied": is_adaptive & Q(needed__gt=F("needed_at_least")),
+        "agreed": not_raised & Q(state=Item.State.DONE),
+        "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
+    }
+    sums = {name: Count("pk", filter=condition) for name, condition in by_ties.items()}
+    for found in rows.annotate(items=Count("pk"), slots=Sum("needed"), filled=Sum("done"), **sums):
+        row: dict[str, Any] = dict(found)
         is_open = row["state"] == Item.State.OPEN
         counts[Item.State.DONE if row["state"] in KNOWN else row["state"]] += row["items"]
         counts["total"] += row["items"]
         counts["needed"] += row["slots"] if is_open else row["filled"]
         counts["done_judgments"] += row["filled"]
+        for name in OF_TIES:
+            counts[name] += row[name]
     return counts
+
+
+def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
+    """How many judgments more the open items of `item_counts` are expected to need because of ties.
+
+    At the share of items that tied so far, as if one of ten had before any did.
+
+    >>> expected_for_ties(tied=19, agreed=71, may_tie=50)
+    10.0
+    """
+    tied_before, all_before = TIES_BEFORE
+    return may_tie * (tied + tied_before) / (tied + agreed + all_before)
 
 
 def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
@@ -179,7 +220,7 @@ def annotator_progress(queue: Queue, user: User) -> dict[str, Any]:
 
 def _open_for(queue: Queue, user: User, query: int | None = None) -> int:
     """Open items not judged by `user`; counted from the user's side, which is small."""
-    items = Item.objects.filter(queue=queue, state__in=TO_COME)
+    items = Item.objects.filter(queue=queue, state__in=TO_COME, order_key__gte=0)
     judged = Judgment.objects.filter(collection=queue.collection_id, annotator=user)
     if query:
         items, judged = items.filter(query=query), judged.filter(query=query)
@@ -234,9 +275,12 @@ def _counted(rows: QuerySet[Any], key: str) -> Coalesce:
 
 
 def _standing_or_skips(queue: Queue) -> QuerySet[JudgmentEvent]:
-    """Skips, and the verdicts that are somebody's current judgment, not undone or revised ones."""
+    """Skips, and the verdicts that are somebody's current judgment or answer a repeat, not undone or revised
+    ones.
+    """
     standing = Q(pk__in=Judgment.objects.filter(collection=queue.collection_id).values("event"))
-    return queue.events.filter(standing | Q(kind=JudgmentEvent.Kind.SKIP)).order_by()
+    again = Q(pk__in=answers_to_repeats(queue).values("pk"))
+    return queue.events.filter(standing | again | Q(kind=JudgmentEvent.Kind.SKIP)).order_by()
 
 
 def _pace(queue: Queue, now: datetime) -> dict[str, Any]:
@@ -245,7 +289,9 @@ def _pace(queue: Queue, now: datetime) -> dict[str, Any]:
     `annotators` gave them, `per_annotator` each on average a day. Seconds are active time: the middle one and
     the 90th percentile of the last 5,000 verdicts that were timed.
     """
-    verdicts = queue.events.filter(kind=JudgmentEvent.Kind.VERDICT, gold=None, is_adjudication=False)
+    verdicts = queue.events.filter(
+        kind=JudgmentEvent.Kind.VERDICT, gold=None, repeats=None, is_adjudication=False
+    )
     recent = verdicts.filter(created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now)
     counted = recent.order_by().aggregate(
         verdicts=Count("pk"), first=Min("created_at"), people=Count("annotator", distinct=True)
@@ -263,7 +309,7 @@ def _pace(queue: Queue, now: datetime) -> dict[str, Any]:
     }
 
 
-def _end_date(left: int, per_day: float, now: datetime) -> str | None:
+def _end_date(left: float, per_day: float, now: datetime) -> str | None:
     if left and not per_day:
         return None
     days = left / per_day if left else 0.0

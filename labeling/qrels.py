@@ -12,12 +12,13 @@ from uuid import uuid4
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
-from django.db.models import Count, Max, Min
+from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
 from labeling.label_import import QrelsImport, import_qrels
 from labeling.labels import Labels, current_labels
 from labeling.models import ImportedLabel, Judgment, QrelsRelease
+from labeling.selection_report import frozen_selections
 from pooling.models import Collection
 from pooling.problems import InputError
 from pooling.storing import checked_name, disk_errors_named
@@ -71,6 +72,7 @@ def release_qrels(
     with transaction.atomic():
         labels = current_labels(collection, rule)
         facts = {**_provenance(collection), **_audits(collection, labels)}
+        facts["selections"] = frozen_selections(collection)
     if labels.frame.is_empty():
         raise InputError(f"“{collection.slug}” has no final label yet. Judge some pairs, or import labels.")
     content, format = _frozen(labels.frame)
@@ -196,10 +198,11 @@ def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
         "pools": [
             {
                 **{name: getattr(pool, name) for name in ("name", "version", "strategy", "depth", "budget")},
-                **{name: getattr(pool, name) for name in ("audit_share", "seed")},
+                **{name: getattr(pool, name) for name in ("audit_share", "seed", "provenance")},
+                "extends": pool.extends and pool.extends.name,
                 "built_at": pool.built_at.isoformat(),
             }
-            for pool in collection.pools.all()
+            for pool in collection.pools.select_related("extends")
         ],
         "cannot_judge": [list(pair) for pair in unanswered.select("query_id", "document_id").rows()],
     }
@@ -265,10 +268,13 @@ def _provenance(collection: Collection) -> dict[str, Any]:
                 "pool": queue.pool.name,
                 "pool_version": queue.pool.version,
                 "judgments_per_item": queue.judgments_per_item,
+                "most_judgments_per_item": queue.most_judgments_per_item,
                 "items": queue.item_count,
                 "state": queue.state,
             }
-            for queue in collection.queues.select_related("pool").annotate(item_count=Count("items"))
+            for queue in collection.queues.select_related("pool").annotate(
+                item_count=Count("items", filter=Q(items__repeats=None))
+            )
         ],
         "imports": [
             {"file": file, "sha256": sha256, "labels": labels}

@@ -20,6 +20,7 @@ from labeling.gold import wilson
 from labeling.gold_scores import AnnotatorGold, gold_rows
 from labeling.models import GoldQuestion, Queue, Verdict
 from labeling.quality_reader import queue_verdicts
+from labeling.repeats import same_again
 from pooling.models import Query
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ def _figures(queue: Queue) -> dict[str, Any]:
         "cannot_judge": counted.height - opinions.height,
         "relevant": int(opinions["relevant"].sum()),
         "agreement": _described(agreement(opinions)),
-        "annotators": _annotators(verdicts, counted, gold_rows(queue)),
+        "annotators": _annotators(verdicts, counted, gold_rows(queue), same_again(queue)),
         "by_position": relevant_by_position(counted).to_dicts(),
         "per_day": _per_day(counted),
         "hard_queries": _hard_queries(counted),
@@ -131,7 +132,10 @@ def _described(found: Agreement) -> dict[str, Any]:
 
 
 def _annotators(
-    verdicts: pl.DataFrame, counted: pl.DataFrame, answers: list[AnnotatorGold]
+    verdicts: pl.DataFrame,
+    counted: pl.DataFrame,
+    answers: list[AnnotatorGold],
+    again: dict[int, tuple[int, int]],
 ) -> list[dict[str, Any]]:
     """A row for everybody who judged, whoever judged most first; leniency is held against verdicts that
     count.
@@ -173,6 +177,7 @@ def _annotators(
                 "speed": {**asdict(pace), "timed": timed.len(), "has_collapsed": pace.has_collapsed},
                 "last_at": own.select(pl.col("at").max()).item(),
                 "gold": _gold_of(gold[key]) if key in gold else None,
+                "again": _again_of(*again[key]) if key in again else None,
             }
         )
     return sorted(rows, key=lambda row: (-row["verdicts"], row["username"]))
@@ -187,7 +192,13 @@ def _nothing_judged(row: AnnotatorGold) -> dict[str, Any]:
         "streak": {"length": 0, "relevant": None, "chance": 1.0, "is_odd": False},
         "speed": {"median_ms": None, "recent": 0, "too_fast": 0, "timed": 0, "has_collapsed": False},
         "gold": _gold_of(row),
+        "again": None,
     }
+
+
+def _again_of(same: int, answers: int) -> dict[str, Any]:
+    """Self-consistency: how often somebody said of a pair shown again what they had said before."""
+    return {"answers": answers, "same": same, "share": same / answers, "interval": wilson(same, answers)}
 
 
 def _gold_of(row: AnnotatorGold) -> dict[str, Any]:

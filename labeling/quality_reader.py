@@ -8,6 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from labeling.models import Queue, Verdict
+from pooling.frames import frame_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,9 +36,6 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
     """
     import polars as pl
 
-    with connection.cursor() as cursor:
-        cursor.execute(VERDICTS.format(seconds=SECONDS[connection.vendor]), [queue.pk])
-        rows = cursor.fetchall()
     schema = {
         "query_id": pl.Int64,
         "document_id": pl.Int64,
@@ -47,9 +45,7 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
         "active_ms": pl.Int64,
         "set_aside": pl.Int8,
     }
-    columns = zip(*rows, strict=True) if rows else ((),) * len(schema)
-    named = zip(schema.items(), columns, strict=True)
-    frame = pl.DataFrame([pl.Series(name, values, dtype) for (name, dtype), values in named])
+    frame = frame_of(VERDICTS.format(seconds=SECONDS[connection.vendor]), [queue.pk], schema)
     moment = pl.from_epoch((pl.col("seconds") * 1000).round().cast(pl.Int64), time_unit="ms")
     known = pl.when(pl.col("verdict") != Verdict.CANNOT_JUDGE.value)
     return frame.select(

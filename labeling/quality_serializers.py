@@ -63,6 +63,15 @@ class GoldFiguresSerializer(serializers.Serializer[Any]):
     advice = serializers.ChoiceField(choices=["continue", "warn", "pause"])
 
 
+class AgainSerializer(serializers.Serializer[Any]):
+    """How often somebody said the same of their own earlier pairs, shown again; without "can't judge"."""
+
+    answers = serializers.IntegerField()
+    same = serializers.IntegerField()
+    share = serializers.FloatField()
+    interval = serializers.ListField(child=serializers.FloatField(), help_text="95 %, Wilson.")
+
+
 class StreakSerializer(serializers.Serializer[Any]):
     """The longest run of one verdict, and the chance of one as long."""
 
@@ -99,6 +108,7 @@ class AnnotatorQualitySerializer(serializers.Serializer[Any]):
     speed = SpeedSerializer()
     last_at = serializers.DateTimeField(allow_null=True)
     gold = GoldFiguresSerializer(allow_null=True)
+    again = AgainSerializer(allow_null=True)
     is_paused = serializers.BooleanField()
 
 

@@ -35,6 +35,7 @@ def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
         "quality": found,
         "last_days": list(reversed(found["per_day"][-DAYS_TOLD:])),
         "rows": [_shown(row) for row in found["annotators"]],
+        "has_repeats": any(row["again"] for row in found["annotators"]),
         "age_seconds": int((timezone.now() - found["computed_at"]).total_seconds()),
         "enough": ENOUGH_TO_READ,
         "picture_key": int(1000 * found["computed_at"].timestamp()),

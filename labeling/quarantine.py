@@ -17,6 +17,7 @@ from django.db import transaction
 from django.db.models import Q
 from django.utils import timezone
 
+from labeling.adaptive import follow
 from labeling.bookmarks import locked_bookmark
 from labeling.gold import Advice, Score, advice
 from labeling.gold_scores import evidence_of, score_of
@@ -86,6 +87,7 @@ def impose(
         _write_down(quarantine, by, "annotator paused", judgments=set_aside, reason=quarantine.reason)
         _recount(items, now)
         Bookmark.objects.filter(pk=bookmark.pk).update(paused=True)
+    follow(queue, _queries_of(items), now=now)
     return quarantine
 
 
@@ -108,6 +110,7 @@ def lift(queue: Queue, annotator: User, *, by: User | None = None, now: datetime
         _write_down(quarantine, by, "annotator restored")
         _recount(items, now)
         Bookmark.objects.filter(pk=bookmark.pk).update(paused=False)
+    follow(queue, _queries_of(items), now=now)
     return quarantine
 
 
@@ -138,6 +141,10 @@ def _locked(keys: set[int]) -> list[list[Item]]:
 def _recount(items: list[list[Item]], now: datetime) -> None:
     for batch in items:
         recount(batch, now)
+
+
+def _queries_of(items: list[list[Item]]) -> list[int]:
+    return sorted({item.query_id for batch in items for item in batch})
 
 
 def _batches(keys: list[int]) -> Iterator[list[int]]:

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:
-    """Make the changes that are there: `state`, `judgments_per_item`, and the fields of `labeling/costs.py`.
-
+    """Make the changes that are there: `state`, the fields of `labeling/costs.py`, `judgments_per_item` and
+    `most_judgments_per_item`; what is not named stays.
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
     cannot be; what comes before it in this order is changed then.
     """
@@ -27,8 +27,11 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         change_prices(queue, prices, by=by)
     if "state" in changes:
         change_state(queue, changes["state"], by=by)
-    needed = changes.get("judgments_per_item")
-    if needed is None or (needed == queue.judgments_per_item and not has_unfinished_change(queue)):
+    needed = changes.get("judgments_per_item", queue.judgments_per_item)
+    most = changes.get("most_judgments_per_item", queue.most_judgments_per_item)
+    is_asked = "judgments_per_item" in changes or "most_judgments_per_item" in changes
+    is_same = (needed, most) == (queue.judgments_per_item, queue.most_judgments_per_item)
+    if not is_asked or (is_same and not has_unfinished_change(queue)):
         return None
-    started = change_or_start(queue, needed, by=by)
+    started = change_or_start(queue, needed, most, by=by)
     return None if isinstance(started, int) else started

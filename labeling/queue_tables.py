@@ -32,7 +32,8 @@ def quality_table(found: dict[str, Any]) -> str:
         + (f"  {figure['why']}" if figure["why"] else "")
         for figure in agreement["figures"]
     ]
-    head = ("annotator", "verdicts", "relevant", "leniency", "balanced", "gold", "rule", "streak", "median s")
+    first = ("annotator", "verdicts", "relevant", "leniency", "balanced", "gold", "rule")
+    head = (*first, "again", "streak", "median s")
     rows = [_annotator_cells(row) for row in found["annotators"]]
     lines += ["", *_columns([head, *rows])]
     bad = [row for row in found["hard_queries"] if row["is_bad"]]
@@ -46,6 +47,7 @@ def quality_table(found: dict[str, Any]) -> str:
 
 def _annotator_cells(row: dict[str, Any]) -> tuple[str, ...]:
     gold, lenient, median = row["gold"], row["leniency"], row["speed"]["median_ms"]
+    again = row["again"]
     return (
         row["username"],
         f"{row['verdicts']:,}",
@@ -54,6 +56,7 @@ def _annotator_cells(row: dict[str, Any]) -> tuple[str, ...]:
         _number(gold["balanced_accuracy"]) if gold else "–",
         str(gold["answers"]) if gold else "0",
         "paused" if row["is_paused"] else gold["advice"] if gold else "–",
+        f"{again['same']}/{again['answers']}" if again else "–",
         str(row["streak"]["length"]) + ("!" if row["streak"]["is_odd"] else ""),
         "–" if median is None else f"{median / 1000:.1f}",
     )
@@ -85,9 +88,11 @@ def status_table(progress: dict[str, Any]) -> str:
     items, waiting, judgments = progress["items"], progress["open_items"], progress["judgments"]
     pace, leases = progress["pace"], progress["leases"]
     teams = [f"with {row['annotators']}: {row['end_date'] or '–'}" for row in progress["by_annotators"]]
+    expected = judgments["expected_for_ties"]
+    ties = f"; {expected:,.1f} more are expected for ties" if expected else ""
     lines = [
         f"{progress['name']} is {progress['state']}; {judgments['done']:,} of {judgments['needed']:,} "
-        "judgments are there.",
+        f"judgments are there{ties}.",
         f"Pairs: {items['total']:,}; {items['done']:,} settled, {items['adjudication']:,} in adjudication, "
         f"{waiting['free']:,} free, {waiting['leased']:,} held, {waiting['second_opinion']:,} waiting for "
         "another opinion.",
@@ -111,6 +116,8 @@ def status_table(progress: dict[str, Any]) -> str:
 
 def _cost_line(cost: dict[str, Any]) -> str:
     paid = f"{cost['paid_judgments']:,} judgments paid, {cost['paid_gold']:,} of them on gold questions"
+    if cost["paid_repeats"]:
+        paid += f" and {cost['paid_repeats']:,} on pairs shown again"
     if cost["spent"] is None:
         return f"Cost: {paid}; no price is set."
     money = f"{cost['spent']:,.2f} {cost['currency']} so far, {cost['to_finish']:,.2f} to finish"

@@ -13,20 +13,24 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import queue_for
 from labeling.costs import FIELDS
+from labeling.finishing import finish_queries
 from labeling.forms import QueueSettingsForm, QueueStateForm
+from labeling.gold_scores import gold_rows
 from labeling.handing_back import hand_back
 from labeling.judged_share import judged_share
 from labeling.models import Queue
-from labeling.progress import annotator_progress, queue_progress
-from labeling.quality import queue_quality
+from labeling.progress import annotator_progress, item_counts, queue_progress
 from labeling.quarantine import annotator_named
 from labeling.queue_changes import change_queue
 from labeling.redundancy import has_unfinished_change
-from pooling.access import ADMIN, MEMBERS
-from pooling.models import Role
+from labeling.search_finds import search_finds
+from labeling.selection_report import selection_of, sentence
+from pooling.access import ADMIN, MEMBERS, READERS
+from pooling.models import Pool, Role
 from pooling.problems import InputError
 from pooling.views.outcome import person
 
+REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 SAID = {
     Queue.State.OPEN: "The queue is open.",
     Queue.State.PAUSED: "The queue is paused: it hands nothing out until it is opened again.",
@@ -42,7 +46,7 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         own = annotator_progress(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
-    initial = {name: getattr(queue, name) for name in ("judgments_per_item", *FIELDS)}
+    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, *FIELDS)}
     return _shown(request, queue, QueueSettingsForm(initial=initial))
 
 
@@ -93,16 +97,46 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
     return redirect(queue)
 
 
+@login_required
+@require_POST
+def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Finish queries of an adaptive queue by hand: one that is named, or all."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    name = request.POST.get("query")
+    try:
+        finished = finish_queries(queue, None if name is None else [name], by=person(request))
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(queue)
+    messages.success(request, f"{finished} {'query' if finished == 1 else 'queries'} finished by hand.")
+    return redirect(queue)
+
+
+@login_required
+@require_GET
+def queue_judged(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """judged@K of each run, which takes a while for a large queue; htmx gets the part alone."""
+    queue = queue_for(request.user, queue_id, READERS)
+    context = {**_about(queue), "judged_share": judged_share(queue, item_counts(queue))}
+    if queue.pool.strategy == Pool.SEARCH:
+        context["search_finds"] = search_finds(queue.collection)
+    partial = bool(request.headers.get("HX-Request"))
+    return render(
+        request, "labeling/_queue_judged.html" if partial else "labeling/queue_judged.html", context
+    )
+
+
 def _about(queue: Queue) -> dict[str, Any]:
     return {"queue": queue, "collection": queue.collection, "section": "queues"}
 
 
 def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponse:
     progress = queue_progress(queue)
-    quality = {row["username"]: row for row in queue_quality(queue)["annotators"]}
+    gold = {row.username: row for row in gold_rows(queue)}
+    paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
     for row in progress["annotators"]:
         row["minutes"] = row["active_seconds"] / 60
-        row["quality"] = quality.get(row["username"])
+        row["gold"], row["is_paused"] = gold.get(row["username"]), row["username"] in paused
     for row in progress["by_annotators"]:
         row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
     seconds_left, oldest = progress["cost"]["seconds_left"], progress["leases"]["oldest_seconds"]
@@ -112,8 +146,9 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
         "hours_left": None if seconds_left is None else seconds_left / 3600,
         "oldest_minutes": None if oldest is None else oldest / 60,
-        "judged_share": judged_share(queue, progress["items"]),
         "is_unfinished": has_unfinished_change(queue),
+        "selection": (selection := selection_of(queue)),
+        "selection_ended": sentence(selection) if selection else "",
         "form": form,
     }
     return render(request, "labeling/queue.html", context)

@@ -5,8 +5,9 @@ Whoever judges calls `claim`, `record_judgment`, `skip`, `undo`, `renew` and `re
 they hold to, on PostgreSQL and SQLite alike:
 
 1. Through claims, no item ever has more active leases and judgments than it needs (`done + leased <=
-   needed`).
-2. Nobody is given a pair that they have judged, nor one item twice at a time; a pair stands in a queue once.
+   needed`). Where its queue asks for one more on a tie, the need rises with a tie and falls with its end.
+2. Nobody is given a pair that they have judged, but as a repeat whose answer never counts, nor one item
+   twice at a time; a pair stands in a queue once.
 3. A lease is over when the clock says so: nothing has to run for that, and no item starves.
 4. Every acknowledged verdict is stored exactly once for its key, however often and however late it comes.
    One beyond the need is kept as an extra judgment, and fills a slot that frees later.
@@ -14,8 +15,9 @@ they hold to, on PostgreSQL and SQLite alike:
    of one person's events on one pair, the same in every queue of the collection.
 6. A gold question looks like any other item but has no slots: answers to it are events and judgments of
    their own kind, and never count. Judgments in quarantine do not count either, until they are restored.
-7. `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they count,
-   while the item's row is locked. Rows of several items are locked in key order or not waited for, so
+   What somebody is asked again is an item of theirs alone; the answer is an event, and no judgment.
+7. `needed`, `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they
+   count, while the item's row is locked. Rows of several items are locked in key order or not waited for, so
    nobody waits in a circle.
 
 The tests of these sentences are `tests/labeling/test_claim.py`, `test_submit.py`, `test_threads.py` and
@@ -28,16 +30,31 @@ import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
 
+from labeling import adaptive
 from labeling.gold_options import GoldOptions, checked_options, site_options
 from labeling.gold_questions import follow_gold_in
 from labeling.leases import Claim, EmptyQueue, claim, release, renew
-from labeling.models import ADJUDICATED, ImportedLabel, Item, Judgment, Queue
+from labeling.live_options import LiveOptions, checked_live
+from labeling.models import (
+    ADJUDICATED,
+    ImportedLabel,
+    Item,
+    Judgment,
+    JudgmentEvent,
+    Quarantine,
+    Queue,
+)
 from labeling.ordering import Candidate, fingerprint, order_keys
-from labeling.slots import settle
+from labeling.query_state import HELD_BACK
+from labeling.slots import recount, settle
+from labeling.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.verdicts import Outcome, Submission, record_judgment, skip, undo
 from pooling.models import Document, Pool
 from pooling.problems import InputError
@@ -66,10 +83,12 @@ __all__ = [
 ]
 
 MOST_JUDGMENTS_PER_ITEM = 20
+# No request that judges takes longer, nor do the clocks of two servers differ by more.
+LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
 ITEM_FIELDS = (
     *("queue", "query", "document", "order_key", "second_key"),
-    *("needed", "done", "leased", "state"),
+    *("needed_at_least", "needed_at_most", "needed", "done", "leased", "state"),
 )
 
 
@@ -88,31 +107,41 @@ def open_queue(
     *,
     name: str | None = None,
     judgments_per_item: int = 1,
+    most_judgments_per_item: int | None = None,
     seed: int | None = None,
     gold: GoldOptions | None = None,
+    live: LiveOptions | None = None,
     user: User | None = None,
     report: Report | None = None,
 ) -> Queue:
     """Put the pool's pairs that were chosen for judging (by budget or audit) into a queue.
 
-    Pairs with an imported label are left out. Judgments that earlier queues brought count: such an item
-    starts with them as `done`. The order of `labeling/ordering.py` is drawn by `seed` (which is drawn itself
-    when None) and stored. `gold` says how gold questions come among the items; None is as the site's settings
-    say. Raises `InputError` when the name is taken or nothing is left to judge.
+    Pairs with an imported label are left out, and of a later version of a pool those that another queue has.
+    Judgments that earlier queues brought count: such an item
+    starts with them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not
+    needs one more, up to so many. The order of `labeling/ordering.py` is drawn by `seed` (which is drawn
+    itself when None) and stored. `gold` says how gold questions come among the items; None is as the site's
+    settings say. With `live`, all pairs of the pool may come, and labels move the order of what is left (see
+    `labeling/adaptive.py`). Raises `InputError` when the name is taken or nothing is left to judge.
     """
     report = report or (lambda share, detail: None)
-    checked_judgments(judgments_per_item)
+    checked_judgments(judgments_per_item, most_judgments_per_item)
     queue = Queue(
         collection=pool.collection,
         pool=pool,
         name=checked_name(name or pool.name, "queue"),
         judgments_per_item=judgments_per_item,
+        most_judgments_per_item=most_judgments_per_item,
         seed=secrets.randbelow(2**31) if seed is None else seed,
         opened_by=user,
+        is_adaptive=live is not None,
         **asdict(checked_options(gold or site_options())),
     )
+    if live:
+        checked_live(pool, live)
+    started = timezone.now()
     report(0.0, "Reading the pool.")
-    pairs = _unlabelled_pairs(pool)
+    pairs = _unlabelled_pairs(pool, whole=live is not None)
     if not pairs:
         raise InputError(f"Every pair of pool “{pool.name}” that is to be judged has a label already.")
     report(0.2, f"Putting {len(pairs):,} pairs in order.")
@@ -120,11 +149,16 @@ def open_queue(
     report(0.5, f"Storing {len(pairs):,} items.")
     try:
         with disk_errors_named(), transaction.atomic():
+            queue_up_to_add_items()
             queue.save()
             insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
             lock(pool.collection)
             follow_gold_in(queue)
-            facts = {"pool": pool.name, "pairs": len(pairs), "judgments_per_item": judgments_per_item}
+            if live:
+                adaptive.start(queue, live, report)
+            be_alone_with_items()
+            _count_newcomers(queue, started)
+            facts = {"pool": pool.name, "pairs": len(pairs), **redundancy_of(queue)}
             record_action(pool.collection, user, "queue opened", queue.name, **facts)
     except IntegrityError as error:
         if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
@@ -133,11 +167,34 @@ def open_queue(
     return queue
 
 
-def checked_judgments(judgments_per_item: int) -> None:
-    """`InputError` for a number of judgments that no item needs."""
+def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
+    """`InputError` for a number of judgments that no item needs, or a most that ends no tie."""
     if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
         problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
         raise InputError(problem, fields={"judgments_per_item": problem})
+    if most is None:
+        return
+    problem = ""
+    if not judgments_per_item < most <= MOST_JUDGMENTS_PER_ITEM:
+        problem = (
+            f"The most judgments of an item are more than the {judgments_per_item} that each needs, and at "
+            f"most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty where a tie asks for no more."
+        )
+    elif judgments_per_item % 2:
+        problem = (
+            f"{judgments_per_item} judgments never tie, so none more would be asked for. Take an even number "
+            "of judgments per item, such as 2 and at most 3."
+        )
+    if problem:
+        raise InputError(problem, fields={"most_judgments_per_item": problem})
+
+
+def redundancy_of(queue: Queue) -> dict[str, int]:
+    """What the list of what admins did says of a queue's redundancy."""
+    facts = {"judgments_per_item": queue.judgments_per_item}
+    if queue.most_judgments_per_item:
+        facts["most_judgments_per_item"] = queue.most_judgments_per_item
+    return facts
 
 
 def free_name(pool: Pool, name: str | None) -> str:
@@ -164,16 +221,28 @@ def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:
             record_action(queue.collection, by, STATE_CHANGES[state], queue.name, before=before)
 
 
-def _unlabelled_pairs(pool: Pool) -> list[Pair]:
+def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[Pair]:
+    """The pairs of a pool without an imported label: those chosen for judging, or the whole pool.
+
+    Of a later version of a pool, or of pairs that were picked, only what is new or was left lying: what
+    another queue has settled, or has not closed over, is judged there.
+    """
     labels = ImportedLabel.objects.filter(collection=pool.collection, relevance__gte=0)
     labelled = set(labels.values_list("query_id", "document_id").iterator())
-    chosen = pool.entries.filter(inclusion_probability__isnull=False)
+    if (pool.extends_id is not None or pool.is_picked) and not whole:
+        items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
+        waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
+        held = items.filter(waiting | Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))).order_by()
+        labelled.update(held.values_list("query_id", "document_id").iterator())
+    chosen = pool.entries.all() if whole else pool.entries.filter(inclusion_probability__isnull=False)
     fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
     return [Pair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
 
 
 def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | None]]:
-    """The order key of each pair, and its key for second opinions."""
+    """The order key of each pair, and its key for second opinions; an adaptive queue gives them later."""
+    if queue.is_adaptive:
+        return [HELD_BACK] * len(pairs), [HELD_BACK if queue.bounds[1] > 1 else None] * len(pairs)
     candidates = candidates_of(queue.pool, pairs)
     first = order_keys(candidates, queue.seed)
     if queue.judgments_per_item == 1:
@@ -187,15 +256,32 @@ def _item_rows(
     """The rows of `ITEM_FIELDS`, in the order of presentation."""
     first, second = orders
     verdicts = _verdicts_in(queue)
-    untouched = settle(queue.judgments_per_item, (), ())
+    untouched = settle(queue.bounds, (), ())
     for place in sorted(range(len(pairs)), key=first.__getitem__):
         pair = pairs[place]
         known = verdicts.get((pair.query, pair.document))
-        slots = settle(queue.judgments_per_item, known, ()) if known else untouched
+        slots = settle(queue.bounds, known, ()) if known else untouched
         yield (
             *(queue.pk, pair.query, pair.document, first[place], second[place]),
-            *(queue.judgments_per_item, slots.done, 0, slots.state),
+            *(*queue.bounds, slots.needed, slots.done, 0, slots.state),
         )
+
+
+def _count_newcomers(queue: Queue, started: datetime) -> None:
+    """Count again what was judged, taken back, set aside or restored while the items were being stored.
+
+    Whoever did it could not see these items yet. Nobody does anything now: the items are ours alone.
+    """
+    since = started - LONGEST_REQUEST
+    events = JudgmentEvent.objects.filter(collection=queue.collection_id, created_at__gte=since)
+    pairs = set(events.values_list("query_id", "document_id"))
+    changed = Q(imposed_at__gte=since) | Q(lifted_at__gte=since)
+    people = Quarantine.objects.filter(changed, queue__collection=queue.collection_id).values("annotator")
+    theirs = Judgment.objects.filter(collection=queue.collection_id, annotator__in=people)
+    pairs.update(theirs.values_list("query_id", "document_id"))
+    if pairs:
+        items = queue.items.filter(query__in={query for query, _ in pairs})
+        recount([item for item in items if (item.query_id, item.document_id) in pairs], timezone.now())
 
 
 def candidates_of(pool: Pool, pairs: list[Pair]) -> list[Candidate]:

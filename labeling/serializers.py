@@ -13,18 +13,23 @@ from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
 from labeling.rules import RULES_IN_WORDS
+from labeling.selection_serializers import LiveOptionsSerializer
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
 LONGEST_ACTIVE_MS = 24 * 60 * 60 * 1000
 LARGEST_KEY = 2**63 - 1
+ON_A_TIE = "One more while as many say relevant as not, up to so many; null: a tie asks for no more."
 
 
-class QueueRequestSerializer(GoldOptionsSerializer):
+class QueueRequestSerializer(LiveOptionsSerializer, GoldOptionsSerializer):
     """How to open a queue; without a name it is called as its pool."""
 
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)
     judgments_per_item = serializers.IntegerField(min_value=1, max_value=MOST_JUDGMENTS_PER_ITEM, default=1)
+    most_judgments_per_item = serializers.IntegerField(
+        min_value=2, max_value=MOST_JUDGMENTS_PER_ITEM, required=False, allow_null=True, help_text=ON_A_TIE
+    )
     seed = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=-LARGEST_KEY, max_value=LARGEST_KEY
     )
@@ -39,7 +44,8 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
     class Meta:
         model = Queue
         fields = [
-            *("id", "name", "pool", "judgments_per_item", "seed", "state", "opened_at", "item_count"),
+            *("id", "name", "pool", "judgments_per_item", "most_judgments_per_item", "seed", "state"),
+            *("opened_at", "item_count", "is_adaptive"),
             *("price_per_judgment", "currency", "overhead"),
         ]
 
@@ -50,6 +56,9 @@ class QueueChangeSerializer(serializers.Serializer[Any]):
     state = serializers.ChoiceField(choices=Queue.State.choices, required=False)
     judgments_per_item = serializers.IntegerField(
         min_value=1, max_value=MOST_JUDGMENTS_PER_ITEM, required=False
+    )
+    most_judgments_per_item = serializers.IntegerField(
+        min_value=2, max_value=MOST_JUDGMENTS_PER_ITEM, required=False, allow_null=True, help_text=ON_A_TIE
     )
     price_per_judgment = serializers.FloatField(
         min_value=0, max_value=HIGHEST_PRICE, required=False, allow_null=True
@@ -257,11 +266,12 @@ class ItemCountsSerializer(serializers.Serializer[Any]):
 
 
 class JudgmentCountsSerializer(serializers.Serializer[Any]):
-    """Judgments that the items need and have."""
+    """Judgments that the items need and have, and how many more ties are expected to ask for."""
 
     needed = serializers.IntegerField()
     done = serializers.IntegerField()
     left = serializers.IntegerField()
+    expected_for_ties = serializers.FloatField(help_text="Where a tie asks for one more.")
 
 
 class OpenItemsSerializer(serializers.Serializer[Any]):
@@ -314,9 +324,12 @@ class CostSerializer(serializers.Serializer[Any]):
     price_per_judgment = serializers.FloatField(allow_null=True)
     currency = serializers.CharField()
     overhead = serializers.FloatField(allow_null=True)
-    paid_judgments = serializers.IntegerField(help_text="All that stand, gold and practice included.")
+    paid_judgments = serializers.IntegerField(
+        help_text="All that stand, gold, practice and repeats included."
+    )
     paid_gold = serializers.IntegerField()
-    judgments_to_pay = serializers.IntegerField(help_text="Still to come, gold included.")
+    paid_repeats = serializers.IntegerField(help_text="Of pairs that somebody had judged before.")
+    judgments_to_pay = serializers.IntegerField(help_text="Still to come, gold and repeats included.")
     spent = serializers.FloatField(allow_null=True, help_text="Null without a price.")
     to_finish = serializers.FloatField(allow_null=True)
 
@@ -358,7 +371,9 @@ class ProgressSerializer(serializers.Serializer[Any]):
     state = serializers.CharField()
     items = ItemCountsSerializer()
     judgments = JudgmentCountsSerializer()
-    judged = serializers.FloatField(help_text="Share of the needed judgments that are there.")
+    judged = serializers.FloatField(
+        help_text="Share of the needed judgments, those expected for ties among them, that are there."
+    )
     pace = PaceSerializer()
     cost = CostSerializer()
     end_date = serializers.DateField(allow_null=True)

@@ -1,4 +1,4 @@
-"""The counters of an item: the one place that computes and writes them and the state that follows.
+"""The counters of an item: the one place that computes and writes them, and the need and state that follow.
 
 Every function here needs the items' rows locked by the transaction around it.
 """
@@ -15,6 +15,8 @@ from labeling.statements import store_slots
 
 # Pairs whose answer is known: their items have no slots, whoever holds or judges them.
 KNOWN = (Item.State.GOLD, Item.State.ASIDE)
+# These, and what somebody judges a second time: nothing that is said fills a slot.
+SLOTLESS = (*KNOWN, Item.State.REPEAT)
 # As many people who cannot judge a pair send it to adjudication; as in `labeling/consensus.py`.
 CANNOT_JUDGE_LIMIT = 2
 
@@ -22,21 +24,38 @@ CANNOT_JUDGE_LIMIT = 2
 class Slots(NamedTuple):
     """What an item's row says of its slots."""
 
+    needed: int
     done: int
     leased: int
     leased_until: datetime | None
     state: str
 
 
-def settle(needed: int, verdicts: Iterable[str], expiries: Sequence[datetime]) -> Slots:
+def need(bounds: tuple[int, int], relevant: int, not_relevant: int) -> int:
+    """How many judgments an item needs whose bounds and votes are these: one more than a tie, at most.
+
+    A tie of as many votes as the smaller side could make takes one more to decide. So two that differ need a
+    third, and 2:1 needed three, whichever came last; two that agree again, because one was revised, undone or
+    set aside, need two, and a third that was given meanwhile is beyond the need.
+
+    >>> [need((2, 3), *votes) for votes in ((1, 0), (2, 0), (1, 1), (2, 1), (3, 0), (2, 2))]
+    [2, 2, 3, 3, 2, 3]
+    """
+    at_least, at_most = bounds
+    return max(at_least, min(at_most, 2 * min(relevant, not_relevant) + 1))
+
+
+def settle(bounds: tuple[int, int], verdicts: Iterable[str], expiries: Sequence[datetime]) -> Slots:
     """Count the slots of an item from the verdicts on its pair and the expiries of its active leases.
 
-    A lease keeps its slot even when a late verdict has come in meanwhile, so `done + leased` never exceeds
-    `needed` through claims; a verdict beyond that waits and fills the slot once the lease is returned. An
-    adjudication fills none, and settles the item.
+    `bounds` are the fewest and the most judgments that it may need. A lease keeps its slot even when a late
+    verdict has come in meanwhile, so `done + leased` never exceeds the need through claims; a verdict beyond
+    that waits and fills the slot once the lease is returned. An adjudication fills none, and settles the
+    item.
     """
     votes = Counter(verdicts)
     relevant, not_relevant = votes[Verdict.RELEVANT], votes[Verdict.NOT_RELEVANT]
+    needed = need(bounds, relevant, not_relevant)
     done = min(relevant + not_relevant, max(0, needed - len(expiries)))
     if votes[ADJUDICATED]:
         state = Item.State.DONE
@@ -46,14 +65,14 @@ def settle(needed: int, verdicts: Iterable[str], expiries: Sequence[datetime]) -
         state = Item.State.ADJUDICATION
     else:
         state = Item.State.OPEN
-    return Slots(done, len(expiries), min(expiries, default=None), state)
+    return Slots(needed, done, len(expiries), min(expiries, default=None), state)
 
 
 def slots_of(item: Item, verdicts: Iterable[str], expiries: Sequence[datetime]) -> Slots:
-    """`settle` for an item; one whose answer is known keeps its state and has no slots."""
-    if item.state in KNOWN:
-        return Slots(0, 0, None, item.state)
-    return settle(item.needed, verdicts, expiries)
+    """`settle` for an item; one that nobody's verdict settles keeps its state and has no slots."""
+    if item.state in SLOTLESS:
+        return Slots(item.needed_at_least, 0, 0, None, item.state)
+    return settle((item.needed_at_least, item.needed_at_most), verdicts, expiries)
 
 
 def recount(items: Sequence[Item], now: datetime) -> None:
@@ -76,9 +95,9 @@ def store(counted: Iterable[tuple[Item, Slots]]) -> None:
     """Write the slots of items that differ from what their rows say, equal ones in one statement."""
     changed = defaultdict(list)
     for item, slots in counted:
-        if slots != (item.done, item.leased, item.leased_until, item.state):
+        if slots != (item.needed, item.done, item.leased, item.leased_until, item.state):
             changed[slots].append(item.pk)
-            item.done, item.leased, item.leased_until, item.state = slots
+            item.needed, item.done, item.leased, item.leased_until, item.state = slots
     for slots, keys in changed.items():
         store_slots(keys, slots)
 

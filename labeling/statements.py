@@ -8,36 +8,37 @@ from __future__ import annotations
 
 from collections.abc import Collection as SomeOf
 from datetime import datetime
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.db import connection
-from django.db.models import JSONField, Model
+from django.db.models import Model
 
 from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.models import Collection, Document, Query
+from pooling.rows import columns_of, rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 QUEUE_FOR_MEMBER = """
-SELECT queue.*, {columns},
+SELECT {columns},
   (SELECT member.role FROM pooling_membership member
     WHERE member.collection_id = queue.collection_id AND member.user_id = %s) AS member_role
 FROM labeling_queue queue JOIN pooling_collection collection ON collection.id = queue.collection_id
 WHERE queue.id = %s
 """
 BOOKMARK = """
-SELECT bookmark.* FROM labeling_bookmark bookmark WHERE queue_id = %s AND annotator_id = %s {lock}
+SELECT {columns} FROM labeling_bookmark bookmark WHERE queue_id = %s AND annotator_id = %s {lock}
 """
 OWN_LEASES = "SELECT id FROM labeling_lease WHERE annotator_id = %s AND expires_at > %s"
 STORE_SLOTS = """
-UPDATE labeling_item SET done = %s, leased = %s, leased_until = %s, state = %s WHERE id IN ({items})
+UPDATE labeling_item SET needed = %s, done = %s, leased = %s, leased_until = %s, state = %s
+WHERE id IN ({items})
 """
 
 # Open items in a range of keys, with a slot free or a lease run out, of pairs that the person has not judged.
 FREE_ITEMS = """
-SELECT item.*, {columns} FROM labeling_item item
+SELECT {columns} FROM labeling_item item
 JOIN pooling_query query ON query.id = item.query_id
 JOIN pooling_document document ON document.id = item.document_id
 WHERE item.queue_id = %(queue)s AND item.state = 'open'
@@ -48,7 +49,7 @@ WHERE item.queue_id = %(queue)s AND item.state = 'open'
     WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
       AND judgment.annotator_id = %(annotator)s)
   {passing_over}
-ORDER BY item.{key} LIMIT %(count)s {lock}
+ORDER BY {order} LIMIT %(count)s {lock}
 """
 NOT_SKIPPED = """AND NOT EXISTS (
     SELECT 1 FROM labeling_judgmentevent event
@@ -56,7 +57,7 @@ NOT_SKIPPED = """AND NOT EXISTS (
 
 # Gold questions that the person has never been asked: a few with each answer, those of some queries first.
 UNUSED_GOLD = """
-SELECT item.*, {columns}, ranked.answer AS gold_answer, ranked.was_held FROM (
+SELECT {columns}, ranked.answer AS gold_answer, ranked.was_held FROM (
   SELECT item.id AS item_id, gold.answer,
     EXISTS (SELECT 1 FROM labeling_lease lease
       WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s) AS was_held,
@@ -90,7 +91,7 @@ ORDER BY ranked.place
 
 # The items of one item's pair in every queue, in key order; who asks, and whether the key was seen before.
 ITEMS_OF_PAIR = """
-SELECT item.*,
+SELECT {columns},
   EXISTS (SELECT 1 FROM pooling_membership member WHERE member.collection_id = %(collection)s
     AND member.user_id = %(annotator)s AND member.role IN ('admin', 'annotator')) AS is_member,
   EXISTS (SELECT 1 FROM labeling_judgmentevent event
@@ -103,7 +104,7 @@ WHERE target.id = %(item)s AND target.queue_id = %(queue)s
 ORDER BY item.id {lock}
 """
 JUDGMENTS_OF_PAIR = """
-SELECT judgment.*, event.extra AS extra FROM labeling_judgment judgment
+SELECT {columns}, event.extra FROM labeling_judgment judgment
 JOIN labeling_judgmentevent event ON event.id = judgment.event_id
 WHERE judgment.query_id = %s AND judgment.document_id = %s
 """
@@ -111,7 +112,7 @@ WHERE judgment.query_id = %s AND judgment.document_id = %s
 # What ends with a verdict: the leases of who gave it, and those that have run out.
 END_LEASES = """
 DELETE FROM labeling_lease
-WHERE item_id IN ({items}) AND (annotator_id = %s OR expires_at <= %s) RETURNING *
+WHERE item_id IN ({items}) AND (annotator_id = %s OR expires_at <= %s) RETURNING {columns}
 """
 
 # The items, in whatever queue, of the pairs that somebody judged in one, or that a quarantine set aside.
@@ -129,15 +130,18 @@ WHERE judgment.quarantine_id = %s
 
 LEFT_OF_QUERY = """
 SELECT COUNT(*) FROM labeling_item item
-WHERE item.queue_id = %s AND item.query_id = %s AND item.state IN ('open', 'gold')
+WHERE item.queue_id = %s AND item.query_id = %s AND item.state IN ('open', 'gold') AND item.order_key >= 0
   AND NOT EXISTS (
     SELECT 1 FROM labeling_judgment judgment
     WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
       AND judgment.annotator_id = %s)
 """
 
-Row = TypeVar("Row", bound=Model)
+# Waits for every transaction that has read items in order to count them, and lets the next ones wait.
+ALONE_WITH_ITEMS = "LOCK TABLE labeling_item IN EXCLUSIVE MODE"
+
 LAST_KEY = 2**63 - 1
+ITEM_RELATED: dict[str, type[Model]] = {"query": Query, "document": Document}
 
 
 class Keys(NamedTuple):
@@ -152,17 +156,18 @@ def queue_with_role(queue_id: int, user_id: int) -> Queue | None:
     """A queue with its collection, and as `member_role` what the user is in it, or None."""
     if queue_id > LAST_KEY:
         return None
-    statement = QUEUE_FOR_MEMBER.format(columns=", ".join(_columns(Collection)))
-    for queue in Queue.objects.raw(statement, [user_id, queue_id]):
-        queue.collection = _related(queue, Collection)
-        return queue
-    return None
+    columns = f"{columns_of(Queue, 'queue')}, {columns_of(Collection, 'collection')}"
+    values = [user_id, queue_id]
+    related: dict[str, type[Model]] = {"collection": Collection}
+    found = rows(QUEUE_FOR_MEMBER.format(columns=columns), values, Queue, related, ["member_role"])
+    return found[0] if found else None
 
 
 def lock_bookmark(queue: Queue, annotator: User) -> Bookmark | None:
     """The bookmark's locked row, if there is one."""
-    rows = Bookmark.objects.raw(BOOKMARK.format(lock=_lock(of="bookmark")), [queue.pk, annotator.pk])
-    return next(iter(rows), None)
+    statement = BOOKMARK.format(columns=columns_of(Bookmark, "bookmark"), lock=_lock(of="bookmark"))
+    found = rows(statement, [queue.pk, annotator.pk], Bookmark)
+    return found[0] if found else None
 
 
 def leases_held(annotator: User, now: datetime) -> list[int]:
@@ -172,12 +177,12 @@ def leases_held(annotator: User, now: datetime) -> list[int]:
         return [key for (key,) in cursor.fetchall()]
 
 
-def store_slots(items: SomeOf[int], slots: tuple[int, int, datetime | None, str]) -> None:
+def store_slots(items: SomeOf[int], slots: tuple[int, int, int, datetime | None, str]) -> None:
     """Write the same slots to some locked items."""
-    done, leased, until, state = slots
+    needed, done, leased, until, state = slots
     moment = connection.ops.adapt_datetimefield_value(until) if until else None
     with connection.cursor() as cursor:
-        cursor.execute(_for_items(STORE_SLOTS, items), [done, leased, moment, state, *items])
+        cursor.execute(_for_items(STORE_SLOTS, items), [needed, done, leased, moment, state, *items])
 
 
 def lock_free_items(
@@ -190,13 +195,16 @@ def lock_free_items(
     skipped_too: bool = False,
     waiting: bool = False,
 ) -> list[Item]:
-    """Lock up to `count` free items in stored order, with query and document.
+    """Lock up to `count` free items in stored order, with query and document; rows that others hold are passed over.
 
-    Rows that others hold are passed over, or with `waiting` waited for.
+    With `waiting` they are waited for, in the order of their primary keys.
     """
+    key = "second_key" if keys.in_second_order else "order_key"
     statement = FREE_ITEMS.format(
-        columns=", ".join([*_columns(Query), *_columns(Document)]),
-        key="second_key" if keys.in_second_order else "order_key",
+        columns=_item_columns(),
+        key=key,
+        # With the sum the index of primary keys is not walked through the items of every queue.
+        order="item.id + 0" if waiting else f"item.{key}",
         passing_over="" if skipped_too else NOT_SKIPPED,
         lock=_lock("" if waiting else "SKIP LOCKED"),
     )
@@ -208,10 +216,7 @@ def lock_free_items(
         "now": connection.ops.adapt_datetimefield_value(now),
         "count": count,
     }
-    items = list(Item.objects.raw(statement, values))
-    for item in items:
-        item.query, item.document = _related(item, Query), _related(item, Document)
-    return items
+    return rows(statement, values, Item, ITEM_RELATED)
 
 
 def unused_gold(
@@ -231,11 +236,8 @@ def unused_gold(
         "summand": draw // 999_983 % 1_000_003,
     }
     known = ", ".join(str(int(query)) for query in queries) or "0"
-    statement = UNUSED_GOLD.format(columns=", ".join([*_columns(Query), *_columns(Document)]), queries=known)
-    items = list(Item.objects.raw(statement, values))
-    for item in items:
-        item.query, item.document = _related(item, Query), _related(item, Document)
-    return items
+    statement = UNUSED_GOLD.format(columns=_item_columns(), queries=known)
+    return rows(statement, values, Item, ITEM_RELATED, ["gold_answer", "was_held"])
 
 
 def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:
@@ -250,20 +252,38 @@ def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> li
         "item": item,
         "key": key,
     }
-    return list(Item.objects.raw(ITEMS_OF_PAIR.format(lock=_lock()), values))
+    statement = ITEMS_OF_PAIR.format(columns=columns_of(Item, "item"), lock=_lock())
+    return rows(statement, values, Item, extra=["is_member", "key_is_known", "gold_id"])
+
+
+def be_alone_with_items() -> None:
+    """Let nobody else claim or judge until the transaction ends; on SQLite a writer is alone anyway.
+
+    Two who wait for each other here would wait for ever, so `queue_up_to_add_items` comes first.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(ALONE_WITH_ITEMS)
+
+
+def queue_up_to_add_items() -> None:
+    """Let those who add items to a queue take turns until their transaction ends."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_advisory_xact_lock(hashtext('labeling_item'))")
 
 
 def judgments_of_pair(query: int, document: int) -> list[Judgment]:
     """Everybody's current judgments on a pair, each with the `extra` of its event."""
-    return list(Judgment.objects.raw(JUDGMENTS_OF_PAIR, [query, document]))
+    statement = JUDGMENTS_OF_PAIR.format(columns=columns_of(Judgment, "judgment"))
+    return rows(statement, [query, document], Judgment, extra=["extra"])
 
 
 def end_leases(items: SomeOf[Item], annotator: User, now: datetime) -> list[Lease]:
     """Delete the leases of `annotator` on locked `items`, and expired ones; returns what they were."""
     moment = connection.ops.adapt_datetimefield_value(now)
-    return list(
-        Lease.objects.raw(_for_items(END_LEASES, items), [*(item.pk for item in items), annotator.pk, moment])
-    )
+    statement = _for_items(END_LEASES, items, columns=columns_of(Lease, "labeling_lease"))
+    return rows(statement, [*(item.pk for item in items), annotator.pk, moment], Lease)
 
 
 def items_judged_by(queue: Queue, annotator: User) -> list[int]:
@@ -295,25 +315,14 @@ def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict
     return left
 
 
-@cache
-def _columns(model: type[Model]) -> list[str]:
-    """The columns of a joined table, under names of their own."""
-    name = model._meta.model_name
-    return [f"{name}.{field.column} AS {name}__{field.column}" for field in model._meta.concrete_fields]
+def _item_columns() -> str:
+    """The columns of an item with its query and document, for `ITEM_RELATED`."""
+    tables = ((Item, "item"), (Query, "query"), (Document, "document"))
+    return ", ".join(columns_of(model, alias) for model, alias in tables)
 
 
-def _for_items(statement: str, items: SomeOf[Any]) -> str:
-    return statement.format(items=", ".join(["%s"] * len(items)))
-
-
-def _related(row: Model, model: type[Row]) -> Row:
-    """The row of a joined table that came along with `row`."""
-    fields = model._meta.concrete_fields
-    values = [getattr(row, f"{model._meta.model_name}__{field.column}") for field in fields]
-    for place, field in enumerate(fields):
-        if isinstance(field, JSONField):
-            values[place] = field.from_db_value(values[place], None, connection)  # type: ignore[arg-type]
-    return model.from_db(connection.alias, [field.attname for field in fields], values)
+def _for_items(statement: str, items: SomeOf[Any], **names: str) -> str:
+    return statement.format(items=", ".join(["%s"] * len(items)), **names)
 
 
 def _lock(others: str = "", *, of: str = "item") -> str:

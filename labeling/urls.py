@@ -12,6 +12,9 @@ from labeling import (
     quality_api,
     quality_views,
     queue_views,
+    search_api,
+    search_views,
+    selection_api,
     views,
 )
 
@@ -21,9 +24,11 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/queues/new/", views.queue_new, name="queue_new"),
     # queues/<id>/
     path("queues/<int:queue_id>/", queue_views.queue, name="queue"),
+    path("queues/<int:queue_id>/judged/", queue_views.queue_judged, name="queue_judged"),
     path("queues/<int:queue_id>/state/", queue_views.queue_state, name="queue_state"),
     path("queues/<int:queue_id>/settings/", queue_views.queue_settings, name="queue_settings"),
     path("queues/<int:queue_id>/hand-back/", queue_views.queue_hand_back, name="queue_hand_back"),
+    path("queues/<int:queue_id>/finish/", queue_views.queue_finish, name="queue_finish"),
     path("queues/<int:queue_id>/quality/", quality_views.quality, name="quality"),
     path(
         "queues/<int:queue_id>/quality/<slug:picture>/<slug:variant>/",
@@ -31,6 +36,7 @@ urlpatterns: list[URLPattern] = [
         name="quality_picture",
     ),
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
+    path("queues/<int:queue_id>/search/", search_views.search, name="document_search"),
     path("queues/<int:queue_id>/adjudication/", adjudication_views.adjudication, name="adjudication"),
     path("queues/<int:queue_id>/mine/", views.own_work_page, name="own_work"),
     path("queues/<int:queue_id>/practice/", gold_views.practice, name="practice"),
@@ -68,8 +74,12 @@ api_urlpatterns: list[URLPattern] = [
         adjudication_api.Adjudication.as_view(),
         name="api_adjudication",
     ),
+    path("queues/<int:queue_id>/search/", search_api.Search.as_view(), name="api_search"),
+    path("collections/<slug:slug>/search-finds/", search_api.SearchFinds.as_view(), name="api_search_finds"),
     path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
     path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
+    path("queues/<int:queue_id>/selection/", selection_api.LiveSelection.as_view(), name="api_selection"),
+    path("queues/<int:queue_id>/finish/", selection_api.FinishCall.as_view(), name="api_queue_finish"),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
     path(

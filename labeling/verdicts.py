@@ -17,10 +17,11 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
+from labeling.adaptive import follow
 from labeling.leases import give_lease
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
 from labeling.quarantine import in_quarantine, review
-from labeling.slots import KNOWN, recount, slots_of, store
+from labeling.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.statements import end_leases, judgments_of_pair, lock_items_of_pair
 from pooling.problems import InputError
 
@@ -83,6 +84,8 @@ def record_judgment(
     if event and event.gold_id:
         # In a transaction of its own: what a pause sets aside are many items, locked in key order.
         review(queue, annotator, now)
+    elif event:
+        follow(queue, [event.query_id], now=now)
     return outcome
 
 
@@ -120,7 +123,9 @@ def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None
             _take_back(queue, annotator, event, now)
         recount(items, now)
         item = next((item for item in items if item.pk == event.item_id), None)
-        return _hold_again(queue, annotator, item, now) if item else None
+        lease = _hold_again(queue, annotator, item, now) if item else None
+    follow(queue, [event.query_id], now=now)
+    return lease
 
 
 def _problem_with(verdict: Submission) -> str:
@@ -143,7 +148,7 @@ def _record(
 ) -> tuple[Outcome, JudgmentEvent | None]:
     items = lock_items_of_pair(queue, annotator, verdict.item, verdict.key)
     item = next((item for item in items if item.pk == verdict.item), None)
-    if item is None:
+    if item is None or not _is_for(item, annotator):
         return Outcome(verdict.key, "rejected", "This item is not in this queue."), None
     if not (item.is_member or annotator.is_superuser):
         return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection."), None
@@ -162,13 +167,22 @@ def _record(
         now,
         extra=extra,
         gold_id=item.gold_id if item.state in KNOWN else None,
+        repeats_id=item.repeats_id,
         **_facts_of(verdict),
     )
-    # A quarantine takes the leases away, and waits for the items that are leased.
-    is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
-    _project(event, judgments, in_quarantine(queue.pk, annotator) if is_late else None)
+    if not event.repeats_id:
+        # A quarantine takes the leases away, and waits for the items that are leased.
+        is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
+        _project(event, judgments, in_quarantine(queue.pk, annotator) if is_late else None)
     _fill_slots(items, judgments, active)
     return _outcome(event), event
+
+
+def _is_for(item: Item, annotator: User) -> bool:
+    """A repeat is for the one person whose verdict it repeats."""
+    return (
+        not item.repeats_id or JudgmentEvent.objects.filter(pk=item.repeats_id, annotator=annotator).exists()
+    )
 
 
 def _locked_pair(query_id: int, document_id: int) -> list[Item]:
@@ -196,7 +210,7 @@ def _is_extra(
     now: datetime,
 ) -> bool:
     """Whether no slot of the item is free for this verdict; a second thought keeps the place of the first."""
-    if verdict.verdict == Verdict.CANNOT_JUDGE or verdict.adjudicates or item.state in KNOWN:
+    if verdict.verdict == Verdict.CANNOT_JUDGE or verdict.adjudicates or item.state in SLOTLESS:
         return False
     active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
     votes = {
@@ -311,11 +325,13 @@ def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
 
 
 def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:
-    """Append the undo and let the latest verdict that is not undone stand, or none."""
+    """Append the undo and let the latest verdict that is not undone stand, or none; no repeat ever stood."""
     _append(queue, annotator, event, JudgmentEvent.Kind.UNDO, f"undo:{event.key}", now, undoes=event)
+    if event.repeats_id:
+        return
     own = Q(query=event.query_id, document=event.document_id, annotator=annotator)
     standing = (
-        JudgmentEvent.objects.filter(own, kind=JudgmentEvent.Kind.VERDICT)
+        JudgmentEvent.objects.filter(own, kind=JudgmentEvent.Kind.VERDICT, repeats=None)
         .exclude(Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk"))))
         .order_by("-pk")
         .first()
@@ -331,11 +347,12 @@ def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lea
     own = Lease.objects.filter(item=item, annotator=annotator).select_related("item__query", "item__document")
     if held := own.first():
         return held
-    judged = Judgment.objects.filter(
-        query=item.query_id, document=item.document_id, annotator=annotator
-    ).exists()
+    pair = {"query": item.query_id, "document": item.document_id}
+    if not item.repeats_id and Judgment.objects.filter(annotator=annotator, **pair).exists():
+        return None
     is_free = item.state == Item.State.OPEN and item.done + item.leased < item.needed
-    if judged or not (is_free or item.state == Item.State.GOLD) or queue.state != Queue.State.OPEN:
+    is_hidden = item.state in (Item.State.GOLD, Item.State.REPEAT)
+    if not (is_free or is_hidden) or queue.state != Queue.State.OPEN:
         return None
     if in_quarantine(queue.pk, annotator):
         return None

@@ -8,6 +8,7 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from labeling import live_options
 from labeling.access import queue_for, release_for
 from labeling.forms import QrelsForm, QueueForm, ReleaseForm
 from labeling.gold_options import taken_from
@@ -19,6 +20,7 @@ from labeling.progress import (
     listed_queues,
 )
 from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
+from labeling.selection_report import sentence
 from pooling.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.forms import show_problem
 from pooling.models import Job
@@ -65,8 +67,8 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         values = dict(form.cleaned_data)
         try:
-            gold = taken_from(values)
-            opened = open_or_start(values.pop("pool"), user=person(request), gold=gold, **values)
+            gold, live = taken_from(values), live_options.taken_from(values)
+            opened = open_or_start(values.pop("pool"), user=person(request), gold=gold, live=live, **values)
             return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
         except refusals() as error:
             show_problem(form, error)
@@ -129,6 +131,7 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     context = {
         "release": release,
         "sidecar": release.sidecar,
+        "selections": [(one, sentence(one)) for one in release.sidecar.get("selections", ())],
         "downloads": DOWNLOADS,
         "collection": release.collection,
         "section": "releases",

@@ -7,6 +7,7 @@ from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
 from labeling.models.judgments import Judgment, JudgmentEvent
 from labeling.models.labels import ImportedLabel, QrelsRelease
 from labeling.models.queues import Bookmark, Item, Lease, Queue, draw_seed
+from labeling.models.selection import QueryPlan, Selection
 from labeling.models.words import ADJUDICATED, Reason, Verdict
 
 __all__ = [
@@ -21,8 +22,10 @@ __all__ = [
     "Lease",
     "QrelsRelease",
     "Quarantine",
+    "QueryPlan",
     "Queue",
     "Reason",
+    "Selection",
     "Verdict",
     "draw_seed",
 ]

@@ -50,6 +50,15 @@ class JudgmentEvent(models.Model):
         db_index=False,
         help_text="The question that this verdict answered.",
     )
+    repeats = models.ForeignKey(
+        "self",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="repeated_by",
+        db_index=False,
+        help_text="The same person's verdict on the pair before it was shown again; this one never counts.",
+    )
     is_adjudication = models.BooleanField(default=False, help_text="It settles the pair, whoever said what.")
     undoes = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="undone_by"
@@ -62,6 +71,11 @@ class JudgmentEvent(models.Model):
             models.Index(fields=["queue", "annotator", "id"], name="events_of_an_annotator"),
             models.Index(
                 fields=["gold", "annotator"], name="answers_to_gold", condition=models.Q(gold__isnull=False)
+            ),
+            models.Index(
+                fields=["queue", "annotator"],
+                name="answers_to_repeats",
+                condition=models.Q(repeats__isnull=False),
             ),
         ]
 

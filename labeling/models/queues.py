@@ -36,11 +36,18 @@ class Queue(models.Model):
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="queues")
     name = models.CharField(max_length=200)
     judgments_per_item = models.PositiveSmallIntegerField(default=1)
+    most_judgments_per_item = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="One more while as many say relevant as not, up to so many. Null: no more for a tie.",
+    )
     lease_seconds = models.PositiveIntegerField(default=600)
     seed = models.BigIntegerField(default=0, help_text="Shuffles the items within a query.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    is_adaptive = models.BooleanField(default=False, help_text="Labels move the order of what is left.")
     gold_first_share = models.FloatField(default=0, help_text="Of a person's first 25 items.")
     gold_share = models.FloatField(default=0, help_text="Of a person's later items.")
+    repeat_share = models.FloatField(default=0, help_text="Of items, a person's own earlier ones again.")
     practice_questions = models.PositiveSmallIntegerField(default=0, help_text="Before the first item.")
     gold_pause = models.CharField(max_length=10, choices=GoldPause.choices, default=GoldPause.AUTOMATIC)
     gold_count = models.PositiveIntegerField(default=0, help_text="Gold questions hidden among the items.")
@@ -67,15 +74,26 @@ class Queue(models.Model):
     def get_absolute_url(self) -> str:
         return reverse("queue", args=[self.pk])
 
+    @property
+    def hides_items(self) -> bool:
+        """Whether gold questions or repeats come among the items."""
+        return self.gold_count > 0 or self.repeat_share > 0
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The fewest and the most judgments that an item of the queue may need."""
+        return self.judgments_per_item, self.most_judgments_per_item or self.judgments_per_item
+
 
 class Item(models.Model):
-    """A pair in a queue. `done` and `leased` are counted in the transaction that changes them."""
+    """A pair in a queue. `needed`, `done` and `leased` follow in the transaction of what they count."""
 
     class State(models.TextChoices):
         """In adjudication: enough judgments but no majority, or two people could not judge.
 
         Gold and aside are pairs whose answer is known, hidden in everybody's stream or kept out of it:
-        practice questions, and former gold questions that the pool does not hold. No verdict fills a slot.
+        practice questions, and former gold questions that the pool does not hold. A repeat is a pair that one
+        person has judged, shown to them again. No verdict fills a slot of these.
         """
 
         OPEN = "open"
@@ -83,6 +101,7 @@ class Item(models.Model):
         ADJUDICATION = "adjudication"
         GOLD = "gold"
         ASIDE = "aside"
+        REPEAT = "repeat"
 
     # The indexes below begin with these two keys.
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="items", db_index=False)
@@ -94,7 +113,10 @@ class Item(models.Model):
     second_key = models.BigIntegerField(
         null=True, blank=True, help_text="Another order, for second opinions; null where one is needed."
     )
-    needed = models.PositiveSmallIntegerField()
+    # The queue's bounds when the item was last gone through: whoever locks the row reads what holds for it.
+    needed_at_least = models.PositiveSmallIntegerField()
+    needed_at_most = models.PositiveSmallIntegerField()
+    needed = models.PositiveSmallIntegerField(help_text="Within these bounds, by the verdicts there are.")
     done = models.PositiveSmallIntegerField(default=0, help_text="Judgments of the pair that fill a slot.")
     leased = models.PositiveSmallIntegerField(
         default=0, help_text="Leases given and not yet returned, expired or not."
@@ -105,10 +127,23 @@ class Item(models.Model):
         help_text="The earliest expiry: from then on the leases have to be counted again.",
     )
     state = models.CharField(max_length=12, choices=State.choices, default=State.OPEN)
+    repeats = models.ForeignKey(
+        "labeling.JudgmentEvent",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="The verdict whose pair is shown to its author again.",
+    )
 
     class Meta:
         constraints = [
-            models.UniqueConstraint(fields=["queue", "query", "document"], name="a_pair_once_per_queue")
+            models.UniqueConstraint(
+                fields=["queue", "query", "document"],
+                condition=models.Q(repeats__isnull=True),
+                name="a_pair_once_per_queue",
+            )
         ]
         indexes = [
             models.Index(fields=["queue", "state", "order_key"], name="items_in_order"),
@@ -157,7 +192,7 @@ class Bookmark(models.Model):
     stretch = models.BigIntegerField(default=0, help_text="Stretches count from 1; 0 is before the first.")
     gold_seed = models.BigIntegerField(default=draw_seed, help_text="Says where gold questions come.")
     handed_out = models.PositiveIntegerField(
-        default=0, help_text="Items leased and not returned, where the queue has gold questions."
+        default=0, help_text="Items leased and not returned, where the queue hides others among them."
     )
     practised = models.BooleanField(default=False, help_text="No practice question is due.")
     paused = models.BooleanField(default=False, help_text="As long as a quarantine is not lifted.")

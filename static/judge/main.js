@@ -53,6 +53,7 @@ const ACTIONS = {
   highlight: () => view.toggleHighlight(),
   note: () => view.openNote(),
   guidelines: () => view.toggleGuidelines(),
+  search: () => view.openSearch(),
   pause: () => (session.state === "paused" ? session.resume() : session.pause()),
   stop_after: () => session.stopAfterQuery(),
   go_on: () => session.goOn(),

@@ -10,6 +10,7 @@ export const KEYMAP = {
   highlight: ["h"],
   note: ["n"],
   guidelines: ["g"],
+  search: ["e"],
   pause: ["p"],
   stop_after: ["q"],
   help: ["?"],

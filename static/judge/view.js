@@ -226,6 +226,11 @@ export class View {
     this.#parts.guidelines.scrollIntoView({ block: "start" });
   }
 
+  /** In a tab of its own: nothing here changes. */
+  openSearch() {
+    if (!this.#parts.search_area.hidden) this.#parts.search.click();
+  }
+
   openSettings() {
     this.#dialog.open();
   }
@@ -245,6 +250,8 @@ export class View {
     const changed = this.#query !== null && this.#query !== query.id;
     this.#query = query.id;
     this.#parts.query.textContent = query.text;
+    const { search } = this.#parts;
+    search.href = `${search.dataset.address}?query=${encodeURIComponent(query.id)}`;
     this.#parts.narrative.textContent = query.narrative ?? "";
     this.#parts.narrative.hidden = !query.narrative;
     this.#scroll(changed);
@@ -262,6 +269,7 @@ export class View {
     for (const stage of STAGES) this.#parts[stage].hidden = stage !== name;
     const idle = name !== "document" && name !== "fetching";
     this.#parts.query_area.hidden = idle;
+    this.#parts.search_area.hidden = idle;
     this.root.classList.toggle("judging-idle", idle);
   }
 

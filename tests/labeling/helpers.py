@@ -7,9 +7,10 @@ from typing import Any
 
 from django.contrib.auth.models import User
 
+from labeling.live_options import LiveOptions
 from labeling.models import Lease, Queue
 from labeling.queues import Outcome, Submission, claim, open_queue, record_judgment
-from pooling.models import Document, Pool, PoolEntry, Query
+from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
 
 _keys = count(1)
@@ -55,3 +56,46 @@ def judge(
     """Record a verdict under a fresh key."""
     key = options.pop("key", f"key-{next(_keys)}")
     return record_judgment(queue, annotator, Submission(item, key, verdict, **options), now=now)
+
+
+def make_live_pool(
+    world: World,
+    name: str = "live pool",
+    *,
+    queries: int = 3,
+    documents: int = 3,
+    strategy: str = "learned",
+    audit_share: float = 0.3,
+) -> Pool:
+    """The first documents of each of the first queries: run 0 found the first half, best first, run 1 the
+    other half, backwards."""
+    pool = make_pool(world, name=name, queries=queries, documents=documents)
+    pool.strategy, pool.audit_share, pool.depth = strategy, audit_share, documents
+    pool.pair_count, pool.query_count = queries * documents, queries
+    pool.save()
+    facts = {"row_count": 0, "query_count": 0, "depth": documents}
+    for index in (0, 1):
+        run, _ = Run.objects.get_or_create(collection=world.collection, name=f"run {index}", defaults=facts)
+        PoolRun.objects.create(pool=pool, run=run, index=index)
+    entries = list(pool.entries.all())
+    for entry in entries:
+        ranks = enumerate((entry.position, documents + 1 - entry.position))
+        entry.found_by = [[run, rank] for run, rank in ranks if rank <= (documents + 1) // 2]
+        entry.rrf = sum(1 / (60 + rank) for _, rank in entry.found_by)
+    PoolEntry.objects.bulk_update(entries, ["found_by", "rrf"])
+    return pool
+
+
+def make_live_queue(
+    world: World, needed: int = 1, *, live: LiveOptions | None = None, **options: Any
+) -> Queue:
+    """An adaptive queue over a pool of `make_live_pool`, whose options it takes."""
+    name = options.pop("name", f"live queue {next(_keys)}")
+    of_pool = {
+        word: options.pop(word)
+        for word in ("queries", "documents", "strategy", "audit_share")
+        if word in options
+    }
+    pool = make_live_pool(world, f"pool of {name}", **of_pool)
+    options |= {"name": name, "judgments_per_item": needed, "seed": 1, "user": world.ada}
+    return open_queue(pool, live=live or LiveOptions(), **options)

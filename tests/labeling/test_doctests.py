@@ -6,7 +6,7 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["agreement", "consensus", "monitors"])
+@pytest.mark.parametrize("name", ["agreement", "consensus", "monitors", "workload"])
 def test_examples_run(name: str) -> None:
     result = doctest.testmod(import_module(f"labeling.{name}"))
 

@@ -17,7 +17,7 @@ NOW = timezone.now()
 def test_a_new_queue_has_everything_before_it(world: World) -> None:
     progress = queue_progress(make_queue(world, needed=2, pairs=6))
     assert progress["items"] == {"total": 6, "open": 6, "done": 0, "adjudication": 0}
-    assert progress["judgments"] == {"needed": 12, "done": 0, "left": 12}
+    assert progress["judgments"] == {"needed": 12, "done": 0, "left": 12, "expected_for_ties": 0.0}
     assert progress["judged"] == 0
     assert progress["end_date"] is None
     assert progress["annotators"] == []
@@ -29,7 +29,7 @@ def test_pace_cost_and_end_date_come_from_what_was_done(world: World) -> None:
     for lease in claim(queue, world.ben, 2).leases:
         judge(queue, world.ben, lease.item_id, active_ms=10_000, now=two_days_ago)
     progress = queue_progress(queue, now=NOW)
-    assert progress["judgments"] == {"needed": 6, "done": 2, "left": 4}
+    assert progress["judgments"] == {"needed": 6, "done": 2, "left": 4, "expected_for_ties": 0.0}
     assert progress["pace"]["per_day"] == 1.0  # two verdicts in two days
     times = {"active_seconds": 20.0, "seconds_per_judgment": 10.0, "seconds_left": 40.0}
     assert times.items() <= progress["cost"].items()

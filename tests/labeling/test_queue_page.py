@@ -270,6 +270,20 @@ def test_how_much_of_each_run_is_judged(world: World) -> None:
     assert found == pytest.approx({"alpha": (1 / 2 + 1 / 2 + 0) / 3, "beta": (1 / 2 + 0 + 0) / 3})
 
 
+def test_the_page_fetches_what_takes_long_and_links_to_it(world: World) -> None:
+    queue = open_queue(world.build_pool(), seed=1, user=world.ada)
+    address = f"/queues/{queue.pk}/judged/"
+    assert f'href="{address}"' in signed_in(world.ada).get(f"/queues/{queue.pk}/").content.decode()
+    whole = signed_in(world.ada).get(address).content.decode()
+    part = signed_in(world.ada).get(address, headers={"HX-Request": "true"}).content.decode()
+    for page in (whole, part):
+        assert "alpha" in page
+        assert "0.000" in page
+    assert "<html" in whole
+    assert "<html" not in part
+    assert signed_in(world.ben).get(address).status_code == 403
+
+
 def test_everything_that_admins_do_to_a_queue_is_written_down(world: World) -> None:
     queue = make_queue(world, name="q", pairs=2)
     client = signed_in(world.ada)

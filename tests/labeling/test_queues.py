@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.models import Queue
@@ -85,6 +86,8 @@ def test_a_larger_pool_takes_no_more_queries(
     world: World, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     small, large = make_pool(world, "small", queries=1), make_pool(world, "large", documents=6)
+    # On PostgreSQL two of them wait for whoever is judging.
+    expected = 15 if connection.vendor == "postgresql" else 13
     for pool in (small, large):
-        with django_assert_num_queries(11):
+        with django_assert_num_queries(expected):
             open_queue(pool)

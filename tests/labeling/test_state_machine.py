@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -19,9 +19,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from labeling import repeats
 from labeling.gold_options import GoldOptions
 from labeling.gold_questions import add_question, change_question
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
+from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
 from labeling.quarantine import impose, lift
 from labeling.queues import (
     Submission,
@@ -43,11 +44,13 @@ GOLD_PAIRS = {"d1": "relevant", "d3": "relevant", "d4": "not_relevant", "d5": "n
 VERDICTS = st.sampled_from(["relevant", "not_relevant", "cannot_judge"])
 PLACE = st.integers(0, 8)  # six pairs of the pool, and up to three gold questions from elsewhere
 QUESTION = st.integers(0, 3)
-GOLD = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
+BOUNDS = [(1, None), (2, None), (2, 3)]
+GOLD = GoldOptions(gold_first_share=0.5, gold_share=0.3, practice_questions=0, repeat_share=0.2)
 
 
 class Judging(RuleBasedStateMachine):
-    """Three people, six pairs, one or two judgments needed; four gold questions, one of them of the pool.
+    """Three people, six pairs, one or two judgments needed, or two and a third where they differ; four gold
+    questions, one of them of the pool.
 
     Every example is a transaction that is undone.
     """
@@ -63,8 +66,13 @@ class Judging(RuleBasedStateMachine):
             add_question(self.world.collection, query="q1", document=document, answer=answer)
             for document, answer in GOLD_PAIRS.items()
         ]
-        self.queues = {needed: make_queue(self.world, needed=needed, gold=GOLD) for needed in (1, 2)}
-        self.needed = 1
+        self.queues = {
+            (needed, most): make_queue(
+                self.world, needed=needed, most_judgments_per_item=most, gold=GOLD, name=f"{needed} to {most}"
+            )
+            for needed, most in BOUNDS
+        }
+        self.bounds = BOUNDS[0]
         # What the model remembers: key → (person, item), and for each person and pair the keys that stand.
         self.acknowledged: dict[str, tuple[str, int]] = {}
         self.standing: dict[tuple[str, int, int], list[str]] = {}
@@ -77,7 +85,7 @@ class Judging(RuleBasedStateMachine):
     @property
     def queue(self) -> Queue:
         """The queue that is being judged."""
-        return self.queues[self.needed]
+        return self.queues[self.bounds]
 
     def person(self, name: str) -> User:
         """One of the cast."""
@@ -88,22 +96,34 @@ class Judging(RuleBasedStateMachine):
         """An item of the queue by its place in the order."""
         return self.queue.items.order_by("-order_key", "pk")[place]
 
-    @rule(needed=st.sampled_from([1, 2]))
-    def turn_to_the_other_queue(self, needed: int) -> None:
-        self.needed = needed
+    @rule(bounds=st.sampled_from(BOUNDS))
+    def turn_to_another_queue(self, bounds: tuple[int, int | None]) -> None:
+        self.bounds = bounds
 
     @rule(seconds=st.sampled_from([1, 200, 400, 700]))
     def time_passes(self, seconds: int) -> None:
         self.now += timedelta(seconds=seconds)
+
+    @rule(name=PEOPLE)
+    def has_been_at_it_for_long(self, name: str) -> None:
+        """Only then do people see again what they judged."""
+        Bookmark.objects.filter(annotator=self.person(name)).update(handed_out=25)
 
     @rule(name=PEOPLE, count=st.integers(1, 6))
     def claims(self, name: str, count: int) -> None:
         user = self.person(name)
         judged = set(Judgment.objects.filter(annotator=user).values_list("query", "document"))
         claimed = claim(self.queue, user, count, now=self.now)
-        pairs = [(lease.item.query_id, lease.item.document_id) for lease in claimed.leases]
-        assert len(pairs) == len(set(pairs)) <= count
-        assert not judged & set(pairs)
+        first = [
+            (lease.item.query_id, lease.item.document_id)
+            for lease in claimed.leases
+            if not lease.item.repeats_id
+        ]
+        assert len({lease.item_id for lease in claimed.leases}) == len(claimed.leases) <= count
+        assert len(first) == len(set(first))
+        assert not judged & set(first)
+        for lease in claimed.leases:
+            assert not lease.item.repeats_id or lease.item.repeats.annotator == user
         assert all(lease.expires_at > self.now for lease in claimed.leases)
         assert (claimed.empty is None) == bool(claimed.leases)
         if claimed.empty and self.queue.state == "open":
@@ -122,6 +142,11 @@ class Judging(RuleBasedStateMachine):
     def judges(self, name: str, place: int, verdict: str) -> None:
         item, key = self.item(place), f"key {len(self.acknowledged)}"
         self.send(name, item, key, verdict)
+
+    @rule(name=PEOPLE, verdict=VERDICTS)
+    def judges_all_that_is_held(self, name: str, verdict: str) -> None:
+        for lease in Lease.objects.filter(annotator=self.person(name), item__queue=self.queue).order_by("pk"):
+            self.send(name, lease.item, f"key {len(self.acknowledged)}", verdict)
 
     @precondition(lambda self: self.acknowledged)
     @rule(data=st.data())
@@ -143,7 +168,8 @@ class Judging(RuleBasedStateMachine):
             return
         assert outcome.status in ("stored", "extra")
         self.acknowledged[key] = name, item.pk
-        self.standing.setdefault((name, item.query_id, item.document_id), []).append(key)
+        if not item.repeats_id:
+            self.standing.setdefault((name, item.query_id, item.document_id), []).append(key)
 
     @rule(name=PEOPLE)
     def is_paused_or_restored(self, name: str) -> None:
@@ -205,7 +231,7 @@ class Judging(RuleBasedStateMachine):
         votes = Counter(counted.values_list("query", "document"))
         leases = Counter(Lease.objects.values_list("item", flat=True))
         for item in Item.objects.all():
-            if item.state in ("gold", "aside"):
+            if item.state in ("gold", "aside", "repeat"):
                 assert (item.done, item.leased, item.leased_until) == (0, 0, None)
                 continue
             assert item.done + item.leased <= item.needed
@@ -214,9 +240,28 @@ class Judging(RuleBasedStateMachine):
             assert (item.leased_until is None) == (item.leased == 0)
 
     @invariant()
+    def a_tie_needs_one_more_where_its_queue_says_so(self) -> None:
+        counted = Judgment.objects.filter(is_gold=False, quarantine=None, is_adjudication=False)
+        said = defaultdict(set)
+        unable: Counter[tuple[int, int]] = Counter()
+        for query, document, verdict in counted.values_list("query", "document", "verdict"):
+            if verdict == "cannot_judge":
+                unable[query, document] += 1
+            else:
+                said[query, document].add(verdict)
+        for (needed, most), queue in self.queues.items():
+            for item in queue.items.exclude(state__in=["gold", "aside", "repeat"]):
+                pair = item.query_id, item.document_id
+                differ = most is not None and len(said[pair]) == 2
+                assert item.needed == (most if differ else needed)
+                if most and item.state == "adjudication":
+                    assert unable[pair] >= 2
+
+    @invariant()
     def items_follow_the_gold_questions(self) -> None:
         for question in self.questions:
-            for item in Item.objects.filter(query=question.query, document=question.document):
+            pair = {"query": question.query, "document": question.document}
+            for item in Item.objects.filter(**pair, repeats=None):
                 known = "aside" if question.practice else "gold"
                 assert (item.state == known) if question.active else (item.state != "gold")
 
@@ -235,6 +280,13 @@ class Judging(RuleBasedStateMachine):
             assert judgment.is_gold == (judgment.event.gold_id is not None)
 
     @invariant()
+    def a_repeat_is_its_author_s_and_no_judgment(self) -> None:
+        assert not Judgment.objects.filter(event__repeats__isnull=False).exists()
+        for event in JudgmentEvent.objects.filter(kind="verdict").select_related("item__repeats"):
+            assert event.repeats_id == (event.item.repeats_id if event.item else None)
+            assert not event.item or not event.item.repeats or event.item.repeats.annotator == event.annotator
+
+    @invariant()
     def every_acknowledged_verdict_is_there_once(self) -> None:
         events = JudgmentEvent.objects.filter(kind="verdict")
         assert Counter(events.values_list("key", flat=True)) == Counter(self.acknowledged.keys())
@@ -247,7 +299,8 @@ class Judging(RuleBasedStateMachine):
 
 
 @pytest.mark.django_db
-def test_the_sentences_hold_whatever_people_do(world: World) -> None:
+def test_the_sentences_hold_whatever_people_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(repeats, "GAP", 0)
     machine = type("JudgingInThisWorld", (Judging,), {"world": world})
     run_state_machine_as_test(
         machine,

@@ -17,6 +17,12 @@ class Command(InputCommand):
         parser.add_argument("pool", metavar="POOL", help="the pool's name")
         parser.add_argument("--name", help="what the queue is called (default: as the pool)")
         parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
+        parser.add_argument(
+            "--most-judgments-per-item",
+            type=int,
+            metavar="N",
+            help="one more while judgments tie, up to so many (default: a tie asks for no more)",
+        )
         parser.add_argument("--seed", type=int, metavar="N", help="shuffles the order (default: drawn)")
 
         parser.add_argument(
@@ -31,8 +37,40 @@ class Command(InputCommand):
             metavar="HOW",
             help="automatic, or proposed: an admin pauses people (default: settings)",
         )
+        parser.add_argument(
+            "--repeat-share",
+            type=float,
+            metavar="F",
+            help="of later items, own earlier ones again (default: 0)",
+        )
+
+        parser.add_argument(
+            "--adaptive",
+            action="store_true",
+            help="labels move the order, by the pool's strategy, which learns",
+        )
+        parser.add_argument(
+            "--budget", type=int, metavar="B", help="adaptive: pairs in all (default: the pool's)"
+        )
+        parser.add_argument(
+            "--budget-rule", metavar="HOW", help="adaptive: equal, share or greedy (default: equal)"
+        )
+        parser.add_argument(
+            "--budget-floor", type=int, metavar="N", help="adaptive: pairs for each query at least"
+        )
+        parser.add_argument(
+            "--stop-missing",
+            type=float,
+            metavar="F",
+            help="adaptive: stop when at most this share is missing",
+        )
+        parser.add_argument(
+            "--stop-looks", type=int, metavar="M", help="adaptive: looks at the audit (default: 4)"
+        )
+        parser.add_argument("--stop-over", metavar="WHAT", help="adaptive: query or queue (default: query)")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from labeling import live_options
         from labeling.gold_options import taken_from
         from labeling.queues import open_queue
         from pooling.membership import collection_named
@@ -42,10 +80,16 @@ class Command(InputCommand):
         pool = collection.pools.filter(name=options["pool"]).first()
         if pool is None:
             raise InputError(f"There is no pool “{options['pool']}” in “{collection.slug}”. Build it first.")
-        chosen = {name: options[name] for name in ("name", "judgments_per_item", "seed")}
+        names = ("name", "judgments_per_item", "most_judgments_per_item", "seed")
+        chosen = {name: options[name] for name in names}
         with progress_bar("Opening") as report:
-            queue = open_queue(pool, report=report, gold=taken_from(options), **chosen)
+            gold, live = taken_from(options), live_options.taken_from(options)
+            queue = open_queue(pool, report=report, gold=gold, live=live, **chosen)
         each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"
+        if queue.most_judgments_per_item:
+            each += f" and up to {queue.most_judgments_per_item} on a tie"
+        pairs = queue.items.filter(order_key__gte=0).count()
+        order = f"; labels move their order, by {pool.strategy}" if queue.is_adaptive else ""
         self.stdout.write(
-            f"Queue {queue.pk}, “{queue.name}”: {queue.items.count():,} pairs, {each}, seed {queue.seed}."
+            f"Queue {queue.pk}, “{queue.name}”: {pairs:,} pairs, {each}, seed {queue.seed}{order}."
         )

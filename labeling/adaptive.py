@@ -1,0 +1,446 @@
+"""Adaptive queues: labels flowing in move the order of what is left, and everything ends by a stated rule.
+
+Who decides what. The *selection* (which documents come next) goes batch by batch: ten documents of a query
+that a strategy and the audit choose together, as `pooling/selection.py` says. The *presentation* is the
+stored order key of each item, the only thing a claim reads: batches go in rounds over the queries, and
+within one the documents are shuffled by the queue's seed. What is beyond the budget has a key that no claim
+looks at.
+
+When. A verdict's own transaction does nothing of this. Right after it, in the same request but in a
+transaction of its own, the query is ordered anew if that is due: ten judgments after the last time, or when
+nothing of it is left to hand out. So it needs no worker and nothing waits for a timer; a claim is not
+slowed, since it neither looks nor waits; one submit in ten takes some milliseconds more; and where ordering
+fails, the verdict is stored all the same and the order stays as it was, with every item still in it.
+
+What moves. A batch of which anything was handed out is fixed, with all that its choice has used; those
+behind it are chosen anew from the labels of what is fixed. One row, the queue's `Selection`, is the lock of
+whoever does so. Items are locked only where they are free and nobody else holds them, so nobody waits for
+anybody in a circle, and a claim passes over the rows in question as it does over any that others hold.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from django.db import connection, transaction
+from django.db.models import Count, Q, Sum
+from django.utils import timezone
+
+from labeling.models import Item, QueryPlan, Queue, Selection
+from labeling.ordering import STRETCH_KEYS, Candidate, drawn_queries, fingerprint, shown_order
+from labeling.query_state import HELD_BACK, QueryState, key_of, known_before, read_state
+from labeling.stopping import is_stopped, look_at_all, look_at_query
+from pooling.budget_rules import BATCH
+from pooling.models import Document, PoolEntry, Query
+
+if TYPE_CHECKING:
+    from labeling.live_options import LiveOptions
+    from labeling.planning import Known, Planner
+    from pooling.jobs import Report
+
+logger = logging.getLogger(__name__)
+
+#: So many queries are finished within one request when all of them stop at once.
+AT_ONCE = 25
+MOVES = 1000
+#: A place in a batch behind all that were planned for it.
+LATE = STRETCH_KEYS - 1
+MOVE = """
+UPDATE labeling_item SET order_key = moved.column2, second_key = moved.column3
+FROM (VALUES {rows}) AS moved WHERE labeling_item.id = moved.column1
+"""
+SETTLED = (Item.State.DONE, Item.State.ADJUDICATION)
+DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
+
+
+def start(queue: Queue, options: LiveOptions, report: Report) -> Selection:
+    """Give an adaptive queue, whose items are stored and held back, its first order."""
+    from pooling.selection import spread
+
+    pool = queue.pool
+    sizes = _sizes(pool.pk)
+    budget = pool.budget if options.budget is None else options.budget
+    places = _places(queue, sizes)
+    given = spread(
+        {str(key): size for key, size in sizes.items()},
+        budget,
+        rule=options.budget_rule,
+        floor=options.budget_floor,
+    )
+    selection = Selection.objects.create(
+        queue=queue,
+        strategy=pool.strategy,
+        budget=budget,
+        budget_rule=options.budget_rule,
+        budget_floor=options.budget_floor,
+        stop_missing=options.stop_missing,
+        stop_looks=options.stop_looks if options.stop_missing is not None else 0,
+        stop_over=options.stop_over,
+        query_count=len(sizes),
+    )
+    QueryPlan.objects.bulk_create(
+        (
+            QueryPlan(
+                selection=selection,
+                query_id=key,
+                place=places[key],
+                size=size,
+                budget=given[str(key)],
+                reached=[[document, 0] for document in known_before(queue, key, pool.built_at)],
+                alike=_alike(pool.pk, key),
+            )
+            for key, size in sizes.items()
+        ),
+        batch_size=500,
+    )
+    plans = list(selection.plans.select_related("query").order_by("place"))
+    for place, plan in enumerate(plans):
+        _order(selection, plan)
+        report(0.5 + 0.5 * place / len(plans), f"{place:,} of {len(plans):,} queries in order.")
+    return selection
+
+
+def follow(queue: Queue, queries: Iterable[int], *, now: datetime | None = None) -> None:
+    """Order anew what is left of those of `queries` where that is due; never raises, but logs."""
+    if not queue.is_adaptive:
+        return
+    for query in queries:
+        try:
+            if _is_due(queue, query):
+                with transaction.atomic():
+                    _follow(queue, query, now or timezone.now())
+        except Exception:
+            # The verdict that led here is stored, and the order as it was hands everything out.
+            logger.exception("query %s of queue %s could not be ordered anew", query, queue.pk)
+
+
+def order_anew(queue: Queue, queries: Iterable[int] | None = None, *, now: datetime | None = None) -> None:
+    """Order some queries of a queue anew, or all: something else than labels has changed."""
+    if not queue.is_adaptive:
+        return
+    plans = QueryPlan.objects.filter(selection=queue.pk)
+    if queries is not None:
+        plans = plans.filter(query__in=set(queries))
+    for query in plans.order_by("place").values_list("query", flat=True):
+        with transaction.atomic():
+            _follow(queue, query, now or timezone.now())
+
+
+def find_more(queue: Queue, *, now: datetime | None = None) -> bool:
+    """After a claim that found nothing: whether anything of the budget was not given out yet, and is now.
+
+    So nothing is lost where ordering anew has failed, or where gold questions became ordinary work.
+    """
+    if not queue.is_adaptive:
+        return False
+    waiting = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
+    stuck = QueryPlan.objects.filter(selection=queue.pk, finished_by="").exclude(
+        query__in=waiting.values("query")
+    )
+    if not stuck.exists():
+        return False
+    order_anew(queue, stuck.values_list("query", flat=True), now=now)
+    with transaction.atomic():
+        _grant(queue, _locked(queue), 1, now or timezone.now())
+    return bool(_free_by_query(queue))
+
+
+def _follow(queue: Queue, query: int, now: datetime) -> None:
+    selection = _locked(queue)
+    plan = selection.plans.select_related("query").get(query=query)
+    _order(selection, plan, now=now)
+    if selection.budget_rule == Selection.Rule.GREEDY:
+        people = queue.bookmarks.count()
+        _grant(queue, selection, (people + 1) * BATCH, now)
+    if look_at_all(selection):
+        logger.info("queue %s stops by what its audit shows", queue.pk)
+    if is_stopped(selection):
+        running = selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
+        for other in running.order_by("place")[:AT_ONCE]:
+            _order(selection, other, now=now)
+
+
+def _locked(queue: Queue) -> Selection:
+    selection = Selection.objects.select_for_update(no_key=True).get(queue=queue)
+    selection.queue = queue
+    return selection
+
+
+def _is_due(queue: Queue, query: int) -> bool:
+    found = (
+        Item.objects.filter(queue=queue, query=query)
+        .exclude(order_key=0)
+        .aggregate(
+            judged=Sum("done"),
+            waiting=Count("pk", filter=Q(state=Item.State.OPEN, order_key__gt=0)),
+        )
+    )
+    plan = QueryPlan.objects.filter(selection=queue.pk, query=query).values("judged", "finished_by").first()
+    if plan is None:
+        return False
+    if abs((found["judged"] or 0) - plan["judged"]) >= BATCH:
+        return True
+    is_finished = bool(plan["finished_by"])
+    return bool(found["waiting"]) == is_finished and plan["finished_by"] not in DECIDED
+
+
+def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None) -> None:
+    """Fix what was handed out, look at the audit where a look is due, and plan and store what follows."""
+    queue = selection.queue
+    state = read_state(queue, plan.query_id)
+    _fix(plan, state.last_batch(selection.query_count))
+    planner = _planner(selection, plan, state)
+    known = _known(plan, state)
+    planner.tell(known)
+    _count(plan, state)
+    if plan.finished_by not in DECIDED:
+        stopped = look_at_query(selection, plan, planner.remainder(known, state.unanswered))
+        # Where everything is handed out already, nothing is left to be stopped.
+        if (stopped or is_stopped(selection)) and plan.spent < plan.budget:
+            _stop(plan, planner, known, QueryPlan.Finish.BOUND, now)
+    if plan.finished_by not in DECIDED:
+        batches = planner.batches(_known(plan, state), plan.budget, BATCH)
+        plan.ahead = [[one.handed, one.reached, one.joined] for one in batches]
+    _move(selection, plan, state)
+    _teach(selection, plan, planner.lesson())
+    _settle_finish(selection, plan, state, now)
+    plan.save()
+
+
+def stop_by_hand(queue: Queue, plans: Collection[int], now: datetime) -> int:
+    """Finish the queries of some plans; what is handed out of them may still come in. Returns how many."""
+    with transaction.atomic():
+        selection = _locked(queue)
+        rows = selection.plans.filter(pk__in=plans, finished_by="").select_related("query")
+        running = list(rows.order_by("place"))
+        for plan in running:
+            state = read_state(queue, plan.query_id)
+            _fix(plan, state.last_batch(selection.query_count))
+            planner = _planner(selection, plan, state)
+            _stop(plan, planner, _known(plan, state), QueryPlan.Finish.HAND, now)
+            _count(plan, state)
+            _move(selection, plan, state)
+            plan.save()
+        return len(running)
+
+
+def _fix(plan: QueryPlan, last: int) -> None:
+    """Take over the batches ahead up to `last`: something of them was handed out."""
+    count = max(0, last - plan.begun)
+    for handed, reached, joined in plan.ahead[:count]:
+        plan.begun += 1
+        plan.spent += len(handed)
+        plan.reached += [[document, plan.begun] for document in reached]
+        plan.drawn += [[document, plan.begun, plan.draw] for document in joined]
+    plan.ahead = plan.ahead[count:]
+
+
+def _planner(selection: Selection, plan: QueryPlan, state: QueryState) -> Planner:
+    from labeling.planning import Course, Planner, summed
+
+    pool = selection.queue.pool
+    course = Course(
+        query_id=plan.query.external_id,
+        strategy=selection.strategy,
+        runs=pool.pool_runs.count(),
+        depth=pool.depth,
+        seed=selection.queue.seed,
+        audit_seed=pool.seed,
+        audit_share=pool.audit_share,
+    )
+    return Planner(course, state.entries, summed(bytes(selection.lessons), less=bytes(plan.lesson)))
+
+
+def _known(plan: QueryPlan, state: QueryState) -> Known:
+    from labeling.planning import Known
+
+    return Known(
+        reached=[document for document, _ in plan.reached],
+        drawn=[document for document, _, draw in plan.drawn if draw == plan.draw],
+        used_up=[document for document, _, draw in plan.drawn if draw < plan.draw],
+        spent=plan.spent,
+        free=state.free,
+        labels=state.labels,
+    )
+
+
+def _count(plan: QueryPlan, state: QueryState) -> None:
+    plan.judged = state.judged
+    ours = [row for row in state.items.values() if row.pk in state.touched and row.state in SETTLED]
+    plan.settled = len(ours)
+    plan.found = sum(state.labels.get(document, False) for document in _fixed(plan))
+    last = [state.labels[document] for document, batch in plan.reached if batch and document in state.labels]
+    plan.recent = (sum(last[-BATCH:]) + 1) / (len(last[-BATCH:]) + 2)
+
+
+def _stop(plan: QueryPlan, planner: Planner, known: Known, by: str, now: datetime | None) -> None:
+    """Finish a query by decision. Where its audit has been looked at, documents are drawn anew beyond it."""
+    plan.finished_by, plan.finished_at, plan.ahead = by, now or timezone.now(), []
+    if not plan.looks:
+        return
+    left = sum(document not in set(known.reached) for document in known.drawn)
+    fresh = planner.drawn_anew(known, max(1, left))
+    plan.draw += 1
+    plan.fresh = len(fresh)
+    plan.ahead = [
+        [fresh[place : place + BATCH], [], fresh[place : place + BATCH]]
+        for place in range(0, len(fresh), BATCH)
+    ]
+
+
+def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now: datetime | None) -> None:
+    """Whether a query that nobody stopped is at its end, and by what; undone when items open again."""
+    if plan.finished_by in DECIDED:
+        return
+    fixed = _fixed(plan)
+    waits = any(
+        row.state == Item.State.OPEN and row.document in fixed for row in state.items.values()
+    ) or any(handed for handed, _, _ in plan.ahead)
+    may_get_more = plan.budget < plan.size and _unspent(selection) > 0
+    if waits or may_get_more:
+        plan.finished_by, plan.finished_at = "", None
+    elif not plan.finished_by:
+        rest = plan.size - len({*fixed, *state.free})
+        plan.finished_by = QueryPlan.Finish.BUDGET if rest > 0 else QueryPlan.Finish.POOL
+        plan.finished_at = now or timezone.now()
+
+
+def _fixed(plan: QueryPlan) -> dict[int, int]:
+    """The documents of batches that do not change any more, with the batch of each."""
+    handed = {document: batch for document, batch, _ in plan.drawn}
+    return dict(plan.reached) | handed
+
+
+def _teach(selection: Selection, plan: QueryPlan, lesson: bytes) -> None:
+    from labeling.planning import summed
+
+    if lesson == bytes(plan.lesson):
+        return
+    selection.lessons = summed(bytes(selection.lessons), less=bytes(plan.lesson), more=lesson)
+    plan.lesson = lesson
+    selection.save(update_fields=["lessons"])
+
+
+def _move(selection: Selection, plan: QueryPlan, state: QueryState) -> None:
+    """Store the keys of what lies ahead, and hold back what does not any more."""
+    keys: dict[int, tuple[int, int]] = {}
+    for batch, (handed, _, _) in enumerate(plan.ahead, start=plan.begun + 1):
+        keys |= _shown(selection, plan, state, batch, handed)
+    fixed = _fixed(plan)
+    rows = []
+    for document, row in state.items.items():
+        if document in keys:
+            wanted = keys[document]
+        elif document in fixed:
+            if row.order_key > 0 or row.state != Item.State.OPEN:
+                continue
+            # Settled elsewhere when it was reached, and open again: it comes with the others of its batch.
+            place = key_of(max(fixed[document], 1), plan.place, selection.query_count, LATE)
+            wanted = (place, place)
+        else:
+            wanted = (HELD_BACK, HELD_BACK)
+        second = wanted[1] if selection.queue.bounds[1] > 1 else None
+        is_ours = row.pk in state.movable or row.state != Item.State.OPEN
+        if is_ours and (row.order_key, row.second_key) != (wanted[0], second):
+            rows.append(f"({row.pk}, {wanted[0]}, CAST({'NULL' if second is None else second} AS bigint))")
+    with connection.cursor() as cursor:
+        for first in range(0, len(rows), MOVES):
+            cursor.execute(MOVE.format(rows=", ".join(rows[first : first + MOVES])))
+
+
+def _shown(
+    selection: Selection, plan: QueryPlan, state: QueryState, batch: int, handed: list[int]
+) -> dict[int, tuple[int, int]]:
+    """The two order keys of each document of a batch."""
+    names = {entry.document: entry.document_id for entry in state.entries}
+    pairs = [
+        Candidate(
+            plan.query.external_id,
+            names[document],
+            state.positions[document],
+            str(plan.alike.get(str(document), "")).encode(),
+        )
+        for document in handed
+    ]
+    count, seed = selection.query_count, selection.queue.seed
+    first = {index: place for place, index in enumerate(shown_order(pairs, seed))}
+    other_place = (plan.place + count // 2) % count
+    second = {index: place for place, index in enumerate(shown_order(pairs, seed, opinion=2))}
+    return {
+        document: (
+            key_of(batch, plan.place, count, first[index]),
+            key_of(batch, other_place, count, second[index]),
+        )
+        for index, document in enumerate(handed)
+    }
+
+
+def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> int:
+    """Give batches of the budget that goes where relevant documents turn up, until `reserve` items are free.
+
+    The next batch goes to the query of whose last ten documents most were relevant, among those that have
+    nothing left to hand out; with the fewest judged where that is equal.
+    """
+    if selection.budget_rule != Selection.Rule.GREEDY or is_stopped(selection):
+        return 0
+    granted, left = 0, _unspent(selection)
+    waiting = _free_by_query(queue)
+    while left > 0 and sum(waiting.values()) < reserve:
+        plans = [
+            plan
+            for plan in selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
+            if plan.budget < plan.size
+        ]
+        if not plans:
+            break
+        idle = [plan for plan in plans if not waiting.get(plan.query_id)] or plans
+        best = min(idle, key=lambda plan: (-plan.recent, plan.settled, plan.place))
+        more = min(BATCH, left, best.size - best.budget)
+        best.budget += more
+        best.save(update_fields=["budget"])
+        _order(selection, best, now=now)
+        left, granted = left - more, granted + more
+        waiting = _free_by_query(queue)
+    if granted and not left:
+        for plan in selection.plans.filter(finished_by="").select_related("query"):
+            if not waiting.get(plan.query_id):
+                _order(selection, plan, now=now)
+    return granted
+
+
+def _unspent(selection: Selection) -> int:
+    """What of the budget no query has got."""
+    if selection.budget is None or selection.budget_rule != Selection.Rule.GREEDY:
+        return 0
+    given = selection.plans.aggregate(given=Sum("budget"))["given"] or 0
+    return max(0, selection.budget - given)
+
+
+def _free_by_query(queue: Queue) -> dict[int, int]:
+    free = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0, done=0, leased=0)
+    return dict(free.order_by().values_list("query").annotate(Count("pk")))
+
+
+def _sizes(pool: int) -> dict[int, int]:
+    counted = PoolEntry.objects.filter(pool=pool).order_by().values_list("query").annotate(Count("pk"))
+    return dict(counted)
+
+
+def _places(queue: Queue, sizes: dict[int, int]) -> dict[int, int]:
+    """Which query comes first, drawn by the queue's seed, as `labeling/ordering.py` does."""
+    names = dict(Query.objects.filter(pk__in=sizes).values_list("external_id", "pk"))
+    return {names[name]: place for place, name in enumerate(drawn_queries(names, queue.seed))}
+
+
+def _alike(pool: int, query: int) -> dict[str, int]:
+    """Documents of a query whose texts are alike, with a number for each group."""
+    texts = Document.objects.filter(pool_entries__pool=pool, pool_entries__query=query)
+    groups: dict[bytes, list[int]] = {}
+    for key, title, text in texts.values_list("pk", "title", "text").order_by("pk"):
+        if mark := fingerprint(title, text or ""):
+            groups.setdefault(mark, []).append(key)
+    shared = [group for group in groups.values() if len(group) > 1]
+    return {str(key): number for number, group in enumerate(shared, start=1) for key in group}

@@ -1,0 +1,28 @@
+"""`index_texts SLUG`: make the documents of a collection searchable now."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+from pooling.terminal import progress_bar
+
+
+class Command(InputCommand):
+    help = "Index new and changed texts for search, and say what search found that no run did."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.search_finds import search_finds
+        from pooling.membership import collection_named
+        from pooling.search import index_texts
+
+        collection = collection_named(options["slug"])
+        with progress_bar("Indexing") as report:
+            count = index_texts(collection, report)
+        self.stdout.write(f"{count:,} texts indexed.")
+        if found := search_finds(collection):
+            self.stdout.write(found["sentence"])

@@ -1,0 +1,162 @@
+"""What comes next in a query, from what is known of its documents; without Django.
+
+Documents go by their keys here. The rules are those of `pooling/selection.py`; this is the step from what a
+queue stores of a query to that, and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pooling.audit import drawn_order
+from pooling.bounds import Remainder
+from pooling.selection import Standing, next_batches
+from pooling.strategies import Candidates, candidates_of_query, strategy_named
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A document of a query's pool: its key, its own id, and who found it at which rank."""
+
+    document: int
+    document_id: str
+    rrf: float
+    found_by: Sequence[Sequence[int]]
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a query is being judged: by which strategy, from which seeds, with which share for the audit."""
+
+    query_id: str
+    strategy: str
+    runs: int
+    depth: int
+    seed: int
+    audit_seed: int
+    audit_share: float
+
+
+@dataclass(frozen=True)
+class Known:
+    """reached, drawn: documents of the batches begun; drawn are those of the draw that estimates rest on.
+
+    spent: documents handed out. free: those whose judging costs nothing. labels: the documents with a label;
+    only those of reached documents are looked at, except by `remainder`. used_up: earlier draws, whose labels
+    have been looked at, so that they are known like reached ones.
+    """
+
+    reached: Collection[int]
+    drawn: Collection[int]
+    spent: int
+    free: Collection[int]
+    labels: Mapping[int, bool]
+    used_up: Collection[int] = field(default=())
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A batch to come: what is handed out with it, what the greedy part comes to, what joins the audit."""
+
+    handed: list[int]
+    reached: list[int]
+    joined: list[int]
+
+
+class Planner:
+    """The pool of one query with its strategy and its audit order."""
+
+    def __init__(self, course: Course, entries: Sequence[Entry], lessons: bytes = b"") -> None:
+        """lessons: what the other queries teach, summed, as float64."""
+        self.course = course
+        self.keys = {entry.document_id: entry.document for entry in entries}
+        finds = [(entry.document_id, entry.rrf, entry.found_by) for entry in entries]
+        self.one: Candidates = candidates_of_query(
+            course.query_id, finds, runs=course.runs, depth=course.depth
+        )
+        self.documents = [self.keys[document] for document in self.one.documents]
+        self.number = {document: number for number, document in enumerate(self.documents)}
+        # Strings by code points are in the order of their bytes.
+        bytewise = sorted(range(len(entries)), key=self.one.documents.__getitem__)
+        drawn = drawn_order(course.query_id, np.array(bytewise, dtype=np.int64), course.audit_seed)
+        self.audit_order: list[int] = drawn.tolist()
+        greedy = strategy_named(course.strategy).greedy
+        self.strategy = greedy({course.query_id: self.one}, seed=course.seed)
+        if lessons:
+            self.strategy.heed(np.frombuffer(lessons, dtype=np.float64))
+
+    def tell(self, known: Known) -> None:
+        """Tell the strategy the labels of the documents it has reached, in the order of reaching."""
+        for document in [*known.reached, *known.used_up]:
+            if document in known.labels and document in self.number:
+                self.strategy.tell_number(self.one, self.number[document], known.labels[document])
+
+    def lesson(self) -> bytes:
+        """What the labels told so far teach for other queries, as float64; empty where nothing does."""
+        lesson = self.strategy.lesson(self.one)
+        return b"" if lesson is None else lesson.tobytes()
+
+    def batches(self, known: Known, budget: int, size: int) -> list[Planned]:
+        """The batches that follow, of `size` documents; `tell` comes first."""
+        is_open = ~self._mask([*known.reached, *known.used_up])
+        order = self.strategy.pick(self.one, is_open, int(is_open.sum()))
+        standing = Standing(
+            reached=self._mask([*known.reached, *known.used_up]),
+            drawn=self._mask(known.drawn),
+            free=self._mask(known.free),
+            spent=known.spent,
+        )
+        found = next_batches(
+            order,
+            self.audit_order,
+            standing,
+            budget=budget,
+            audit_share=self.course.audit_share,
+            size=size,
+        )
+        return [
+            Planned(self._documents(one.handed), self._documents(one.reached), self._documents(one.joined))
+            for one in found
+        ]
+
+    def drawn_anew(self, known: Known, count: int) -> list[int]:
+        """The next `count` documents of the audit order that the greedy part has not reached nor any audit
+        held.
+        """
+        taken = {*known.reached, *known.drawn, *known.used_up}
+        return [document for document in self._documents(self.audit_order) if document not in taken][:count]
+
+    def remainder(self, known: Known, unanswered: Collection[int]) -> Remainder:
+        """What the greedy part left, and what the audit found in it: documents not reached, and of those the
+        beginning of the audit order that is judged; what nobody could judge counts as relevant.
+
+        unanswered: documents that were handed out and nobody could judge.
+        """
+        settled = {*known.reached, *known.used_up}
+        size, sampled, relevant = len(self.documents) - len(settled), 0, 0
+        for document in known.drawn:
+            if document in settled:
+                continue
+            if document not in known.labels and document not in unanswered:
+                break
+            sampled += 1
+            relevant += known.labels.get(document, True)
+        return Remainder(size, sampled, relevant)
+
+    def _mask(self, documents: Collection[int]) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        mask = np.zeros(len(self.documents), dtype=bool)
+        mask[[self.number[document] for document in documents if document in self.number]] = True
+        return mask
+
+    def _documents(self, numbers: Sequence[int]) -> list[int]:
+        return [self.documents[number] for number in numbers]
+
+
+def summed(lessons: bytes, less: bytes = b"", more: bytes = b"") -> bytes:
+    """Lessons with some taken out and others put in; empty ones count as nothing."""
+    parts = [(1, lessons), (-1, less), (1, more)]
+    arrays = [sign * np.frombuffer(part, dtype=np.float64) for sign, part in parts if part]
+    return np.sum(arrays, axis=0).tobytes() if arrays else b""

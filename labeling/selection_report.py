@@ -1,0 +1,163 @@
+"""What an adaptive queue says of itself: its order, how far each query is, what finished it, at which risk.
+
+For the page, the HTTP interface and the release. What the audit showed is told only where a look was made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count
+
+from labeling.models import Item, QueryPlan, Queue, Selection
+from labeling.stopping import LEVEL, look_points
+from pooling.models import Collection, Pool
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+FINISHED_BY = {
+    QueryPlan.Finish.BUDGET: "by its budget",
+    QueryPlan.Finish.POOL: "at the end of its pool",
+    QueryPlan.Finish.BOUND: "by a bound on what is missing",
+    QueryPlan.Finish.HAND: "by hand",
+}
+
+
+def selection_of(queue: Queue) -> dict[str, Any] | None:
+    """The order of an adaptive queue with a row for each query; None for a queue with a fixed order.
+
+    `left` counts the pairs of a query that are to be handed out or are held now.
+    """
+    selection = Selection.objects.filter(queue=queue.pk).first()
+    if selection is None:
+        return None
+    open_items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0).order_by()
+    left = dict(open_items.values_list("query").annotate(Count("pk")))
+    plans = list(selection.plans.select_related("query").order_by("query__external_id"))
+    rows = [
+        {**_row(selection, plan), "text": plan.query.text, "left": left.get(plan.query_id, 0)}
+        for plan in plans
+    ]
+    return {**_rule(selection), "finished": _counts(plans), "queries": rows}
+
+
+def frozen_selections(collection: Collection) -> list[dict[str, Any]]:
+    """What a release keeps of the adaptive queues of a collection: the rule, and each query's end.
+
+    `begun` and `draw` say up to which batch documents are certain, and which draw of the audit estimates
+    rest on; with the queue they name every document's part.
+    """
+    selections = Selection.objects.filter(queue__collection=collection).select_related("queue__pool")
+    frozen = []
+    for selection in selections.order_by("queue"):
+        plans = list(selection.plans.select_related("query").order_by("query__external_id"))
+        frozen.append(
+            {
+                "queue": selection.queue.name,
+                "queue_id": selection.queue_id,
+                "pool": selection.queue.pool.name,
+                "pool_version": selection.queue.pool.version,
+                **_rule(selection),
+                "finished": _counts(plans),
+                "queries": [
+                    {**_row(selection, plan), "begun": plan.begun, "draw": plan.draw} for plan in plans
+                ],
+            }
+        )
+    return frozen
+
+
+@dataclass(frozen=True)
+class Part:
+    """What an adaptive queue had made of a pair: its order had come to it, or it was drawn at a place of the
+    draw that estimates rest on, or neither."""
+
+    is_certain: bool = False
+    place: int | None = None
+
+
+def parts_of(pool: Pool, frozen: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Part] | None:
+    """The pairs of an adaptive queue over the pool, by the collection's own ids, as a release froze them.
+
+    None where no adaptive queue over the pool is among `frozen`, or it is gone: then the pool's own choice
+    holds, as it does for pairs that joined the pool later. Of several queues, the newest counts.
+    """
+    of_pool = [one for one in frozen if one["pool"] == pool.name]
+    if not of_pool:
+        return None
+    last = of_pool[-1]
+    plans = QueryPlan.objects.filter(selection=last["queue_id"], selection__queue__pool=pool)
+    by_query = {plan.query.external_id: plan for plan in plans.select_related("query")}
+    if not by_query:
+        return None
+    ids = ("query__external_id", "document", "document__external_id")
+    pairs = Item.objects.filter(queue=last["queue_id"]).exclude(order_key=0).values_list(*ids)
+    parts: dict[tuple[str, str], Part] = {}
+    names: dict[int, str] = {}
+    for query, document, name in pairs.iterator():
+        parts[query, name] = Part()
+        names[document] = name
+    for row in last["queries"]:
+        query, plan = row["query_id"], by_query.get(row["query_id"])
+        if plan is None:
+            continue
+        known = [entry for entry in plan.drawn if entry[1] <= row["begun"]]
+        drawn = [document for document, _, draw in known if draw == row["draw"]]
+        used_up = [document for document, _, draw in known if draw < row["draw"]]
+        reached = [document for document, batch in plan.reached if batch <= row["begun"]]
+        parts |= {(query, names[document]): Part(place=place) for place, document in enumerate(drawn)}
+        certain = [document for document in [*used_up, *reached] if document in names]
+        parts |= {(query, names[document]): Part(is_certain=True) for document in certain}
+    return parts
+
+
+def sentence(selection: Mapping[str, Any]) -> str:
+    """How the queries of a selection ended, in one line."""
+    counts = selection["finished"]
+    ended = [f"{counts[by]:,} {words}" for by, words in FINISHED_BY.items() if counts.get(by)]
+    if counts[""]:
+        ended.append(f"{counts['']:,} not finished")
+    return f"{sum(counts.values()):,} queries: {', '.join(ended) or 'none'}."
+
+
+def _rule(selection: Selection) -> dict[str, Any]:
+    is_looked_at = selection.stop_missing is not None
+    return {
+        "strategy": selection.strategy,
+        "budget": selection.budget,
+        "budget_rule": selection.budget_rule,
+        "budget_floor": selection.budget_floor,
+        "stop_missing": selection.stop_missing,
+        "stop_looks": selection.stop_looks,
+        "stop_over": selection.stop_over if is_looked_at else "",
+        "level": LEVEL / selection.stop_looks if is_looked_at else None,
+        "looks": [look for look in selection.looks if look],
+    }
+
+
+def _row(selection: Selection, plan: QueryPlan) -> dict[str, Any]:
+    looks = [look for look in plan.looks if look]
+    points = look_points(plan.budget, selection.stop_looks)
+    return {
+        "query_id": plan.query.external_id,
+        "pool": plan.size,
+        "budget": plan.budget,
+        "judged": plan.settled,
+        "relevant": plan.found,
+        "finished_by": plan.finished_by,
+        "finished_at": plan.finished_at.isoformat() if plan.finished_at else None,
+        "drawn_anew": plan.fresh,
+        "looks": looks,
+        "next_look": next(iter(points[len(plan.looks) :]), None)
+        if selection.stop_over == Selection.Over.QUERY and not plan.finished_by
+        else None,
+    }
+
+
+def _counts(plans: Iterable[QueryPlan]) -> dict[str, int]:
+    counts = dict.fromkeys(["", *QueryPlan.Finish.values], 0)
+    for plan in plans:
+        counts[plan.finished_by] += 1
+    return counts

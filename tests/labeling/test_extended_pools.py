@@ -1,0 +1,64 @@
+"""A queue over the next version of a pool: only what is new is judged, and labels that are there count."""
+
+from __future__ import annotations
+
+import pytest
+
+from labeling.judged_share import judged_share, judged_share_of_pool
+from labeling.models import Queue
+from labeling.progress import item_counts
+from labeling.qrels import release_qrels
+from labeling.queues import change_state, open_queue
+from pooling.problems import InputError
+from pooling.versions import extend_pool
+from tests.labeling.helpers import judge
+from tests.pooling.test_extension import gamma
+from tests.world import World
+
+
+def pairs(queue: Queue) -> set[tuple[str, str]]:
+    return set(queue.items.values_list("query__external_id", "document__external_id"))
+
+
+def judge_all(world: World, queue: Queue) -> None:
+    for item in queue.items.order_by("pk"):
+        judge(queue, world.ben, item.pk)
+
+
+def test_only_new_pairs_are_queued_and_releases_name_the_version(world: World) -> None:
+    pool = world.build_pool(depth=2)
+    first = open_queue(pool, seed=1)
+    judge_all(world, first)
+    wider = extend_pool(pool, runs=[gamma(world)])
+    before = {row["run"]: (row["before"], row["now"]) for row in judged_share_of_pool(wider)}
+    # Of gamma's first two documents, d3 of q1 and d4 of q2 are new.
+    assert before == {"alpha": (1, 1), "beta": (1, 1), "gamma": (2 / 3, 2 / 3)}
+    second = open_queue(wider, seed=1)
+    assert pairs(second) == {("q1", "d3"), ("q2", "d4")}
+    judge_all(world, second)
+    after = {row["run"]: (row["before"], row["now"]) for row in judged_share(second, item_counts(second))}
+    assert after["gamma"] == (2 / 3, 1)
+    sidecar = release_qrels(world.collection, name="both").sidecar
+    assert [(one["name"], one["version"], one["extends"]) for one in sidecar["pools"]] == [
+        ("first pool, version 2", 2, "first pool"),
+        ("first pool", 1, None),
+    ]
+    assert sidecar["counts"]["pairs"] == 10
+    with pytest.raises(InputError, match="has a label already"):
+        open_queue(wider, name="again", seed=1)
+
+
+def test_what_waits_in_another_queue_waits_there_until_that_is_closed(world: World) -> None:
+    pool = world.build_pool(depth=2)
+    first = open_queue(pool, seed=1)
+    judged = first.items.order_by("pk")[0]
+    judge(first, world.ben, judged.pk)
+    wider = extend_pool(pool, runs=[gamma(world)])
+    assert pairs(open_queue(wider, seed=1)) == {("q1", "d3"), ("q2", "d4")}
+    change_state(first, Queue.State.CLOSED)
+    Queue.objects.filter(pool=wider).delete()
+    done = {(judged.query.external_id, judged.document.external_id)}
+    assert pairs(open_queue(wider, name="rest", seed=1)) == (pairs(first) - done) | {
+        ("q1", "d3"),
+        ("q2", "d4"),
+    }

@@ -1,0 +1,129 @@
+"""Adaptive queues by page, HTTP interface and command."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+from rest_framework.test import APIClient
+
+from labeling.live_options import LiveOptions
+from labeling.models import Queue, Selection
+from labeling.queues import claim
+from tests.labeling.helpers import judge, make_live_pool, make_live_queue
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def api(world: World) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(world.ada)
+    return client
+
+
+def test_a_call_opens_an_adaptive_queue_and_tells_how_it_stands(world: World, api: APIClient) -> None:
+    pool = make_live_pool(world)
+    body = {"adaptive": True, "budget": 6, "stop_missing": 0.1, "stop_looks": 2}
+    opened = api.post(f"/api/pools/{pool.pk}/queue/", body, format="json")
+    assert opened.status_code == 201, opened.json()
+    assert opened.json()["is_adaptive"]
+    assert opened.json()["item_count"] == 6
+    told = api.get(f"/api/queues/{opened.json()['id']}/selection/").json()
+    assert told["strategy"] == "learned"
+    assert (told["budget"], told["stop_looks"], told["level"]) == (6, 2, 0.025)
+    assert [(row["query_id"], row["budget"], row["pool"]) for row in told["queries"]] == [
+        ("q1", 2, 3),
+        ("q2", 2, 3),
+        ("q3", 2, 3),
+    ]
+
+
+def test_a_call_finishes_queries_by_hand(world: World, api: APIClient) -> None:
+    queue = make_live_queue(world)
+    answer = api.post(f"/api/queues/{queue.pk}/finish/", {"queries": ["q1"]}, format="json")
+    assert answer.json() == {"finished": 1}
+    assert api.post(f"/api/queues/{queue.pk}/finish/", {}, format="json").json() == {"finished": 2}
+    assert api.post(f"/api/queues/{queue.pk}/finish/", {"queries": ["x"]}, format="json").status_code == 400
+    assert claim(queue, world.ben, 9).leases == []
+
+
+def test_what_will_not_do_is_one_sentence(world: World, api: APIClient) -> None:
+    pool = make_live_pool(world, strategy="rrf")
+    refused = api.post(f"/api/pools/{pool.pk}/queue/", {"adaptive": True}, format="json")
+    assert refused.status_code == 400
+    assert "does not learn" in refused.json()["detail"]
+    refused = api.post(f"/api/pools/{pool.pk}/queue/", {"budget": 3}, format="json")
+    assert "adaptive" in refused.json()["detail"]
+    assert not Queue.objects.exists()
+    fixed = api.post(f"/api/pools/{pool.pk}/queue/", {}, format="json").json()["id"]
+    assert api.get(f"/api/queues/{fixed}/selection/").status_code == 404
+    assert api.post(f"/api/queues/{fixed}/finish/", {}, format="json").status_code == 409
+
+
+def test_only_who_may_read_or_decide_does(world: World) -> None:
+    queue = make_live_queue(world)
+    for user, read, finish in ((world.vera, 200, 403), (world.ben, 403, 403), (world.dan, 404, 404)):
+        client = APIClient()
+        client.force_authenticate(user)
+        assert client.get(f"/api/queues/{queue.pk}/selection/").status_code == read
+        assert client.post(f"/api/queues/{queue.pk}/finish/", {}, format="json").status_code == finish
+
+
+def test_the_page_opens_shows_and_finishes(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    pool = make_live_pool(world)
+    form = {
+        "pool": pool.pk,
+        "judgments_per_item": 1,
+        "adaptive": "on",
+        "budget": 6,
+        "budget_rule": "share",
+        "stop_missing": 0.2,
+        "stop_looks": "",
+        "stop_over": "query",
+    }
+    opened = client.post("/collections/harbour/queues/new/", form)
+    queue = Queue.objects.get()
+    assert opened["Location"] == queue.get_absolute_url()
+    page = client.get(queue.get_absolute_url()).content.decode()
+    assert "Live order" in page
+    assert "3 queries: 3 not finished." in page
+    assert "20 % of what is relevant is missing" in page
+    client.post(f"/queues/{queue.pk}/finish/", {"query": "q1"})
+    page = client.get(queue.get_absolute_url()).content.decode()
+    assert "1 query finished by hand." in page
+    assert "1 by hand, 2 not finished." in page
+    refused = client.post("/collections/harbour/queues/new/", {**form, "name": "x", "stop_missing": 2})
+    assert "above 0 and below 1" in refused.content.decode()
+
+
+def test_the_page_of_a_fixed_queue_says_nothing_of_a_live_order(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    queue = make_live_queue(world)
+    assert b"Finish all" not in client.get(queue.get_absolute_url()).content
+    Selection.objects.all().delete()
+    assert b"Live order" not in client.get(queue.get_absolute_url()).content
+
+
+def test_the_release_page_says_what_finished_the_queries(world: World, client: Client) -> None:
+    queue = make_live_queue(world, live=LiveOptions(budget=3))
+    while leases := claim(queue, world.ben, 5).leases:
+        for lease in leases:
+            judge(queue, world.ben, lease.item_id)
+    client.force_login(world.ada)
+    made = client.post("/collections/harbour/qrels/new/", {"name": "r", "rule": "majority"})
+    page = client.get(made["Location"]).content.decode()
+    assert "3 queries: 3 by its budget." in page
+
+
+def test_the_command_opens_an_adaptive_queue(world: World) -> None:
+    make_live_pool(world)
+    said = io.StringIO()
+    call_command("open_queue", "harbour", "live pool", "--adaptive", "--budget", "6", stdout=said)
+    assert "6 pairs" in said.getvalue()
+    assert "labels move their order, by learned" in said.getvalue()
+    assert Selection.objects.get().budget == 6

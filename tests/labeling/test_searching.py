@@ -1,0 +1,126 @@
+"""Documents beyond the pool: found, added in a stratum of their own, judged blind, and counted."""
+
+from __future__ import annotations
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from labeling.models import Queue
+from labeling.queues import open_queue
+from labeling.search_finds import search_finds
+from labeling.searching import add_found, query_named, search_for
+from pooling.models import Pool, SearchFind
+from pooling.problems import InputError
+from tests.labeling.helpers import judge, only_lease
+from tests.world import World
+
+
+def queue_of(world: World) -> Queue:
+    """Over the first two of alpha and beta: q2 has d2, d3 and d6."""
+    return open_queue(world.build_pool(depth=2), seed=1)
+
+
+def test_hits_say_what_is_pooled_and_ones_own_verdict_alone(world: World) -> None:
+    queue = queue_of(world)
+    items = {(item.query.external_id, item.document.external_id): item.pk for item in queue.items.all()}
+    judge(queue, world.ben, items["q2", "d6"], "relevant")
+    query = query_named(world.collection, "q2")
+    marks = {}
+    for user in (world.ben, world.cleo):
+        hits = search_for(query, "umbrella bus ferry night", user).hits
+        marks[user.username] = {
+            hit.document.external_id: (hit.in_pool, hit.own_verdict, hit.can_be_added) for hit in hits
+        }
+    assert marks["ben"]["d6"] == (True, "Relevant", False)
+    assert marks["cleo"]["d6"] == (True, "", False)
+    assert marks["cleo"]["d1"] == (False, "", True)
+    assert set(marks["cleo"]) == {"d1", "d2", "d3", "d4", "d5", "d6"}
+
+
+def test_what_is_added_gets_a_queue_of_its_own_and_is_counted(world: World, client: Client) -> None:
+    queue = queue_of(world)
+    query = query_named(world.collection, "q2")
+    # d1 is in alpha's list of q2, at rank 3; d4 and d5 are in no run's.
+    searched = search_for(query, "bus ferry tickets", world.ben).search
+    assert search_finds(world.collection) is None
+    for document in ("d1", "d4", "d5"):
+        add_found(query, document, user=world.ben, like=queue, search=searched)
+    pool = Pool.objects.get(strategy="search")
+    more = Queue.objects.get(pool=pool)
+    assert (more.name, pool.pair_count, more.items.count()) == ("Further documents 1", 3, 3)
+    assert SearchFind.objects.filter(search=searched, added_by=world.ben).count() == 3
+    assert len({item.order_key for item in more.items.all()}) == 3
+    verdicts = {"d1": "relevant", "d4": "relevant", "d5": "not_relevant"}
+    for _ in verdicts:
+        lease = only_lease(more, world.cleo)
+        document = lease.item.document.external_id
+        judge(more, world.cleo, lease.item_id, verdicts[document], lease=str(lease.token))
+    told = search_finds(world.collection)
+    assert told is not None
+    numbers = {name: told[name] for name in ("searches", "added", "labelled", "relevant", "unfound")}
+    assert numbers == {"searches": 1, "added": 3, "labelled": 3, "relevant": 2, "unfound": 1}
+    assert told["sentence"].endswith("33 relevant documents per 100 added that no run found.")
+    client.force_login(world.vera)
+    assert told["sentence"] in client.get(reverse("queue_judged", args=[more.pk])).content.decode()
+
+
+def test_what_cannot_be_added_is_said_and_a_closed_queue_is_followed_by_another(world: World) -> None:
+    queue = queue_of(world)
+    query = query_named(world.collection, "q2")
+    add_found(query, "d1", user=world.ben, like=queue)
+    for document, sentence in {
+        "d1": "was added for this query already",
+        "d2": "A pool holds this document for this query",
+        "none": "There is no document “none”",
+        "nul\0": "There is no document",
+    }.items():
+        with pytest.raises(InputError, match=sentence):
+            add_found(query, document, user=world.cleo, like=queue)
+    with pytest.raises(InputError, match="There is no query “q9”"):
+        query_named(world.collection, "q9")
+    Queue.objects.filter(pool__strategy="search").update(state="closed")
+    add_found(query, "d4", user=world.ben, like=queue)
+    assert Queue.objects.filter(pool__strategy="search").count() == 2
+
+
+def test_the_page_searches_and_adds(world: World, client: Client) -> None:
+    queue = queue_of(world)
+    address = reverse("document_search", args=[queue.pk])
+    for user, status in ((world.dan, 404), (world.vera, 403), (world.ben, 200)):
+        client.force_login(user)
+        assert client.get(address).status_code == status, user
+    asked = {"query": "q2", "words": "bus"}
+    page = client.get(address, asked)
+    assert page.context["result"].search.shown == 1
+    text = page.content.decode()
+    assert "It looks relevant: add it" in text
+    for secret in ("alpha", "beta", "rrf", "first pool,"):
+        assert secret not in text.replace("← first pool", "")
+    posted = {**asked, "search": page.context["result"].search.pk, "document": "d4"}
+    shown = client.post(address, posted, follow=True)
+    assert "Added. It will be judged like any other document." in shown.content.decode()
+    assert shown.context["result"].search.pk == posted["search"]
+    assert "There is no query “q9”" in client.get(address, {"query": "q9"}).content.decode()
+
+
+def test_over_http(world: World) -> None:
+    queue = queue_of(world)
+    client = APIClient()
+    address = f"/api/queues/{queue.pk}/search/"
+    for user, status in ((world.dan, 404), (world.vera, 403), (world.ben, 400)):
+        client.force_authenticate(user)
+        assert client.get(address).status_code == status, user
+        assert client.post(address, {}, format="json").status_code == status, user
+    told = client.get(address, {"query": "q2", "words": "buses night"}).json()
+    assert [(one["id"], one["in_pool"], one["own_verdict"]) for one in told["documents"]] == [
+        ("d1", False, None)
+    ]
+    added = {"query": "q2", "document": "d1", "search": told["search"]}
+    assert client.post(address, added, format="json").status_code == 201
+    assert client.post(address, added, format="json").status_code == 409
+    finds = "/api/collections/harbour/search-finds/"
+    assert client.get(finds).status_code == 403
+    client.force_authenticate(world.vera)
+    assert client.get(finds).json()["added"] == 1

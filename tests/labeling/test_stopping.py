@@ -1,0 +1,177 @@
+"""Stopping by what the audit says: the looks, the bounds and their error, and what follows a stop."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from evaluation.pool_sample import read_sample
+from labeling import adaptive
+from labeling.finishing import finish_queries
+from labeling.labels import current_labels
+from labeling.live_options import LiveOptions
+from labeling.models import QueryPlan, Queue, Selection
+from labeling.qrels import read_release, release_qrels
+from labeling.queues import claim
+from labeling.selection_report import selection_of, sentence
+from labeling.stopping import _look, look_points
+from pooling.bounds import Remainder
+from pooling.models import Query
+from pooling.problems import InputError
+from pooling.selection import Standing, next_batches
+from tests.labeling.helpers import judge, make_live_queue
+from tests.world import World
+
+LOOKS, CAMPAIGNS, QUERIES, POOL = 4, 200, 4, 60
+
+
+def looks_of_a_campaign(seed: int, over: str) -> list[tuple[int, int]]:
+    """(the bound on what is missing, what is) at each look of a campaign with a good order and an audit."""
+    random = np.random.default_rng(seed)
+    selection = Selection(stop_missing=0.1, stop_looks=LOOKS, stop_over=over)
+    relevant = [random.random(POOL) < random.uniform(0.02, 0.4) for _ in range(QUERIES)]
+    orders = [np.argsort(random.normal(size=POOL) - truth, kind="stable") for truth in relevant]
+    audits = [random.permutation(POOL).tolist() for _ in range(QUERIES)]
+    queries = range(QUERIES) if over == "queue" else range(1)
+    found = []
+    for point in look_points(POOL, LOOKS):
+        remainders, known = [], 0
+        missing = 0
+        for query in queries:
+            nothing = np.zeros(POOL, dtype=bool)
+            batches = next_batches(
+                orders[query].tolist(),
+                audits[query],
+                Standing(nothing, nothing, nothing, 0),
+                budget=point,
+                audit_share=0.3,
+            )
+            reached = {number for batch in batches for number in batch.reached}
+            drawn = {number for batch in batches for number in batch.joined} - reached
+            truth = relevant[query]
+            rest = set(range(POOL)) - reached
+            remainders.append(Remainder(len(rest), len(drawn), int(truth[list(drawn)].sum())))
+            missing += int(truth[list(rest - drawn)].sum())
+            known += int(truth[list(reached | drawn)].sum())
+        look = _look(selection, known, remainders, 1)
+        found.append((look["at_most_missing"], missing))
+    return found
+
+
+@pytest.mark.parametrize("over", ["query", "queue"])
+def test_all_looks_of_a_campaign_err_in_at_most_five_of_a_hundred(over: str) -> None:
+    wrong = sum(
+        any(bound is not None and missing > bound for bound, missing in looks_of_a_campaign(seed, over))
+        for seed in range(CAMPAIGNS)
+    )
+    assert wrong / CAMPAIGNS <= 0.05 + 2 * math.sqrt(0.05 * 0.95 / CAMPAIGNS)
+
+
+@pytest.fixture
+def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(adaptive, "BATCH", 2)
+
+
+def one_query(world: World, **options: float | str) -> Queue:
+    """Six documents of one query, half of them drawn, and a generous bound."""
+    live = LiveOptions(**{"stop_missing": 0.9, "stop_looks": 1, **options})
+    return make_live_queue(world, queries=1, documents=6, audit_share=0.5, live=live)
+
+
+def judge_all(queue: Queue, world: World, relevant: bool = True, most: int = 99) -> int:
+    """Judge what comes, until nothing does; returns how many."""
+    count = 0
+    while count < most and (leases := claim(queue, world.ben, min(2, most - count)).leases):
+        for lease in leases:
+            judge(queue, world.ben, lease.item_id, "relevant" if relevant else "not_relevant")
+            count += 1
+    return count
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_a_bound_stops_a_query_and_documents_are_drawn_anew(world: World) -> None:
+    queue = one_query(world)
+    count = judge_all(queue, world)
+    plan = QueryPlan.objects.get(selection=queue.pk)
+    assert plan.finished_by == "bound"
+    (look,) = [look for look in plan.looks if look]
+    assert look["stops"]
+    assert look["level"] == 0.05
+    assert look["at_most_missing"] <= 0.9 / 0.1 * look["found"]
+    assert plan.draw == 2
+    assert plan.fresh >= 1
+    assert count == plan.spent
+    audit = read_sample(queue.pool, release_qrels(world.collection, name="r"), labels(world), 1)
+    (row,) = audit.strata.to_dicts()
+    assert row["sampled"] == plan.fresh
+    assert row["certain"] == count - plan.fresh
+    assert row["remainder"] == 6 - row["certain"]
+
+
+def labels(world: World):  # type: ignore[no-untyped-def]
+    """The labels as a report takes them."""
+    return current_labels(world.collection).frame.select("query_id", "document_id", "relevance")
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_a_run_of_documents_that_are_not_relevant_stops_nothing(world: World) -> None:
+    queue = one_query(world)
+    assert judge_all(queue, world, relevant=False) == 6
+    assert QueryPlan.objects.get(selection=queue.pk).finished_by == "pool"
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_a_bound_over_the_queue_stops_all_queries_at_one_look(world: World) -> None:
+    live = LiveOptions(stop_missing=0.9, stop_looks=1, stop_over="queue")
+    queue = make_live_queue(world, queries=3, documents=4, audit_share=0.5, live=live)
+    judge_all(queue, world)
+    selection = Selection.objects.get(queue=queue)
+    (look,) = selection.looks
+    assert look["stops"]
+    by = set(selection.plans.values_list("finished_by", flat=True))
+    assert "bound" in by
+    assert by <= {"bound", "pool"}
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_an_admin_finishes_a_query_and_the_release_says_by_what(world: World) -> None:
+    queue = make_live_queue(world, queries=2, documents=6, audit_share=0.3, live=LiveOptions(budget=8))
+    judge_all(queue, world, most=2)
+    first = Query.objects.get(items__pk=queue.items.filter(state="done").first().pk)
+    assert finish_queries(queue, [first.external_id], by=world.ada) == 1
+    assert finish_queries(queue, [first.external_id], by=world.ada) == 0
+    judge_all(queue, world)
+    release = release_qrels(world.collection, name="r")
+    (frozen,) = release.sidecar["selections"]
+    assert frozen["finished"] == {"": 0, "budget": 1, "pool": 0, "bound": 0, "hand": 1}
+    assert sentence(frozen) == "2 queries: 1 by its budget, 1 by hand."
+    ends = {row["query_id"]: row["finished_by"] for row in frozen["queries"]}
+    assert ends[first.external_id] == "hand"
+    audit = read_sample(queue.pool, release, read_release(release), 1)
+    assert set(audit.defined) == set(ends)
+    assert audit.sample.height + audit.unsampled.height == 12
+
+
+@pytest.mark.django_db
+def test_what_cannot_be_finished_is_refused(world: World) -> None:
+    queue = make_live_queue(world)
+    with pytest.raises(InputError, match="no query “q9”"):
+        finish_queries(queue, ["q9"])
+    queue.is_adaptive = False
+    with pytest.raises(InputError, match="fixed order"):
+        finish_queries(queue, None)
+
+
+@pytest.mark.django_db
+def test_what_the_audit_shows_is_told_only_where_it_was_looked_at(world: World) -> None:
+    queue = make_live_queue(world, audit_share=0.5, live=LiveOptions(stop_missing=0.1))
+    told = selection_of(queue)
+    assert told is not None
+    assert all(row["looks"] == [] and row["next_look"] for row in told["queries"])
+    assert not {"sampled", "remainder", "audit"} & set(told["queries"][0])
