@@ -8,5 +8,5 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        """Make the work of report and replay jobs known to the background worker."""
-        from evaluation import replays, reports  # noqa: F401
+        """Make the work of this stage's jobs known to the background worker."""
+        from evaluation import campaigns, replays, reports  # noqa: F401

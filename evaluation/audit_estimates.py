@@ -1,14 +1,15 @@
 """What an audit says of runs: estimated recall, differences, relevant documents and what is missing.
 
-Plain values for reports. Each interval says under `covers` which uncertainty it is about: `labels` (which
-documents the audit drew) or `queries and labels` (which queries were asked as well). Where pairs ended as
-"can't judge", an interval spans the two extremes: all of them relevant, and none.
+Plain values for reports. Intervals and bounds are at `confidence`, a share. Each interval says under `covers`
+which uncertainty it is about: `labels` (which documents the audit drew) or `queries and labels` (which
+queries were asked as well). Where pairs ended as "can't judge", an interval spans the two extremes: all of
+them relevant, and none.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,9 +25,8 @@ from evaluation.recall_intervals import (
     interval_of_micro_recall_difference,
     interval_of_total,
 )
-from evaluation.significance import BOOTSTRAP_SAMPLES, mean_intervals
+from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
 
-CONFIDENCE = 0.95
 LABELS = "labels"
 QUERIES_AND_LABELS = "queries and labels"
 # An audit that draws so much of the budget is what a report without one proposes.
@@ -56,6 +56,7 @@ def recall_estimates(
     places: Places,
     cutoffs: Sequence[int],
     *,
+    confidence: float = LEVEL,
     samples: int = BOOTSTRAP_SAMPLES,
     seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
@@ -67,11 +68,12 @@ def recall_estimates(
     """
     known = within_pool(audit, places)
     keys = [(run, k) for run in places.runs for k in cutoffs]
-    means, lows, highs, counted = _macro(audit, known, keys, samples, seed)
+    drawing = {"samples": samples, "seed": seed, "level": confidence}
+    means, lows, highs, counted = _macro(audit, known, keys, drawing)
     result: dict[str, dict[str, Any]] = {run: {} for run in places.runs}
     for at, (run, k) in enumerate(keys):
         top = known.top(run, k)
-        both = [interval_of_micro_recall(sample, top, confidence=CONFIDENCE) for sample in _extremes(audit)]
+        both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in _extremes(audit)]
         macro = {"value": _plain(means[at]), "low": _plain(lows[at]), "high": _plain(highs[at])}
         result[run][f"recall@{k}"] = {
             "micro": spanned(both),
@@ -85,11 +87,13 @@ def within_pool(audit: AuditSample, places: Places) -> Places:
     return places.only(pl.concat([audit.sample.select(PAIR), audit.unsampled]))
 
 
-def difference_estimate(audit: AuditSample, known: Places, first: str, second: str, k: int) -> dict[str, Any]:
+def difference_estimate(
+    audit: AuditSample, known: Places, first: str, second: str, k: int, *, confidence: float = LEVEL
+) -> dict[str, Any]:
     """The micro recall of one run minus that of another with its interval; `known` is of `within_pool`."""
     tops = known.top(first, k), known.top(second, k)
     samples = _extremes(audit)
-    both = [interval_of_micro_recall_difference(one, *tops, confidence=CONFIDENCE) for one in samples]
+    both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
     return spanned(both)
 
 
@@ -109,12 +113,12 @@ def spanned(found: Sequence[LabelInterval]) -> dict[str, Any]:
     }
 
 
-def relevant_estimate(audit: AuditSample) -> dict[str, Any]:
+def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> dict[str, Any]:
     """How many relevant documents the pools of the estimated queries hold, and at most how many of them the
     judged part lacks (exact, over all queries together; None where documents were not drawn alike)."""
-    both = [interval_of_total(sample, confidence=CONFIDENCE) for sample in _extremes(audit)]
+    both = [interval_of_total(sample, confidence=confidence) for sample in _extremes(audit)]
     remainders = audit.remainders(relevant=True)
-    bound = most_missing_in_all(remainders, CONFIDENCE) if audit.simple else None
+    bound = most_missing_in_all(remainders, confidence) if audit.simple else None
     found, seen = spanned(both), [int(sample["relevant"].sum()) for sample in _extremes(audit)]
     if found["high"] is not None:
         found["high"] = min(found["high"], float(seen[-1] + audit.unsampled.height))
@@ -122,18 +126,18 @@ def relevant_estimate(audit: AuditSample) -> dict[str, Any]:
         **found,
         "seen": seen[0],
         "at_most_unseen": None if bound is None else bound - sum(one.relevant for one in remainders),
-        "confidence": CONFIDENCE,
+        "confidence": confidence,
     }
 
 
-def missing_by_query(audit: AuditSample) -> list[dict[str, Any]]:
+def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[dict[str, Any]]:
     """The estimated queries whose remainders can still hold most, with each one's exact bound; 50 at most."""
     if not audit.simple:
         return []
     rows = audit.strata.filter(pl.col("defined") & (pl.col("remainder") > 0))["query_id"].to_list()
     by_query: dict[str, dict[str, Any]] = {}
     for query_id, remainder in zip(rows, audit.remainders(relevant=True), strict=True):
-        bound = most_missing(remainder, CONFIDENCE)
+        bound = most_missing(remainder, confidence)
         held = by_query.setdefault(
             query_id, {"query_id": query_id, "remainder": 0, "sampled": 0, "relevant": 0, "at_most_unseen": 0}
         )
@@ -145,7 +149,9 @@ def missing_by_query(audit: AuditSample) -> list[dict[str, Any]]:
     return ordered[:MOST_QUERIES]
 
 
-def proposal(budgets: Sequence[tuple[int, int]], share: float = PROPOSED_SHARE) -> dict[str, Any]:
+def proposal(
+    budgets: Sequence[tuple[int, int]], share: float = PROPOSED_SHARE, *, confidence: float = LEVEL
+) -> dict[str, Any]:
     """What an audit of `share` would show, from each query's (documents judged, documents in the pool).
 
     Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
@@ -160,7 +166,7 @@ def proposal(budgets: Sequence[tuple[int, int]], share: float = PROPOSED_SHARE) 
         "audit_share": share,
         "documents": sampled,
         "remainder": left,
-        "at_most": most_missing_in_all(remainders, CONFIDENCE) if remainders else 0,
+        "at_most": most_missing_in_all(remainders, confidence) if remainders else 0,
         "each": left / sampled if sampled else None,
     }
 
@@ -185,7 +191,7 @@ def _extremes(audit: AuditSample) -> list[pl.DataFrame]:
 
 
 def _macro(
-    audit: AuditSample, known: Places, keys: Sequence[tuple[str, int]], samples: int, seed: int
+    audit: AuditSample, known: Places, keys: Sequence[tuple[str, int]], drawing: Mapping[str, Any]
 ) -> tuple[Any, Any, Any, int]:
     """Mean, low and high of each key, and the number of queries with a relevant document."""
     weight = pl.col("relevant").cast(pl.Float64) / pl.col("inclusion_probability")
@@ -201,7 +207,7 @@ def _macro(
     if not len(values):
         nothing = np.full(len(keys), np.nan)
         return nothing, nothing, nothing, 0
-    low, high = mean_intervals(np.asarray(values, dtype=np.float64), samples=samples, seed=seed)
+    low, high = mean_intervals(np.asarray(values, dtype=np.float64), **drawing)
     return values.mean(axis=0), low, high, len(values)
 
 

@@ -31,6 +31,9 @@ __all__ = [
 # Runs share a colour only from the ninth on, and then differ by dash; neighbours differ by mark as well, so
 # that no reader needs the colour. Each colour has a contrast of at least 3 to 1 with its background.
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 3), (9, 3, 2, 3), (4, 4), (12, 4), (1, 5))
+# What the legend calls the uncertainty of a curve: as everywhere, the interval is thick and the bounds thin.
+INTERVAL, BOUNDS = "interval: which queries", "bounds: unjudged documents"
+WIDTHS = {INTERVAL: 5, BOUNDS: 1}
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
 
@@ -45,15 +48,17 @@ def recall_curve(
     """The curve of one measure over K, one line per run with its interval as a band.
 
     curve: one row per run and K with the columns `run`, `k`, `mean`, `low`, `high` (`low` and `high` may be
-    missing values: then there is no band). Runs keep the order of `order`, or that of the rows. `narrow` puts
-    the legend below, for a telephone. K is on a logarithmic axis, because the first ranks matter most.
+    missing values: then there is no band), and perhaps `lower_bound` and `upper_bound`: where some differ,
+    they are a lighter band with thin edges, and the legend names both. Runs keep the order of `order`, or
+    that of the rows. `narrow` puts the legend below, for a telephone. K is on a logarithmic axis, because the
+    first ranks matter most.
     """
     runs = list(dict.fromkeys(order if order is not None else curve["run"]))
     look = _Look(runs, DARK if dark else LIGHT, narrow)
     share = {"title": title, "scale": _share_scale(curve)}
-    one = curve["k"].nunique() == 1
-    layers = _dots(curve, look, share) if one else _lines(curve, look, share)
-    return finished(layers, picture_size(len(runs), curve["k"].nunique(), narrow=narrow), look.theme)
+    cutoffs, bounds = curve["k"].nunique(), _has_bounds(curve)
+    layers = (_dots if cutoffs == 1 else _lines)(curve, look, share, bounds=bounds)
+    return finished(layers, picture_size(len(runs), cutoffs, narrow=narrow, bounds=bounds), look.theme)
 
 
 def found_curves(
@@ -93,13 +98,17 @@ def found_curves(
     return finished(layers, picture_size(len(curves), len(shares), narrow=narrow), look.theme)
 
 
-def picture_size(run_count: int, cutoff_count: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of so many runs at so many K, legend included."""
+def picture_size(
+    run_count: int, cutoff_count: int, *, narrow: bool = False, bounds: bool = False
+) -> tuple[int, int]:
+    """Width and height of the picture of so many runs at so many K, legend included; `bounds` are named in
+    it."""
     width = 380 if narrow else 860
+    named = (46 if narrow else 26) * bounds
     if cutoff_count == 1:
-        return width, 70 + 34 * run_count
+        return width, 70 + 34 * run_count + named
     if narrow:
-        return width, 360 + 23 * run_count
+        return width, 360 + 23 * run_count + named
     return width, 500 if run_count > len(LIGHT.runs) else 400
 
 
@@ -151,35 +160,81 @@ class _Look:
         )
 
 
-def _lines(curve: pd.DataFrame, look: _Look, share: dict[str, Any]) -> list[alt.Chart]:
-    """A line with marks for each run over its interval as a band."""
+def _lines(
+    curve: pd.DataFrame, look: _Look, share: dict[str, Any], *, bounds: bool = False
+) -> list[alt.Chart]:
+    """A line with marks for each run over its interval as a band, and over its bounds as a lighter one."""
     import altair as alt
 
     cutoffs = sorted({int(k) for k in curve["k"]})
     base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), color=look.colour())
     height = alt.Y("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
-    band = base.mark_area(opacity=0.03 if look.many else 0.11)
+    strength = (0.03, 0.01) if look.many else (0.11, 0.04)
+    band = base.mark_area(opacity=strength[0]).encode(y=alt.Y("low:Q", **share), y2="high:Q")
     line = base.mark_line(strokeWidth=1.5 if look.many else 2.25)
     mark = base.mark_point(filled=True, size=20 if look.many else 46, opacity=1).encode(y=height)
-    return [
-        band.encode(y=alt.Y("low:Q", **share), y2="high:Q"),
+    curves = [
+        band,
         line.encode(y=height, strokeDash=look.dash()),
         mark if look.many else mark.encode(shape=look.shape()),
     ]
+    if not bounds:
+        return curves
+    lighter = base.mark_area(opacity=strength[1])
+    edge = base.mark_line(opacity=0.25 if look.many else 0.5)
+    ends = [edge.encode(y=alt.Y(f"{end}:Q", **share)) for end in ("lower_bound", "upper_bound")]
+    return [
+        lighter.encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q"),
+        *(_named(end, BOUNDS, look) for end in ends),
+        *curves,
+    ]
 
 
-def _dots(curve: pd.DataFrame, look: _Look, share: dict[str, Any]) -> list[alt.Chart]:
-    """One row per run with its mean as a mark on its interval: a single K is no curve."""
+def _dots(
+    curve: pd.DataFrame, look: _Look, share: dict[str, Any], *, bounds: bool = False
+) -> list[alt.Chart]:
+    """One row per run with its mean as a mark on its interval and bounds: a single K is no curve."""
     import altair as alt
 
     run = alt.Y("run:N", sort=list(look.runs), title=None, axis=alt.Axis(labelLimit=280, grid=False))
     base = alt.Chart(curve).encode(y=run, color=look.colour(legend=False))
     across = alt.X("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
     dot = base.mark_point(filled=True, size=90, opacity=1)
-    return [
-        base.mark_rule(strokeWidth=3, opacity=0.4).encode(x=alt.X("low:Q", **share), x2="high:Q"),
-        dot.encode(x=across, shape=look.shape(legend=False)),
-    ]
+    mark = dot.encode(x=across, shape=look.shape(legend=False))
+    rule = base.mark_rule(opacity=0.5)
+    thick = rule.encode(x=alt.X("low:Q", **share), x2="high:Q")
+    if not bounds:
+        return [thick.encode(strokeWidth=alt.value(3)), mark]
+    thin = rule.encode(x=alt.X("lower_bound:Q", **share), x2="upper_bound:Q")
+    return [_named(thin, BOUNDS, look), _named(thick, INTERVAL, look), mark]
+
+
+def _named(layer: alt.Chart, name: str, look: _Look) -> alt.Chart:
+    """A layer of lines as thick as the legend shows those of `name`."""
+    import altair as alt
+
+    legend = alt.Legend(
+        title=None,
+        # Two legends on one side of a narrow picture would stand beside each other and run out of it.
+        orient="top" if look.narrow else "bottom",
+        direction="vertical" if look.narrow else "horizontal",
+        labelLimit=280,
+        symbolType="stroke",
+        symbolStrokeColor=look.theme.ink,
+        symbolOpacity=0.5,
+        symbolSize=300,
+    )
+    scale = alt.Scale(domain=list(WIDTHS), range=list(WIDTHS.values()))
+    return layer.transform_calculate(band=f"'{name}'").encode(
+        strokeWidth=alt.StrokeWidth("band:N", scale=scale, legend=legend)
+    )
+
+
+def _has_bounds(curve: pd.DataFrame) -> bool:
+    """Whether unjudged documents leave anything open."""
+    if not {"lower_bound", "upper_bound"} <= set(curve.columns):
+        return False
+    return bool((curve["lower_bound"] < curve["upper_bound"]).any())
 
 
 def _cycle(values: Sequence[str], runs: Sequence[str]) -> list[str]:
@@ -242,7 +297,8 @@ def forest(table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool 
 def _share_scale(curve: pd.DataFrame) -> alt.Scale:
     import altair as alt
 
-    highest = curve[["mean", "high"]].max().max()
+    ends = ["mean", "high", *(["upper_bound"] if _has_bounds(curve) else [])]
+    highest = curve[ends].max().max()
     # The next tenth above the highest point, and all of [0, 1] where nothing is known.
     top = math.ceil(10 * float(highest) + 0.2) / 10 if highest <= 1 else 1.0
     return alt.Scale(domain=[0, min(top, 1.0)], nice=False)

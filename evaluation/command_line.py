@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
+
+from pooling.terminal import Writer
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from evaluation.comparison import Comparison
     from evaluation.config import Settings
+    from evaluation.pool_estimates import Basis
     from evaluation.results import Evaluation
 
 CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
 
 HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with coverage and bounds."
-
-
-class Writer(Protocol):
-    """A stream of text: the standard ones, or Django's around them."""
-
-    def write(self, text: str, /) -> Any: ...
-
-    def isatty(self) -> bool: ...
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -34,6 +31,12 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument(
         "--config", metavar="FILE", type=Path, help="settings in TOML; an option named here wins over it"
+    )
+    parser.add_argument(
+        "--pool",
+        metavar="FILE",
+        type=Path,
+        help="the pool behind the labels, as `pool` writes it: estimates from its audit, and what is missing",
     )
     _add_conventions(parser)
     _add_queries(parser)
@@ -69,9 +72,11 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
 
         check_path(options["per_query"])
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags)
+    pool = _pool(options["pool"], queries)
     result = evaluate(
         options["qrels"],
         options["runs"],
+        pool=pool,
         queries=queries,
         strata=strata,
         engine=options["engine"],
@@ -79,13 +84,15 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     )
     if options["per_query"]:
         write_per_query(result, options["per_query"])
+    basis = None if pool is None else _basis(result, pool, options)
     output.write(
         render(
             result,
             options["format"],
             terminal=output.isatty(),
             with_trade_offs=options["trade_offs"],
-            comparisons=_comparisons(result, options),
+            comparisons=_comparisons(result, options, basis),
+            estimates=None if pool is None else _estimates(basis),
         )
     )
     failures = result.below()
@@ -110,18 +117,55 @@ def _add_comparisons(parser: ArgumentParser) -> None:
     )
 
 
-def _comparisons(result: Evaluation, options: Mapping[str, Any]) -> list[Comparison]:
+def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | None:
+    """The pool of the chosen queries."""
+    if path is None:
+        return None
+    from evaluation.inputs import only_queries
+    from pooling.formats.pools import read_pool
+
+    return only_queries(read_pool(path), queries)
+
+
+def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -> Basis | None:
+    """What estimates start from; None where there is too much to read again."""
+    from evaluation.pool_estimates import Basis, recall_cutoffs, too_large
+    from evaluation.pool_file import design_of
+
+    if options["format"] == "csv":
+        raise ValueError("Estimates have no place in CSV; choose table, json, markdown or latex.")
+    if not recall_cutoffs(result):
+        raise ValueError("--pool estimates recall; name recall among the measures.")
+    if too_large(result):
+        return None
+    return Basis.of(result, design_of(pool, options["pool"].name, result))
+
+
+def _estimates(basis: Basis | None) -> dict[str, Any]:
+    from evaluation.pool_estimates import estimates_of
+
+    return estimates_of(basis)
+
+
+def _comparisons(
+    result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None
+) -> list[Comparison]:
     """Every pair of runs at each K of recall; nothing unless asked for."""
     if not options["compare"]:
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
     from evaluation.comparison import compare_at
+    from evaluation.pool_estimates import audited_differences, recall_cutoffs
 
-    cutoffs = [k for name, k in result.keys if name == "recall" and k is not None]
+    cutoffs = recall_cutoffs(result)
     if not cutoffs:
         raise ValueError("--compare compares recall; name recall among the measures.")
-    return compare_at(result, cutoffs, test=options["test"], correction=options["correction"])
+    method = {name: options[name] for name in ("test", "correction")}
+    if basis is None:
+        return compare_at(result, cutoffs, **method)
+    audited = audited_differences(basis, list(result.runs), cutoffs)
+    return compare_at(result, cutoffs, audited=audited, opened=basis.opened, **method)
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:

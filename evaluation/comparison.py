@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.measures import MEASURES, Floats, split_name, titled
-from evaluation.results import Evaluation, percent
+from evaluation.results import Evaluation, percent, share_in_words
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
+    LEVEL,
     PERMUTATIONS,
     TESTS,
     adjusted,
@@ -29,7 +30,8 @@ if TYPE_CHECKING:
 
 # Runs whose coverage differs by more than this were not measured alike: their raw order is not to be read.
 UNEVEN_COVERAGE = 0.05
-LEVEL = 0.05
+# What counts as a small p-value, and the difference in a mean that the power is told for.
+SMALL_P, SEEN_DIFFERENCE = 0.05, 0.05
 BOUNDED = ("recall", "precision")
 COLUMNS = (
     *("first", "second", "measure", "k", "queries", "difference", "low", "high", "p_value", "effect"),
@@ -56,10 +58,10 @@ class Difference:
 class Comparison:
     """Two runs on one measure, over the queries that count for both; positive is in favour of `first`.
 
-    difference, low, high: mean difference and its 95 % bootstrap interval over queries. p_value, test: of
-    that difference, corrected where several pairs were compared. effect: Cohen's d. deviation: standard
-    deviation of the differences. bounds: the least and largest mean difference over all labels that the
-    unjudged documents can get; None for measures without such bounds. settled: queries whose own sign is
+    difference, low, high: mean difference and its bootstrap interval over queries, at `confidence`. p_value,
+    test: of that difference, corrected where several pairs were compared. effect: Cohen's d. deviation:
+    standard deviation of the differences. bounds: the least and largest mean difference over all labels that
+    the unjudged documents can get; None for measures without such bounds. settled: queries whose own sign is
     decided so. open_pairs: unjudged documents that only one of the two has in its first K. estimated:
     interval of the difference of micro recall estimated from an audit sample; estimate: its value;
     more_labels: how many labels more of the audit would decide it. judged: coverage of both. What is
@@ -86,6 +88,7 @@ class Comparison:
     judged: tuple[float | None, float | None]
     estimate: float | None = None
     more_labels: int | None = None
+    confidence: float = LEVEL
 
     @property
     def leader(self) -> str | None:
@@ -113,7 +116,7 @@ class Comparison:
             return f"Not ranked: no query counts for both {self.first} and {self.second}."
         return f"{self._ranked()} {self._queries_sentence()}".strip()
 
-    def power(self, difference: float = LEVEL) -> str:
+    def power(self, difference: float = SEEN_DIFFERENCE) -> str:
         """How many queries it takes to see a difference of that size between these two runs."""
         if self.deviation is None:
             return "Fewer than two queries count, so the power is unknown."
@@ -125,7 +128,7 @@ class Comparison:
         return {**asdict(self), **said}
 
     def _ranked(self) -> str:
-        name = f"{titled(self.measure, self.k)} {_signed(self.difference)}{_span(self.low, self.high)}"
+        name = f"{titled(self.measure, self.k)} {_signed(self.difference)}{self._interval()}"
         if self.leader is None:
             return f"Not ranked ({self.first} − {self.second}: {name}): {self._reason()}"
         one, other = (self.first, self.second) if self.leader == self.first else (self.second, self.first)
@@ -135,6 +138,11 @@ class Comparison:
             else f"by the estimate from the audit, {_between(self.estimated)} in micro recall"
         )
         return f"{one} beats {other} on these queries ({self.first} − {self.second}: {name}), {why}."
+
+    def _interval(self) -> str:
+        """The interval, with its level where that is not the usual one."""
+        span = _span(self.low, self.high)
+        return f"{span} at {share_in_words(self.confidence)}" if span and self.confidence != LEVEL else span
 
     @property
     def settled_by_bounds(self) -> bool:
@@ -171,7 +179,7 @@ class Comparison:
             return ""
         corrected = "" if self.correction == "none" else f" by {self.correction.title()}"
         shown = f"{self.test} p = {self.p_value:.3g}{corrected}, {self.queries:,} queries"
-        rarely = "would rarely" if self.p_value <= LEVEL else "could"
+        rarely = "would rarely" if self.p_value <= SMALL_P else "could"
         return f"Another choice of queries {rarely} turn it ({shown})."
 
 
@@ -184,6 +192,7 @@ class _Method:
     samples: int
     permutations: int
     seed: int
+    confidence: float
 
     def __post_init__(self) -> None:
         if self.test not in TESTS:
@@ -194,7 +203,9 @@ class _Method:
 
         Columns fall into so many groups of equal size, and each is corrected by itself.
         """
-        low, high = difference_intervals(differences, samples=self.samples, seed=self.seed)
+        low, high = difference_intervals(
+            differences, samples=self.samples, seed=self.seed, level=self.confidence
+        )
         drawn = {"permutations": self.permutations, "seed": self.seed}
         p_values = TESTS[self.test](differences, **(drawn if self.test == "randomisation" else {}))
         corrected = np.concatenate([adjusted(part, self.correction) for part in np.split(p_values, groups)])
@@ -226,7 +237,7 @@ def compare(
     >>> found.difference, found.bounds, found.leader
     (0.5, (0.5, 0.5), 'a')
     """
-    method = _Method(test, "none", samples, permutations, seed)
+    method = _Method(test, "none", samples, permutations, seed, evaluation.confidence)
     key = _key(evaluation, measure)
     audited = {} if estimated is None else {(first, second, key[1]): Difference(None, estimated)}
     (made,) = _compared(evaluation, [(first, second)], [key], method, audited)
@@ -244,7 +255,7 @@ def compare_all(
     seed: int = 0,
 ) -> list[Comparison]:
     """Every pair of the evaluation's runs, their p-values corrected for being many."""
-    method = _Method(test, correction, samples, permutations, seed)
+    method = _Method(test, correction, samples, permutations, seed, evaluation.confidence)
     return _compared(evaluation, list(combinations(evaluation.runs, 2)), [_key(evaluation, measure)], method)
 
 
@@ -266,7 +277,7 @@ def compare_at(
     audited: (first, second, k) -> what the audit says of the difference. opened: what `unsettled` has read of
     all runs, so that it is not read again.
     """
-    method = _Method(test, correction, samples, permutations, seed)
+    method = _Method(test, correction, samples, permutations, seed, evaluation.confidence)
     keys = [(measure, _cutoff(evaluation, measure, k)) for k in cutoffs]
     pairs = list(combinations(evaluation.runs, 2))
     return _compared(evaluation, pairs, keys, method, audited, opened)
@@ -364,6 +375,7 @@ def _comparison(evaluation: Evaluation, row: _Row, opened: Unsettled | None, met
         judged=(_judged(evaluation, row.pair[0], deepest), _judged(evaluation, row.pair[1], deepest)),
         estimate=audited.value,
         more_labels=audited.more_labels,
+        confidence=method.confidence,
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -9,8 +11,13 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.models import Report
 from evaluation.report_comparisons import comparisons_asked
-from pooling.api import PROBLEM
+from evaluation.report_deciding import decision, open_deciding_queue
+from labeling.opening import result_of
+from pooling.access import ADMIN
+from pooling.api import PROBLEM, made, making, person
+from pooling.models import Job
 
 
 class ComparisonQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -75,3 +82,78 @@ class ReportComparisons(APIView):
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
         return Response(comparisons_asked(report, values.get("a"), values.get("b"), values.get("k")))
+
+
+class RunPairSerializer(serializers.Serializer[dict[str, object]]):
+    """Two runs of the report and a K of it."""
+
+    a = serializers.CharField()
+    b = serializers.CharField()
+    k = serializers.IntegerField()
+
+
+class DocumentOfQuerySerializer(serializers.Serializer[dict[str, object]]):
+    """A pair, by the collection's own ids."""
+
+    query_id = serializers.CharField()
+    document_id = serializers.CharField()
+
+
+class RunDecisionSerializer(serializers.Serializer[dict[str, object]]):
+    """How two runs stand by the labels as they are now."""
+
+    first = serializers.CharField()
+    second = serializers.CharField()
+    k = serializers.IntegerField()
+    bounds = serializers.ListField(
+        child=serializers.FloatField(), allow_null=True, help_text="Of first minus second."
+    )
+    leader = serializers.CharField(allow_null=True, help_text="The better run whatever comes, or null.")
+    pairs = DocumentOfQuerySerializer(many=True, help_text="To judge next; empty where it is decided.")
+    left = serializers.IntegerField(help_text="Unjudged documents that only one of the two has.")
+    new = serializers.IntegerField(help_text="Labels of such documents since the report.")
+    sentence = serializers.CharField()
+
+
+class DecidingQueueSerializer(serializers.Serializer[dict[str, object]]):
+    """The queue that was opened."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    pairs = serializers.IntegerField()
+    detail = serializers.CharField()
+    url = serializers.CharField()
+
+
+class Deciding(APIView):
+    """The labels that would decide which of two runs is better."""
+
+    @extend_schema(
+        operation_id="reports_deciding",
+        parameters=[RunPairSerializer],
+        responses={200: RunDecisionSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """How two runs stand now, and which pairs to judge next."""
+        report = report_for(request.user, report_id)
+        asked = _pair(report, request.query_params)
+        return Response(decision(report, *asked).to_dict())
+
+    @extend_schema(
+        operation_id="reports_deciding_queue",
+        request=RunPairSerializer,
+        responses={**making(DecidingQueueSerializer), 404: PROBLEM},
+    )
+    def post(self, request: Request, report_id: int) -> Response:
+        """Open a queue of these pairs."""
+        report = report_for(request.user, report_id, ADMIN)
+        opened = open_deciding_queue(report, *_pair(report, request.data), user=person(request))
+        return made(opened if isinstance(opened, Job) else result_of(opened))
+
+
+def _pair(report: Report, values: Any) -> tuple[str, str, int]:
+    asked = RunPairSerializer(data=values)
+    asked.is_valid(raise_exception=True)
+    first, second, k = (asked.validated_data[name] for name in ("a", "b", "k"))
+    comparisons_asked(report, first, second, k)
+    return first, second, k

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django import forms
 
 from evaluation.report_comparisons import Compared, deciding, turned
+from evaluation.report_deciding import decision, queues_of
 
 if TYPE_CHECKING:
     from evaluation.models import Report
@@ -53,9 +54,13 @@ class PairView(forms.Form):
 
 def comparison_context(report: Report, found: Compared, choice: PairChoice) -> dict[str, Any]:
     """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
+    from evaluation.results import share_in_words
+    from evaluation.significance import LEVEL
+
     pairs = found.at(choice.k)
     stored = found.pair(choice.a, choice.b, choice.k)
     wanted = deciding(report, choice.a, choice.b, choice.k)
+    now = decision(report, choice.a, choice.b, choice.k)
     return {
         "choice": choice,
         "runs": found.runs,
@@ -68,12 +73,16 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
         "facts": facts(turned(stored, choice.a), report),
         "settled": stored["settled"],
         "queries": stored["queries"],
+        "decision": now,
+        "decision_bounds": "" if now.bounds is None else _both(list(now.bounds)),
+        "deciding_queues": queues_of(report, choice.a, choice.b, choice.k),
         "labels": wanted.head(MOST_LABELS).to_dicts(),
         "label_count": wanted.height,
         "pairs": [_row(one) for one in pairs[:MOST_PAIRS]],
         "more_pairs": len(pairs) - MOST_PAIRS if len(pairs) > MOST_PAIRS else 0,
         "ranked_count": sum(one["leader"] is not None for one in pairs),
         "pair_count": len(pairs),
+        "level": share_in_words(found.stored.get("confidence", LEVEL)),
         "correction": str(found.stored["correction"]).title(),
         "forest_runs": len(found.runs) - 1,
     }

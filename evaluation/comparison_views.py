@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from urllib.parse import urlencode
+
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts import forest_size
 from evaluation.comparison_page import PairView, comparison_context
 from evaluation.models import Report
 from evaluation.report_comparisons import Compared, compared, deciding_csv, forest_svg
+from evaluation.report_deciding import open_deciding_queue
 from evaluation.report_files import chart_key
+from pooling.access import ADMIN
 from pooling.charting import VARIANTS
+from pooling.models import Job
+from pooling.problems import refusals
+from pooling.views.outcome import person
 
 
 @login_required
@@ -46,6 +55,21 @@ def report_deciding(request: HttpRequest, report_id: int) -> FileResponse:
     name = slugify(f"{shown.name} {chosen.a} {chosen.b} at {chosen.k}") or f"report-{shown.pk}"
     content = deciding_csv(shown, chosen.a, chosen.b, chosen.k)
     return FileResponse(content, as_attachment=True, filename=f"{name}-labels.csv", content_type="text/csv")
+
+
+@login_required
+@require_POST
+def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Open a queue of the pairs that are expected to decide which of two runs is better."""
+    shown = report_for(request.user, report_id, ADMIN)
+    chosen = PairView(request.POST, found=_there(shown)).choice()
+    try:
+        opened = open_deciding_queue(shown, chosen.a, chosen.b, chosen.k, user=person(request))
+    except refusals() as error:
+        messages.error(request, str(error))
+        query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
+        return redirect(f"{reverse('report_comparisons', args=[shown.pk])}?{query}#labels")
+    return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
 
 
 @login_required

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers, TopCounts, share
-from evaluation.scoring import Labels, OrderedRun, Places, ScoredRun, count_up_to, query_numbers
+from evaluation.scoring import Labels, OrderedRun, Places, ScoredRun, query_numbers
 from pooling.formats.ids import Ids, pair_keys
 
 if TYPE_CHECKING:
@@ -46,52 +46,19 @@ def recall_bounds(counts: TopCounts, unjudged: Unjudged) -> tuple[Floats, Floats
     return lower, upper
 
 
-def unjudged_in_given_pool(scored: ScoredRun, pool: Labels, found: Sequence[Places]) -> Unjudged:
-    """Unjudged documents when the pool is given; `pool` holds its pairs without a label (`unjudged_pairs`).
-
-    found: where these stand in the run. A document in the first K counts as unjudged in or out of the pool.
-    """
-    counts = scored.counts
-    queries = pool.query_count
-    pair, position = (
-        np.concatenate([getattr(part, name) for part in found]) for name in ("pair", "position")
-    )
-    pooled_in_top = count_up_to(position, pool.query[pair], counts.cutoffs, queries)
-    size = np.bincount(pool.query, minlength=queries)
-    return Unjudged(counts.retrieved - counts.judged, size[:, None] - pooled_in_top)
-
-
-def unjudged_pairs(pool: pl.DataFrame, labels: Labels) -> Labels:
-    """The pairs of a pool frame (query_id, document_id) without a label, among the queries of the labels.
-
-    Pairs with a negative relevance in the qrels were pooled as well and are added.
-    """
+def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
+    """The pairs of a pool frame (query_id, document_id) without a label, of the queries of the labels: the
+    query's number and the pair's key."""
     import polars as pl
 
-    judged = _pairs_frame(labels, labels.judged)
-    negative = _pairs_frame(labels, ~labels.judged)
+    rows = np.flatnonzero(labels.judged)
+    judged = {"query": labels.query[rows], "document_id": labels.document_ids.gather(rows)}
     query = query_numbers(Ids.of(pool["query_id"]), labels)
     pairs = pl.DataFrame({"query": query, "document_id": pool["document_id"]}).filter(pl.col("query") >= 0)
-    open_pairs = pl.concat([pairs, negative]).unique().join(judged, on=["query", "document_id"], how="anti")
-    open_pairs = open_pairs.sort("query", "document_id")
-    documents = Ids.of(open_pairs["document_id"])
-    numbers = open_pairs["query"].to_numpy()
+    found = pairs.unique().join(pl.DataFrame(judged), on=["query", "document_id"], how="anti").sort("query")
+    numbers = found["query"].to_numpy()
     count = np.bincount(numbers, minlength=labels.query_count)
-    return Labels(
-        queries=labels.queries,
-        query=numbers,
-        documents=documents,
-        keys=pair_keys(labels.queries, count, documents),
-        relevance=np.full(len(open_pairs), -1, dtype=np.int32),
-        min_relevance=labels.min_relevance,
-    )
-
-
-def _pairs_frame(labels: Labels, chosen: npt.NDArray[np.bool_]) -> pl.DataFrame:
-    import polars as pl
-
-    rows = np.flatnonzero(chosen)
-    return pl.DataFrame({"query": labels.query[rows], "document_id": labels.document_ids.gather(rows)})
+    return _key_frame(numbers, pair_keys(labels.queries, count, Ids.of(found["document_id"])))
 
 
 def unjudged_keys(run: OrderedRun, places: Places, labels: Labels, deepest: int) -> pl.DataFrame:
@@ -104,10 +71,11 @@ def unjudged_keys(run: OrderedRun, places: Places, labels: Labels, deepest: int)
 
 
 def unjudged_in_all(labels: Labels, keys: Iterable[pl.DataFrame]) -> Integers:
-    """(Q,) unjudged documents in the union of the runs' first max(K) and of the negative labels.
+    """(Q,) unjudged documents in the union of the runs' first max(K), a pool and the negative labels.
 
-    keys: `unjudged_keys` of every run. Keys stand for documents here: two of one query's n documents share
-    one with a chance of about n² / 2⁶⁵, and would shift a bound by one document.
+    keys: `unjudged_keys` of every run and perhaps `unjudged_in_pool`. Keys stand for documents here: two of
+    one query's n documents share one with a chance of about n² / 2⁶⁵, and would shift a bound by one
+    document.
     """
     import polars as pl
 

@@ -6,17 +6,23 @@ A sample is a frame with one row for each labelled pair: `query_id`, `document_i
 that share one probability below 1 are a simple random sample of a stratum of n/π documents; pairs whose
 probability nobody shares were drawn on their own (priority or Poisson sampling).
 
-Every interval here is about *which labels* were drawn, never about which queries were asked.
+Every interval here is about *which labels* were drawn, never about which queries were asked. The bounds on
+what is missing are those of `pooling/bounds.py`, by which queues stop too.
 """
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
+
+from pooling.bounds import Remainder as Remainder
+from pooling.bounds import largest_unrefuted as largest_unrefuted
+from pooling.bounds import most_missing as most_missing
+from pooling.bounds import most_missing_in_all as most_missing_in_all
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
@@ -115,64 +121,6 @@ class Drawn:
         n = count[self.stratum]
         factor = np.where(many, n / np.maximum(n - 1, 1), 1.0)
         return float((factor * (1 - self.probability) / self.probability**2 * squares).sum())
-
-
-@dataclass(frozen=True)
-class Remainder:
-    """What a query's greedy part left: `size` documents, of which `sampled` were judged and `relevant`
-    found so.
-    """
-
-    size: int
-    sampled: int
-    relevant: int
-
-    def __post_init__(self) -> None:
-        if not 0 <= self.relevant <= self.sampled <= self.size:
-            raise ValueError(f"{self} cannot be: relevant ≤ sampled ≤ size must hold.")
-
-
-def most_missing(remainder: Remainder, confidence: float = 0.95) -> int | None:
-    """The greatest number of relevant documents in a query's remainder that the audit does not rule out.
-
-    One-sided and exact: the largest M with P(at most `relevant` drawn | M) > 1 - confidence under the
-    hypergeometric distribution. The relevant documents of the audit are among the M. None without an audit.
-    """
-    if not remainder.sampled:
-        return None if remainder.size else 0
-    candidates = np.arange(remainder.relevant, remainder.size - (remainder.sampled - remainder.relevant) + 1)
-    chance = stats.hypergeom.cdf(remainder.relevant, remainder.size, candidates, remainder.sampled)
-    return int(candidates[chance > 1 - confidence].max(initial=remainder.relevant))
-
-
-def most_missing_in_all(remainders: Iterable[Remainder], confidence: float = 0.95) -> int | None:
-    """The same bound over several queries together.
-
-    Each relevant document was drawn with at least the smallest sampling fraction f, so the number drawn of
-    M is bounded by the binomial (M, f) (Hoeffding, 1956). None when a query with a remainder has no audit.
-    """
-    open_ones = [remainder for remainder in remainders if remainder.size > 0]
-    if not open_ones:
-        return 0
-    if any(not remainder.sampled for remainder in open_ones):
-        return None
-    relevant = sum(remainder.relevant for remainder in open_ones)
-    possible = sum(remainder.size - remainder.sampled + remainder.relevant for remainder in open_ones)
-    fraction = min(remainder.sampled / remainder.size for remainder in open_ones)
-    if fraction == 1:
-        return relevant
-    return min(possible, largest_unrefuted(relevant, fraction, 1 - confidence))
-
-
-def largest_unrefuted(relevant: int, fraction: float, level: float) -> int:
-    """The largest M with P(Binomial(M, fraction) ≤ relevant) > level."""
-    low, high = relevant, relevant + 1
-    while stats.binom.cdf(relevant, high, fraction) > level:
-        low, high = high, 2 * high
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if stats.binom.cdf(relevant, middle, fraction) > level else (low, middle)
-    return low
 
 
 def remainders_of(sizes: Sequence[int], sample: pl.DataFrame) -> list[Remainder]:

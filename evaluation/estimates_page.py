@@ -21,6 +21,8 @@ METHODS = {
 
 def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
     """The estimates at one K; None for a report that was made before there were any."""
+    from evaluation.results import share_in_words
+
     found: Mapping[str, Any] | None = report.result.get("estimates")
     if found is None:
         return None
@@ -32,7 +34,9 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "queries": found["queries"],
         "sample": found["sample"],
         "relevant": found["relevant"],
+        "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
         "rows": _rows(report, found, k),
+        "judged_before": _judged_before(report, found, k),
         "missing": found["missing"][:MOST_SHOWN],
         "floor": found["floor"],
         "left_out": left_out,
@@ -40,6 +44,22 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "families": found["leave_one_out"].get("families", []),
         "k": k,
     }
+
+
+def _judged_before(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, str]]:
+    """One row per run that the pool's version brought: judged@K without its labels, and with them."""
+    from evaluation.results import percent
+
+    shares: Mapping[str, Any] = (found["pool"] or {}).get("judged_before", {})
+    return [
+        {
+            "run": run,
+            "before": percent(by_k[str(k)]),
+            "after": percent(report.result["runs"][run][f"judged@{k}"]["mean"]),
+        }
+        for run, by_k in shares.items()
+        if str(k) in by_k
+    ]
 
 
 def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:

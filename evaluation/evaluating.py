@@ -14,10 +14,9 @@ from evaluation.coverage import (
     Unjudged,
     recall_bounds,
     unjudged_in_all,
-    unjudged_in_given_pool,
     unjudged_in_one,
+    unjudged_in_pool,
     unjudged_in_union,
-    unjudged_pairs,
 )
 from evaluation.inputs import (
     Runs,
@@ -94,8 +93,8 @@ def evaluate(
     own cutoff, `map`, `mrr`, `rprecision`, `bpref` and `infap` over the whole run; judged is always there.
     runs: {name: path, {query: {document: score}} or frame with query_id, document_id, score, or a function
     that returns one when its turn comes}, or a list of paths. pool: frame (query_id, document_id) of the pool
-    the labels come from, for the bounds of recall; without it the pool is the union of the evaluated runs'
-    first max(k) documents and of the pairs with a negative relevance. queries: only these query ids.
+    the labels come from; the bounds of recall are about it, the evaluated runs' first max(k) documents and
+    the pairs with a negative relevance. queries: only these query ids.
     strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
     thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
     `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. engine:
@@ -172,31 +171,30 @@ def _score_all(
     engine: str,
 ) -> list[tuple[str, ScoredRun, Unjudged]]:
     """Score one run after the other, so that only one is in memory, then count what no label covers."""
-    pooled = None if pool is None else unjudged_pairs(pool, labels)
-    scorer = Scorer(labels, cutoffs, conventions, pooled, queries, several=len(sources) > 1)
+    keyed = len(sources) > 1 or pool is not None
+    scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
     worked = work_runs(sources, scorer, notes, engine)
     scored = {
         name: join_parts([done.part for done in parts], labels, cutoffs) for name, parts in worked.items()
     }
     for name, run in scored.items():
         _refuse_strangers(name, run, queries)
-    unjudged = _unjudged(labels, pooled, scored, worked)
+    unjudged = _unjudged(labels, pool, scored, worked)
     return [(name, scored[name], unjudged[name]) for name in sources]
 
 
 def _unjudged(
     labels: Labels,
-    pooled: Labels | None,
+    pool: pl.DataFrame | None,
     scored: Mapping[str, ScoredRun],
     worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
-    """Per run the documents without a label, in the pool that was given or in the union of the runs."""
-    if pooled is not None:
-        places = {name: [done.in_pool for done in parts if done.in_pool] for name, parts in worked.items()}
-        return {name: unjudged_in_given_pool(run, pooled, places[name]) for name, run in scored.items()}
-    if len(scored) == 1:
+    """Per run the documents without a label, in the union of the runs and of the pool that was given."""
+    if pool is None and len(scored) == 1:
         return {name: unjudged_in_union(run, unjudged_in_one(labels, run)) for name, run in scored.items()}
     keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
+    if pool is not None:
+        keys.append(unjudged_in_pool(pool, labels))
     union = unjudged_in_all(labels, keys)
     return {name: unjudged_in_union(run, union) for name, run in scored.items()}
 
@@ -232,9 +230,12 @@ def _evaluated(
     def of_queries(measure: str) -> Floats:
         return counted(measure_named(measure).function(counts))
 
+    def of_whole_run(measure: str) -> Floats:
+        return counted(measure_named(measure).function(end))[:, 0]
+
+    at_end, end = [measure for measure, k in keys if k is None], counts.whole_run()
     values = dict(zip(at_cutoffs, in_threads(of_queries, at_cutoffs), strict=True))
-    end = counts.whole_run()
-    whole = {measure: counted(measure_named(measure).function(end))[:, 0] for measure, k in keys if k is None}
+    whole = dict(zip(at_end, in_threads(of_whole_run, at_end), strict=True))
     lower, upper = recall_bounds(counts, unjudged)
     beside = {"lower": counted(lower), "upper": counted(upper)}
     beside["mean_of_retrieved"] = np.where(kept[:, None], judged_of_retrieved(counts), np.nan)
@@ -323,4 +324,5 @@ def _plain(number: float) -> float | None:
 
 
 def _pool_in_words(pool: Source | None, deepest: int) -> str:
-    return f"union of the runs' first {deepest}" if pool is None else "as given"
+    union = f"the runs' first {deepest}"
+    return f"union of {union}" if pool is None else f"as given, and {union}"

@@ -150,7 +150,7 @@ def cutoffs_array(k: int | Iterable[int]) -> np.ndarray[Any, np.dtype[np.int64]]
             raise ValueError(f"K is {value}; it must be a whole number of at least 1.")
     if not values:
         raise ValueError("Name at least one K.")
-    return np.unique(np.array(values, dtype=np.int64))
+    return np.array(sorted({int(value) for value in values}), dtype=np.int64)
 
 
 def _as_frame(source: Any, columns: Mapping[str, str], what: str) -> pl.DataFrame:

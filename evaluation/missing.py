@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.measures import Integers
-from evaluation.results import Evaluation, percent
+from evaluation.results import Evaluation, percent, share_in_words
+from evaluation.significance import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LEAST_FOUND_TWICE = 5
-_Z = 1.96
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,7 @@ class Floor:
     """Chao's estimate of the relevant documents that exist at all, from how many runs found each.
 
     seen, once, twice: relevant documents found by at least one, exactly one and exactly two of `runs` runs.
-    total, low, high: the estimate and its 95 % interval; None where too few were found twice.
+    total, low, high: the estimate and its interval at `confidence`; None where too few were found twice.
     """
 
     seen: int
@@ -35,6 +36,7 @@ class Floor:
     total: float | None
     low: float | None
     high: float | None
+    confidence: float = LEVEL
 
     def sentence(self) -> str:
         """The floor in words, with the direction of its error."""
@@ -46,13 +48,13 @@ class Floor:
         return (
             f"At least about {self.total - self.seen:.0f} relevant documents beyond the {self.seen:,} that "
             f"these {self.runs} runs found (Chao2, {self.low - self.seen:.0f} to "
-            f"{self.high - self.seen:.0f}). "
+            f"{self.high - self.seen:.0f} at {share_in_words(self.confidence)}). "
             "A floor: runs find the same easy documents, so that the truth lies above it, often above the "
             "interval."
         )
 
 
-def chao2(seen: int, once: int, twice: int, runs: int) -> Floor:
+def chao2(seen: int, once: int, twice: int, runs: int, *, confidence: float = LEVEL) -> Floor:
     """The bias-corrected estimate seen + (m - 1)/m · once · (once - 1) / (2 · (twice + 1)), log-normal
     interval.
 
@@ -67,25 +69,28 @@ def chao2(seen: int, once: int, twice: int, runs: int) -> Floor:
     if min(seen, once, twice) < 0 or once + twice > seen:
         raise ValueError("Found once and found twice are parts of what was seen.")
     if twice < LEAST_FOUND_TWICE or runs < 2:
-        return Floor(seen, once, twice, runs, None, None, None)
+        return Floor(seen, once, twice, runs, None, None, None, confidence)
     weight = (runs - 1) / runs
     unseen = weight * once * (once - 1) / (2 * (twice + 1))
     if unseen == 0:
-        return Floor(seen, once, twice, runs, float(seen), float(seen), float(seen))
+        return Floor(seen, once, twice, runs, float(seen), float(seen), float(seen), confidence)
     variance = (
         unseen
         + weight**2 * once * (2 * once - 1) ** 2 / (4 * (twice + 1) ** 2)
         + weight**2 * once**2 * twice * (once - 1) ** 2 / (4 * (twice + 1) ** 4)
     )
-    spread = math.exp(_Z * math.sqrt(math.log1p(variance / unseen**2)))
-    return Floor(seen, once, twice, runs, seen + unseen, seen + unseen / spread, seen + unseen * spread)
+    z = NormalDist().inv_cdf(0.5 + confidence / 2)
+    spread = math.exp(z * math.sqrt(math.log1p(variance / unseen**2)))
+    total = seen + unseen
+    return Floor(seen, once, twice, runs, total, seen + unseen / spread, seen + unseen * spread, confidence)
 
 
 def missing_floor(evaluation: Evaluation, depth: int | None = None) -> Floor:
     """`chao2` on the relevant documents in the first `depth` (the deepest K) of the evaluation's runs."""
     times = _found(evaluation, depth).sum(axis=0)
-    counts = [int(np.count_nonzero(times >= 1)), *(int(np.count_nonzero(times == n)) for n in (1, 2))]
-    return chao2(counts[0], counts[1], counts[2], len(evaluation.runs))
+    once, twice = (int(np.count_nonzero(times == n)) for n in (1, 2))
+    seen = int(np.count_nonzero(times >= 1))
+    return chao2(seen, once, twice, len(evaluation.runs), confidence=evaluation.confidence)
 
 
 def leave_one_out(
@@ -156,6 +161,11 @@ def new_retriever_line(table: pd.DataFrame, k: int) -> str:
         return "What a new retriever would lose is unknown: no run keeps a relevant document."
     mean, relative = float(drops["drop"].mean()), float(drops["relative_drop"].mean())
     worst = drops.sort_values("relative_drop", kind="stable").iloc[-1]
+    if relative <= 0:
+        # Queries that keep no relevant document leave the mean, which can raise it.
+        return (
+            f"A new retriever like these would not be under-scored in Recall@{k}, as far as these runs tell."
+        )
     return (
         f"A new retriever like these would be under-scored by about {mean:.3f} Recall@{k} "
         f"({percent(relative)}); the most is {percent(float(worst['relative_drop']))}, for {worst['run']}."

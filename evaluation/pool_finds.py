@@ -9,7 +9,7 @@ from django.db.models import Count, Max, Q, TextField
 from django.db.models.functions import Cast
 
 from labeling.labels import current_labels
-from pooling.models import Pool
+from pooling.models import Collection, Pool
 
 if TYPE_CHECKING:
     import polars as pl
@@ -32,7 +32,7 @@ def pool_diagnostics(pool: Pool) -> dict[str, Any]:
 
 def pool_finds(pool: Pool) -> dict[str, Any] | None:
     """See `pooling.diagnosis.diagnose_labels`, on the labels as they stand; None when the pool has none."""
-    key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{_state_of_labels(pool)}"
+    key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{state_of_labels(pool.collection)}"
     # In a list, since None would look like nothing cached.
     found = cache.get(key)
     if found is None:
@@ -42,9 +42,8 @@ def pool_finds(pool: Pool) -> dict[str, Any] | None:
     return counted
 
 
-def _state_of_labels(pool: Pool) -> str:
+def state_of_labels(collection: Collection) -> str:
     """Changes with every verdict, import and queue of the collection."""
-    collection = pool.collection
     parts = (collection.judgment_events, collection.imported_labels, collection.queues)
     states = [part.order_by().aggregate(last=Max("pk"), count=Count("pk")) for part in parts]
     return "-".join(f"{state['last']}.{state['count']}" for state in states)

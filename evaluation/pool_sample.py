@@ -8,20 +8,25 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Count, Max
 
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
-from pooling.models import Collection, Pool
+from labeling.selection_report import parts_of
+from pooling.models import Collection, Pool, PoolEntry
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.audit_sample import AuditSample
+    from labeling.selection_report import Part
 
 PAIR = ["query_id", "document_id"]
 _KEYS = ("query__external_id", "document__external_id")
 
 
 def pool_to_estimate(collection: Collection) -> Pool | None:
-    """The newest pool whose documents were sampled or are all to be judged; else the newest; else none."""
-    pools = list(collection.pools.all())
+    """The newest pool whose documents were sampled or are all to be judged; else the newest; else none.
+
+    Pairs that were picked one by one are no pool in this sense: nothing can be estimated from them.
+    """
+    pools = list(collection.pools.exclude(strategy__in=Pool.PICKED))
     sampled = [pool for pool in pools if pool.audit_share or pool.budget is None or _samples(pool)]
     return next(iter([*sampled, *pools]), None)
 
@@ -33,14 +38,30 @@ def _samples(pool: Pool) -> bool:
 
 
 def read_sample(pool: Pool, release: QrelsRelease, labels: pl.DataFrame, min_relevance: int) -> AuditSample:
-    """The sample that `labels` (query_id, document_id, relevance; those of the release) are of the pool."""
+    """The sample that `labels` (query_id, document_id, relevance; those of the release) are of the pool.
+
+    What was found by search alone is no part of it: no audit speaks for what search can find.
+    """
     import polars as pl
 
     from evaluation.audit_sample import audit_sample
 
-    judged = labels.filter(pl.col("relevance") >= 0)
+    design = _design(pool, release)
+    searched = _searched(pool.collection).join(design, on=PAIR, how="anti")
+    judged = labels.filter(pl.col("relevance") >= 0).join(searched, on=PAIR, how="anti")
     relevant = judged.select(*PAIR, relevant=pl.col("relevance") >= min_relevance)
-    return audit_sample(_design(pool, release), relevant)
+    return audit_sample(design, relevant)
+
+
+def brought_pairs(pool: Pool) -> pl.DataFrame:
+    """The pairs that this version of a pool brought and that had no label before: query_id, document_id."""
+    brought = _pairs(pool.entries.filter(version=pool.version).values_list(*_KEYS).iterator())
+    return brought.join(_known_before(pool), on=PAIR, how="anti")
+
+
+def _searched(collection: Collection) -> pl.DataFrame:
+    rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
+    return _pairs(rows.values_list(*_KEYS).iterator())
 
 
 def budgets(pool: Pool) -> list[tuple[int, int]]:
@@ -54,34 +75,77 @@ def budgets(pool: Pool) -> list[tuple[int, int]]:
 
 
 def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
-    """The pool's pairs as `audit_sample` wants them."""
+    """The pool's pairs as `audit_sample` wants them.
+
+    Each version of the pool drew its audit among the pairs that it brought, and of them alone it is a sample;
+    what had a label then is certain. An adaptive queue draws once, among all pairs.
+    """
     import polars as pl
 
-    from evaluation.audit_sample import POOL, audit_ranks
-    from pooling.ranking import query_starts
+    from evaluation.audit_sample import POOL
 
     rows = pool.entries.order_by("query_id", "document_id").values_list(
-        *_KEYS, "in_audit", "inclusion_probability"
+        *_KEYS, "in_audit", "inclusion_probability", "version"
     )
     schema = {
         **dict.fromkeys(PAIR, pl.String),
         "in_audit": pl.Boolean,
         "inclusion_probability": pl.Float64,
+        "version": pl.Int64,
     }
     frame = pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
-    starts = query_starts(frame).tolist()
-    heads = frame["query_id"].gather(starts).to_list()
-    ranks = audit_ranks(heads, frame["document_id"], starts, pool.seed)
-    known, unanswered = _known_before(pool), _pairs(release.sidecar.get("cannot_judge", ()))
+    versions = pool.versions()
+    frame = pl.concat([_ranked(frame.filter(version=one.version), one.seed) for one in versions])
+    parts = parts_of(pool, release.sidecar.get("selections", ()))
+    frame = _as_selected(frame, parts).with_columns(
+        draw=pl.col("version") if parts is None else pl.lit(pool.version, dtype=pl.Int64)
+    )
+    known = pl.concat(
+        [
+            _known_before(one).with_columns(draw=pl.lit(one.version, dtype=pl.Int64), known=pl.lit(True))
+            for one in (versions if parts is None else [pool])
+        ]
+    )
+    unanswered = _pairs(release.sidecar.get("cannot_judge", ()))
     return (
-        frame.with_columns(
-            draw=pl.lit(pool.version, dtype=pl.Int64), audit_rank=pl.Series(ranks, dtype=pl.Int64)
-        )
-        .join(known.with_columns(known=pl.lit(True)), on=PAIR, how="left")
+        frame.join(known, on=[*PAIR, "draw"], how="left")
         .join(unanswered.with_columns(cannot_judge=pl.lit(True)), on=PAIR, how="left")
         .with_columns(pl.col("known", "cannot_judge").fill_null(False))
         .select(POOL)
     )
+
+
+def _ranked(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
+    """The pairs that one version brought, each with its place in the audit order of its query."""
+    import polars as pl
+
+    from evaluation.audit_sample import audit_ranks
+    from pooling.ranking import query_starts
+
+    starts = query_starts(frame).tolist()
+    heads = frame["query_id"].gather(starts).to_list()
+    ranks = audit_ranks(heads, frame["document_id"], starts, seed)
+    return frame.with_columns(audit_rank=pl.Series(ranks, dtype=pl.Int64))
+
+
+def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], Part] | None) -> pl.DataFrame:
+    """The design with what an adaptive queue has made of it: what its order reached is certain, what it drew
+    is the audit, whatever the pool's own choice was."""
+    import polars as pl
+
+    if parts is None:
+        return frame
+    schema = {**dict.fromkeys(PAIR, pl.String), "place": pl.Int64, "is_certain": pl.Boolean}
+    rows = [(*pair, part.place, part.is_certain) for pair, part in parts.items()]
+    joined = frame.join(pl.DataFrame(rows, schema=schema, orient="row"), on=PAIR, how="left")
+    is_drawn, in_queue = pl.col("place").is_not_null(), pl.col("is_certain").is_not_null()
+    chosen = pl.when(pl.col("is_certain").fill_null(False)).then(pl.lit(1.0))
+    return joined.with_columns(
+        in_audit=pl.when(in_queue).then(is_drawn).otherwise("in_audit"),
+        inclusion_probability=pl.when(in_queue).then(chosen).otherwise("inclusion_probability"),
+        # What was drawn comes first, so that its labelled beginning has no gaps.
+        audit_rank=pl.when(is_drawn).then("place").otherwise(pl.col("audit_rank") + frame.height),
+    ).drop("place", "is_certain")
 
 
 def _known_before(pool: Pool) -> pl.DataFrame:

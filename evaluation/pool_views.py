@@ -13,6 +13,7 @@ from rest_framework.views import APIView
 
 from evaluation.pool_finds import pool_diagnostics, pool_finds
 from evaluation.serializers import PoolDiagnosticsSerializer
+from labeling.judged_share import judged_share_of_pool
 from pooling.access import pool_for
 from pooling.api import PROBLEM
 from pooling.views.pictures import label_rows
@@ -27,6 +28,7 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
         raise Http404
     found = pool_finds(pool)
     context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": found}
+    context["judged_share"] = judged_share_of_pool(pool) if found else []
     context["label_rows"] = label_rows(pool.diagnostics, found) if found else []
     partial = bool(request.headers.get("HX-Request"))
     return render(

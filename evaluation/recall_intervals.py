@@ -102,20 +102,24 @@ class Kind:
         """Limits that are each wrong at about `level`."""
         left = (1 - self.probabilities) / self.probabilities
         mean, variance = float(left.sum()), float((left / self.probabilities).sum())
-        low = gamma_quantile(level, mean, variance)
-        if self.lightest is None:
-            return self.seen + low, self.value
-        weight = MORE * (1 - self.lightest) / self.lightest
-        return (
-            self.seen + low,
-            self.seen + gamma_quantile(1 - level, mean + weight, variance + weight / self.lightest),
-        )
+        return gamma_limits(self.seen, mean, variance, self.lightest, level)
 
     def most(self, level: float) -> float:
         """The most documents that the sample does not refute at `level`; exact, as `most_missing_in_all`."""
         if self.lightest is None:
             return self.seen
         return self.certain + largest_unrefuted(len(self.probabilities), self.lightest, level)
+
+
+def gamma_limits(
+    seen: float, mean: float, variance: float, lightest: float | None, level: float
+) -> tuple[float, float]:
+    """Limits of `seen` documents and an unseen rest with this mean and variance; `lightest` as in `Kind`."""
+    low = gamma_quantile(level, mean, variance)
+    if lightest is None:
+        return seen + low, seen + mean
+    weight = MORE * (1 - lightest) / lightest
+    return seen + low, seen + gamma_quantile(1 - level, mean + weight, variance + weight / lightest)
 
 
 def gamma_quantile(level: float, mean: float, variance: float) -> float:

@@ -6,12 +6,12 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from evaluation.measures import MEASURES, key_of
-from evaluation.results import Evaluation, decimal, interval, percent
+from evaluation.results import Evaluation, decimal, interval, percent, share_in_words
 
 if TYPE_CHECKING:
     from evaluation.comparison import Comparison
@@ -34,11 +34,12 @@ def render(
     terminal: bool = False,
     with_trade_offs: bool = False,
     comparisons: Sequence[Comparison] = (),
+    estimates: Mapping[str, Any] | None = None,
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
-    with_trade_offs: beside it the table of `evaluation.tradeoffs`; comparisons: of its runs. CSV has no place
-    for either.
+    with_trade_offs: beside it the table of `evaluation.tradeoffs`; comparisons: of its runs; estimates: of
+    `evaluation.pool_estimates`. CSV has no place for any of them.
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
@@ -49,8 +50,10 @@ def render(
             raise ValueError("Comparisons have no place in CSV; choose table, json, markdown or latex.")
         return _csv(evaluation)
     if form == "json":
-        return _json(evaluation, with_trade_offs, comparisons)
+        return _json(evaluation, with_trade_offs, comparisons, estimates)
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
+    if estimates is not None:
+        tables = _with_estimates(tables, evaluation, estimates)
     if comparisons:
         tables.append(comparison_cells(comparisons))
     if form == "table" and terminal:
@@ -86,6 +89,55 @@ def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
     ]
     notes = [sentence for one in shown for sentence in (one.verdict(), *one.warnings, one.power())]
     return Cells(header, tuple(rows), tuple(notes), "Comparisons")
+
+
+def _with_estimates(
+    tables: Sequence[Cells], evaluation: Evaluation, estimates: Mapping[str, Any]
+) -> list[Cells]:
+    """Their table after the others; where nothing can be estimated, why, below the first."""
+    if estimates["runs"]:
+        return [*tables, estimate_cells(evaluation, estimates)]
+    first, *others = tables
+    notes = (*first.notes, *_estimate_notes(evaluation, estimates))
+    return [replace(first, notes=notes), *others]
+
+
+def estimate_cells(evaluation: Evaluation, estimates: Mapping[str, Any]) -> Cells:
+    """One row per run and K: recall over all relevant documents at once as the labels have it and as the
+    audit has it, and the same for the mean over queries."""
+    header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
+    rows = []
+    for run, figures in estimates["runs"].items():
+        for key, found in figures.items():
+            raw, micro, macro = evaluation.runs[run].figures[key], found["micro"], found["macro"]
+            rows.append(
+                (
+                    run,
+                    key.partition("@")[2],
+                    decimal(raw["micro"]),
+                    decimal(micro["value"]) + interval(micro),
+                    micro["method"],
+                    decimal(raw["mean"]),
+                    decimal(macro["value"]) + interval(macro),
+                )
+            )
+    notes = _estimate_notes(evaluation, estimates)
+    return Cells(header, tuple(rows), tuple(notes), "Estimated from the audit")
+
+
+def _estimate_notes(evaluation: Evaluation, estimates: Mapping[str, Any]) -> list[str]:
+    if not estimates["runs"]:
+        return [estimates["sentence"]]
+    notes = [
+        estimates["sentence"],
+        f"[low, high]: {share_in_words(evaluation.confidence)} interval; of micro it covers which labels "
+        "were drawn, of the mean queries and labels together, and that mean errs high.",
+    ]
+    if waiting := estimates["queries"]["not_estimated"]:
+        notes.append(f"Not estimated, as their audit lacks labels: {waiting} queries.")
+    if unused := estimates["sample"]["unused"]:
+        notes.append(f"Not used, as nobody drew them: {unused} labels.")
+    return notes
 
 
 def table_cells(evaluation: Evaluation) -> Cells:
@@ -177,8 +229,8 @@ def _notes(evaluation: Evaluation) -> list[str]:
     made = evaluation.settings["interval"]
     samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
     lines.append(
-        f"[low, high]: {made['level']:.0%} interval, {made['method']}{samples}. Bounds: recall whatever the "
-        f"labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
+        f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. Bounds: recall "
+        f"whatever the labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
     )
     lines += evaluation.warnings()
     lines += [
@@ -231,9 +283,14 @@ def _rich_table(cells: Cells) -> str:
 
 
 def _json(
-    evaluation: Evaluation, with_trade_offs: bool = False, comparisons: Sequence[Comparison] = ()
+    evaluation: Evaluation,
+    with_trade_offs: bool = False,
+    comparisons: Sequence[Comparison] = (),
+    estimates: Mapping[str, Any] | None = None,
 ) -> str:
     content = evaluation.to_dict()
+    if estimates is not None:
+        content["estimates"] = estimates
     if comparisons:
         content["comparisons"] = [{**one.to_dict(), "power": one.power()} for one in comparisons]
     if with_trade_offs:

@@ -12,13 +12,13 @@ import io
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
 from evaluation.models import Report
+from evaluation.pool_estimates import audited_differences, recall_cutoffs
 from evaluation.report_files import (
     LOOK,
     beside,
@@ -33,8 +33,7 @@ from pooling.problems import InputError
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.comparison import Difference
-    from evaluation.report_estimates import Basis
+    from evaluation.pool_estimates import Basis
 
 COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
 PAIR = ["query_id", "document_id"]
@@ -51,39 +50,19 @@ def comparisons_of(basis: Basis) -> dict[str, Any]:
     evaluation = basis.evaluation
     names = list(evaluation.runs)[:MOST_RUNS]
     some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
-    cutoffs = [k for name, k in evaluation.keys if name == "recall" and k is not None]
+    cutoffs = recall_cutoffs(evaluation)
+    audited = audited_differences(basis, names, cutoffs)
     test = "randomisation" if evaluation.labels.query_count <= MOST_RANDOMISED else "t"
-    made = compare_at(some, cutoffs, audited=_audited(basis, names, cutoffs), opened=basis.opened, test=test)
+    made = compare_at(some, cutoffs, audited=audited, opened=basis.opened, test=test)
     return {
         "runs": names,
         "left_out": len(evaluation.runs) - len(names),
         "k": cutoffs,
         "test": test,
         "correction": "holm",
+        "confidence": evaluation.confidence,
         "comparisons": [{**one.to_dict(), "power": one.power()} for one in made],
     }
-
-
-def _audited(
-    basis: Basis, names: Sequence[str], cutoffs: Sequence[int]
-) -> Mapping[tuple[str, str, int | None], Difference]:
-    """What the audit says of each difference; nothing where it cannot estimate any query."""
-    audit = basis.audit
-    if audit is None or not audit.defined:
-        return {}
-    from evaluation.audit_estimates import difference_estimate, more_labels, within_pool
-    from evaluation.comparison import Difference
-
-    held = audit.strata.filter("defined")
-    sampled, left = int(held["sampled"].sum()), audit.unsampled.height
-    known = within_pool(audit, basis.places)
-    found: dict[tuple[str, str, int | None], Difference] = {}
-    for one, other in combinations(names, 2):
-        for k in cutoffs:
-            made = difference_estimate(audit, known, one, other, k)
-            span = None if made["low"] is None else (made["low"], made["high"])
-            found[one, other, k] = Difference(made["value"], span, more_labels(made, sampled, left))
-    return found
 
 
 def unjudged_frame(basis: Basis, qrels: pl.DataFrame) -> pl.DataFrame:

@@ -1,139 +1,33 @@
-"""What a report's recall is worth: estimates from the audit, what is missing, and what a new retriever would
-lose. Plain values, stored under `estimates` beside the measures."""
+"""What a report's recall is worth: the pool behind its release as `pool_estimates.py` wants it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evaluation.pool_sample import budgets, pool_to_estimate, read_sample
+from evaluation.pool_estimates import Basis, PoolDesign
+from evaluation.pool_sample import PAIR, brought_pairs, budgets, pool_to_estimate, read_sample
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.audit_estimates import Places
-    from evaluation.audit_sample import AuditSample
     from evaluation.results import Evaluation
-    from evaluation.unsettled import Unsettled
     from labeling.models import QrelsRelease
     from pooling.models import Collection, Pool
-
-MOST_IDS = 200
-# Lists of so many documents are compared with each other to find near-duplicates; above, each run is its own.
-MOST_COMPARED_LISTS = 20_000
-
-
-@dataclass(frozen=True)
-class Basis:
-    """What estimates and comparisons of one report start from; `audit` is None where no pool was built."""
-
-    evaluation: Evaluation
-    opened: Unsettled
-    places: Places
-    pool: Pool | None
-    audit: AuditSample | None
-
-
-# Queries × deepest K × runs. Above, reading all runs again for what has no label takes too long.
-LARGEST = 20_000_000
-
-
-def too_large(evaluation: Evaluation) -> bool:
-    """Whether a report does without estimates and comparisons."""
-    return evaluation.labels.query_count * int(evaluation.cutoffs[-1]) * len(evaluation.runs) > LARGEST
 
 
 def basis_of(
     collection: Collection, release: QrelsRelease, qrels: pl.DataFrame, evaluation: Evaluation
 ) -> Basis:
     """Read the runs again for their documents without a label, and the pool for its audit."""
-    from evaluation.unsettled import unsettled
-
-    opened = unsettled(evaluation, list(evaluation.runs))
     pool = pool_to_estimate(collection)
-    audit = None
-    if pool is not None:
-        audit = read_sample(pool, release, qrels, evaluation.conventions.min_relevance)
-    return Basis(evaluation, opened, places_of(evaluation, opened), pool, audit)
-
-
-def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
-    """Where every run has the labelled pairs, and the others of its first documents."""
-    import polars as pl
-
-    from evaluation.audit_estimates import Places
-
-    labels, names = evaluation.labels, list(evaluation.runs)
-    ranks = {
-        f"rank_{at}": pl.Series(run.counted.position).cast(pl.UInt32).replace(0, None)
-        for at, run in enumerate(evaluation.runs.values())
-    }
-    numbers = pl.Series("query", labels.query, dtype=pl.Int64)
-    labelled = pl.DataFrame(
-        {"query": numbers, "document_id": labels.document_ids, "label": labels.judged, **ranks}
-    )
-    others = pl.concat([opened.tops[name].select("query", "document_id") for name in names]).unique()
-    for at, name in enumerate(names):
-        place = opened.tops[name].select(
-            "query", "document_id", pl.col("position").cast(pl.UInt32).alias(f"rank_{at}")
-        )
-        others = others.join(place, on=["query", "document_id"], how="left")
-    frame = pl.concat([labelled.filter("label").drop("label"), others.select(labelled.drop("label").columns)])
-    ids = labels.query_ids.gather(frame["query"]).alias("query_id")
-    return Places(frame.select(ids, pl.exclude("query")), tuple(names))
-
-
-def estimates_of(basis: Basis | None) -> dict[str, Any]:
-    """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
-    the report is too large."""
-    from evaluation.missing import missing_floor
-
-    if basis is None:
-        return {
-            **_nothing(),
-            "status": "too large",
-            "sentence": _TOO_LARGE,
-            "floor": None,
-            "leave_one_out": {},
-        }
-    floor = missing_floor(basis.evaluation)
-    return {
-        **_from_audit(basis),
-        "floor": {**floor.__dict__, "sentence": floor.sentence()},
-        "leave_one_out": leave_out(basis.evaluation),
-    }
-
-
-def _from_audit(basis: Basis) -> dict[str, Any]:
-    empty = _nothing()
-    if basis.pool is None or basis.audit is None:
-        return {**empty, "status": "no pool", "sentence": _NO_POOL}
-    audit, pool = basis.audit, basis.pool
-    found = {**empty, "pool": _described(pool), "queries": _queries(audit), "sample": _counts(audit)}
-    if not audit.defined:
-        waits = pool.audit_share > 0 or int(audit.strata["waiting"].sum()) > 0
-        if waits:
-            return {**found, "status": "waiting", "sentence": _waiting_sentence(audit)}
-        would = _would(pool)
-        return {**found, "status": "no audit", "sentence": _proposal_sentence(would), "would": would}
-    from evaluation.audit_estimates import missing_by_query, recall_estimates, relevant_estimate
-
-    cutoffs = [k for name, k in basis.evaluation.keys if name == "recall" and k is not None]
-    relevant = relevant_estimate(audit)
-    return {
-        **found,
-        "status": "estimated",
-        "relevant": relevant,
-        "missing": missing_by_query(audit),
-        "runs": recall_estimates(audit, basis.places, cutoffs),
-        "sentence": _estimated_sentence(audit, relevant),
-    }
-
-
-def _nothing() -> dict[str, Any]:
-    absent = ("pool", "queries", "sample", "relevant", "would")
-    return {**dict.fromkeys(absent), "missing": [], "runs": {}}
+    if pool is None:
+        return Basis.of(evaluation, None)
+    audit = read_sample(pool, release, qrels, evaluation.conventions.min_relevance)
+    basis = Basis.of(evaluation, None)
+    described = {**_described(pool), **_extension(pool, basis, qrels)}
+    return replace(basis, pool=PoolDesign(described, audit, partial(budgets, pool)))
 
 
 def _described(pool: Pool) -> dict[str, Any]:
@@ -141,108 +35,25 @@ def _described(pool: Pool) -> dict[str, Any]:
     return {name: getattr(pool, name) for name in names}
 
 
-def _queries(audit: AuditSample) -> dict[str, Any]:
-    waiting = audit.undefined
-    return {
-        "pool": len(audit.defined) + len(waiting),
-        "estimated": len(audit.defined),
-        "not_estimated": len(waiting),
-        "not_estimated_ids": waiting[:MOST_IDS],
-    }
-
-
-def _counts(audit: AuditSample) -> dict[str, int]:
-    """Pairs of the estimated queries, and the audit documents that still wait in all of them."""
-    held = audit.strata.filter("defined")
-    names = ("pairs", "certain", "remainder", "sampled", "relevant", "unused")
-    return {
-        **{name: int(held[name].sum()) for name in names},
-        "cannot_judge": audit.unanswered,
-        "waiting": int(audit.strata["waiting"].sum()),
-    }
-
-
-def _would(pool: Pool) -> dict[str, Any]:
-    from evaluation.audit_estimates import proposal
-
-    return proposal(budgets(pool))
-
-
-_TOO_LARGE = (
-    "This report is too large for estimates and comparisons. Make one with fewer runs or a smaller deepest K."
-)
-_NO_POOL = (
-    "No pool was built here, so nobody knows how the labelled documents were chosen, and nothing is "
-    "estimated. Build a pool with an audit share, for instance 10 %, and judge it."
-)
-
-
-def _waiting_sentence(audit: AuditSample) -> str:
-    waiting = int(audit.strata["waiting"].sum())
-    return (
-        f"No query can be estimated yet: {waiting:,} audit document{'s' if waiting != 1 else ''} still "
-        f"wait{'' if waiting != 1 else 's'} for a label in this release."
-    )
-
-
-def _proposal_sentence(would: dict[str, Any]) -> str:
-    if not would["documents"]:
-        return "The pool has no audit, and its labels are not complete, so nothing is estimated."
-    return (
-        "The pool has no audit, so what its unjudged documents hold is unknown, not zero. An audit share of "
-        f"{would['audit_share']:.0%} would spend {would['documents']:,} judgments on documents drawn at "
-        f"random from the {would['remainder']:,} left: with none of them relevant, at most "
-        f"{would['at_most']:,} relevant documents would be missing (95 %); each relevant one would stand for "
-        f"about {would['each']:.0f}."
-    )
-
-
-def _estimated_sentence(audit: AuditSample, relevant: dict[str, Any]) -> str:
-    text = (
-        f"About {relevant['value']:,.0f} relevant documents in the pool of {len(audit.defined):,} "
-        f"quer{'y' if len(audit.defined) == 1 else 'ies'} "
-        f"({relevant['low']:,.0f} to {relevant['high']:,.0f}); "
-        f"{relevant['seen']:,} were seen"
-    )
-    unseen = relevant["at_most_unseen"]
-    if unseen is None:
-        return f"{text}."
-    return f"{text}, and at most {unseen:,} were not (95 %, exact)."
-
-
-def leave_out(evaluation: Evaluation) -> dict[str, Any]:
-    """By K: what each run, and each family of near-duplicates, would lose had it not helped to find."""
-    if len(evaluation.runs) < 2:
+def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> dict[str, Any]:
+    """Of a later version of a pool: what it extends, and judged@K of its new runs without the labels that it
+    brought."""
+    if pool.extends is None:
         return {}
-    from evaluation.missing import leave_one_out, new_retriever_line
+    import numpy as np
+    import polars as pl
 
-    families = _families(evaluation)
-    alike = {name: group[0] for group in families for name in group}
-    grouped = any(len(group) > 1 for group in families)
-    found = {}
-    for k in (int(k) for k in evaluation.cutoffs):
-        table = leave_one_out(evaluation, k)
-        by_family = leave_one_out(evaluation, k, families=alike) if grouped else None
-        shown = table if by_family is None else by_family
-        found[str(k)] = {
-            "runs": _rows(table),
-            "families": None if by_family is None else _rows(by_family),
-            "sentence": new_retriever_line(shown, k),
-        }
-    return {"families": [group for group in families if len(group) > 1], "at": found}
-
-
-def _rows(table: Any) -> list[dict[str, Any]]:
-    rows: Sequence[dict[str, Any]] = table.to_dict("records")
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
-
-
-def _families(evaluation: Evaluation) -> list[list[str]]:
-    """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
-    from evaluation.inputs import run_frame
-    from pooling.families import families
-
-    if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:
-        return [[name] for name in evaluation.runs]
-    frames = {name: run_frame(name, evaluation.sources[name]) for name in evaluation.runs}
-    return families(frames, depth=int(evaluation.cutoffs[-1]))
+    evaluation = basis.evaluation
+    new = [run for run in pool.diagnostics["new"]["runs"] if run in evaluation.runs]
+    labelled = brought_pairs(pool).join(qrels.filter(pl.col("relevance") >= 0), on=PAIR, how="semi")
+    brought = basis.places.frame.join(labelled, on=PAIR, how="semi")
+    before: dict[str, dict[str, float | None]] = {run: {} for run in new}
+    for run in new:
+        rank = f"rank_{basis.places.runs.index(run)}"
+        counted = pl.DataFrame({"query_id": evaluation.labels.query_ids}).filter(evaluation.runs[run].scored)
+        found = brought.join(counted, on="query_id", how="semi")[rank].drop_nulls().to_numpy()
+        for k in map(int, evaluation.cutoffs):
+            now = evaluation.figure(run, "judged", k)["mean"]
+            less = np.count_nonzero(found <= k) / (k * max(counted.height, 1))
+            before[run][str(k)] = None if now is None else max(0.0, now - less)
+    return {"extends": pool.extends.name, "judged_before": before}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evaluation.results import Evaluation
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
-LOOK = 1
+LOOK = 2
 # Written by `report_comparisons.py`.
 OTHERS = ("comparisons.json", "unjudged.parquet")
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
@@ -224,12 +224,27 @@ def draw(report: Report, measure: str, variant: str) -> Any:
         for k in cutoffs
     ]
     return charts.recall_curve(
-        pd.DataFrame(rows).astype({"mean": float, "low": float, "high": float}),
+        pd.DataFrame(rows).astype(dict.fromkeys(_NUMBERS, float)),
         dark=variant.startswith("dark"),
         narrow=variant.endswith("narrow"),
         title=titled(measure, cutoffs[0]) if len(cutoffs) == 1 else f"{titled(measure, None)}@K",
     )
 
 
+_NUMBERS = ("mean", "low", "high", "lower_bound", "upper_bound")
+
+
 def _numbers(figure: dict[str, Any]) -> dict[str, Any]:
-    return {name: figure[name] for name in ("mean", "low", "high")}
+    held = (figure["mean"], figure["low"], figure["high"], *(figure.get("bounds") or (None, None)))
+    return dict(zip(_NUMBERS, held, strict=True))
+
+
+def has_bounds(report: Report, measure: str) -> bool:
+    """Whether the picture of a measure shows bounds: unjudged documents leave some number open."""
+    figures = (
+        figure_of(report, run, measure, k)
+        for run in run_names(report)
+        for k in drawn_cutoffs(report, measure)
+    )
+    bounds = [figure.get("bounds") or (None, None) for figure in figures]
+    return any(least is not None and least < most for least, most in bounds)

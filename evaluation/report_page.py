@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 from evaluation.charts import picture_size
 from evaluation.estimates_page import estimates_context
 from evaluation.models import Report
-from evaluation.report_files import chart_key, cutoffs_of, drawn_cutoffs, figure_of, relevant_total, run_names
+from evaluation.report_files import (
+    chart_key,
+    cutoffs_of,
+    drawn_cutoffs,
+    figure_of,
+    has_bounds,
+    relevant_total,
+    run_names,
+)
 from evaluation.report_settings import settings_context
 from evaluation.worst_queries import worst_queries
 from pooling.models import Query
@@ -27,9 +35,11 @@ MOST_IDS = 200
 def report_context(report: Report, choice: Choice) -> dict[str, Any]:
     """Everything the template needs; nothing is measured anew, and the database queries are constant."""
     from evaluation.measures import MEASURES
+    from evaluation.results import share_in_words
 
     result, columns = report.result, cutoffs_of(report, choice.measure)
-    drawn = drawn_cutoffs(report, choice.measure)
+    size = len(run_names(report)), len(drawn_cutoffs(report, choice.measure))
+    bounds_drawn = has_bounds(report, choice.measure)
     coverage = coverage_by_cutoff(report)
     return {
         "choice": choice,
@@ -40,8 +50,9 @@ def report_context(report: Report, choice: Choice) -> dict[str, Any]:
         "measure": MEASURES[choice.measure],
         "measures": [MEASURES[name] for name in report.options["measures"]],
         "chart_key": chart_key(report),
-        "wide_size": picture_size(len(run_names(report)), len(drawn)),
-        "narrow_size": picture_size(len(run_names(report)), len(drawn), narrow=True),
+        "bounds_drawn": bounds_drawn,
+        "wide_size": picture_size(*size, bounds=bounds_drawn),
+        "narrow_size": picture_size(*size, narrow=True, bounds=bounds_drawn),
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
@@ -51,6 +62,7 @@ def report_context(report: Report, choice: Choice) -> dict[str, Any]:
         "micro_rows": micro_rows(report) if choice.measure == "recall" else [],
         "lines": convention_lines(report, choice),
         "interval": result["conventions"]["interval"],
+        "level": share_in_words(result["conventions"]["interval"]["level"]),
         "left_out": left_out_queries(report),
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,

@@ -36,12 +36,14 @@ def settings_context(report: Report, measure: str) -> dict[str, Any]:
 
 
 def _settings(report: Report) -> list[tuple[str, Any]]:
+    from evaluation.results import share_in_words
+
     held = settings_of(report)
     return [
         ("K", held.k),
         ("Measures", held.measures),
         *((name.replace("_", " ").capitalize(), value) for name, value in held.conventions.items()),
-        ("Confidence", f"{100 * (held.confidence or 0):g} %"),
+        ("Confidence", share_in_words(held.confidence or 0)),
         ("Tags told apart", held.tags),
         ("Minimum of queries", held.minimum_queries),
         ("Thresholds", tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items())),

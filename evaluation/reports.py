@@ -11,6 +11,7 @@ from django.db import transaction
 
 from evaluation.config import Settings
 from evaluation.models import Report
+from evaluation.pool_estimates import estimates_of, too_large
 from evaluation.report_choices import (
     MEASURES,
     checked_cutoffs,
@@ -24,7 +25,7 @@ from evaluation.report_choices import (
     strata_chosen,
 )
 from evaluation.report_comparisons import comparisons_of, store_comparisons, unjudged_frame
-from evaluation.report_estimates import basis_of, estimates_of, too_large
+from evaluation.report_estimates import basis_of
 from evaluation.report_files import chart_svg, delete_parts, store_parts
 from evaluation.software import software_versions
 from labeling.qrels import read_release
@@ -154,7 +155,7 @@ def create_report(
     strata = strata_chosen(collection, held.tags)
     name = checked_name(name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report")
     pools = _pools_beyond(collection, runs, cutoffs[-1], conventions)
-    pool = _pool_of_bounds(pools, runs, cutoffs[-1], conventions)
+    pool = _pool_of_bounds(pools)
     qrels = read_release(release)
     evaluation = _evaluation(
         qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool, held, strata
@@ -219,34 +220,13 @@ def _pools_beyond(
     ]
 
 
-def _pool_of_bounds(
-    pools: Sequence[Pool], runs: Sequence[Run], deepest: int, conventions: Conventions
-) -> pl.DataFrame | None:
-    """The pairs on which the bounds of recall rest; None means the first K of the runs and nothing else."""
+def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
+    """The pairs on which the bounds of recall rest beside the first K of the runs."""
     if not pools:
         return None
     import polars as pl
 
-    parts = [pooled_frame(pool) for pool in pools]
-    for run in runs:
-        if not any(_holds(pool, run, deepest, conventions) for pool in pools):
-            parts.append(_top(run, deepest, conventions))
-    return pl.concat(parts).unique()
-
-
-def _holds(pool: Pool, run: Run, deepest: int, conventions: Conventions) -> bool:
-    """Whether the pool has all of the run's first `deepest` documents."""
-    same_order = (pool.ties, pool.scores) == (conventions.ties, conventions.scores)
-    pooled = any(entry.run_id == run.pk for entry in pool.pool_runs.all())
-    return pooled and same_order and pool.depth >= deepest
-
-
-def _top(run: Run, deepest: int, conventions: Conventions) -> pl.DataFrame:
-    from pooling.ranking import order_run
-
-    frame = read_stored_run(run, need_rank=conventions.ties == "rank")
-    ordered = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=deepest)
-    return ordered.select("query_id", "document_id")
+    return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 
 def _options(

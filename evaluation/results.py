@@ -67,6 +67,11 @@ class Evaluation:
     thresholds: Mapping[str, float] = field(default_factory=dict)
     minimum_queries: int | None = None
 
+    @property
+    def confidence(self) -> float:
+        """The level of the intervals."""
+        return float(self.settings.get("interval", {}).get("level", LEVEL))
+
     def below(self) -> list[str]:
         """A sentence for every run's mean that is below its threshold."""
         return [sentence for *_, sentence in below(self.runs, self.thresholds)]
@@ -205,11 +210,11 @@ class Evaluation:
         return pl.concat(parts)
 
     def curve(self, measure: str = "recall") -> pd.DataFrame:
-        """The measure over K: run, k, mean, low, high."""
+        """The measure over K: run, k, mean, low, high, and for recall its lower_bound and upper_bound."""
         table = self.summary()
-        return table.loc[table["measure"] == measure, ["run", "k", "mean", "low", "high"]].reset_index(
-            drop=True
-        )
+        columns = ["run", "k", "mean", "low", "high"]
+        columns += ["lower_bound", "upper_bound"] if measure == "recall" else []
+        return table.loc[table["measure"] == measure, columns].reset_index(drop=True)
 
     def relevant_frame(self) -> pl.DataFrame:
         """Every relevant pair: query_id, document_id, relevance, ranks.
@@ -332,8 +337,7 @@ class Evaluation:
 
     def _level(self, figure: Mapping[str, Any]) -> str:
         """The level of an interval, said where it is not the usual one."""
-        level = self.settings.get("interval", {}).get("level", LEVEL)
-        return "" if level == LEVEL or figure["low"] is None else f" ({100 * level:g} % interval)"
+        return "" if figure["low"] is None else unusual_level(self.confidence)
 
     def _run(self, name: str) -> RunEvaluation:
         if name not in self.runs:
@@ -377,6 +381,16 @@ def decimal(value: float | None) -> str:
 def percent(value: float | None) -> str:
     """One decimal and a percent sign, or a dash for what is undefined."""
     return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def share_in_words(share: float) -> str:
+    """A level of confidence as a whole number of percent, or with the digits that it has: 95 %, 99.9 %."""
+    return f"{100 * share:g} %"
+
+
+def unusual_level(confidence: float) -> str:
+    """The level of an interval, said where it is not the usual one, with a blank before it."""
+    return "" if confidence == LEVEL else f" ({share_in_words(confidence)} interval)"
 
 
 def interval(figure: Mapping[str, Any]) -> str:

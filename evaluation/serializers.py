@@ -72,6 +72,11 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
     runs = serializers.DictField(
         child=serializers.DictField(), help_text="Run name to `measure@k` to mean, low, high and more."
     )
+    estimates = serializers.DictField(
+        required=False,
+        help_text="What the audit of the pool says: `status` and `sentence`, `relevant` documents with "
+        "interval and the bound on what is missing, `runs` to `recall@k` to `micro` and `macro`, and more.",
+    )
     strata = serializers.DictField(
         child=serializers.DictField(),
         required=False,

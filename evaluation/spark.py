@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from evaluation.inputs import RunSource, run_frame
 from evaluation.working import Scorer, Worked, work_here
-from pooling.formats.ids import Words
-from pooling.formats.parts import any_twice, map_range, query_ranges
+from pooling.formats.ids import Words, any_twice
+from pooling.formats.parts import map_range, query_ranges
 from pooling.spark import spark_map
 
 
@@ -89,4 +91,4 @@ def checked(results: list[Done | None]) -> list[Done] | None:
     """The results, unless a range was not plain or a query stands in two of them."""
     plain = [result for result in results if result is not None]
     keys = [key for result in plain for key in result.queries]
-    return None if len(plain) < len(results) or (keys and any_twice(keys)) else plain
+    return None if len(plain) < len(results) or (keys and any_twice(np.concatenate(keys))) else plain

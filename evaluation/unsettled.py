@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PAIR = ["query", "document_id"]
+Numbers: TypeAlias = Integers | Floats
 
 
 @dataclass(frozen=True)
@@ -51,16 +52,15 @@ class DifferenceBounds:
 def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
     """Read the runs again and keep what has no label.
 
-    The pool is that of the evaluation: the one it was given, or the union of all its runs' first documents;
-    pairs with a negative label belong to it, and so does whatever the named runs return.
+    The pool is that of the evaluation: the union of all its runs' first documents, of the pairs with a
+    negative label, and of the pool that it was given.
     """
     import polars as pl
 
     given = pool_frame(evaluation.pool)
-    needed = names if given is not None else list(evaluation.runs)
     known = _labels_frame(evaluation)
     judged = known.filter("judged").select(_PAIR)
-    tops = {name: _unjudged_top(evaluation, name, judged) for name in needed}
+    tops = {name: _unjudged_top(evaluation, name, judged) for name in evaluation.runs}
     parts = [known.filter(~pl.col("judged")).select(_PAIR), *(top.select(_PAIR) for top in tops.values())]
     if given is not None:
         parts.append(_numbered(evaluation, given).select(_PAIR).join(judged, on=_PAIR, how="anti"))
@@ -119,14 +119,21 @@ def difference_bounds(
     if measure == "precision":
         upper, lower = (ahead + mine) / k, (ahead - other) / k
     else:
-        upper = _largest(ahead + mine, relevant + mine, shared + rest)
-        lower = -_largest(other - ahead, relevant + other, shared + rest)
+        lower, upper = recall_difference_limits(ahead, relevant, mine, other, shared + rest)
     counted = evaluation.runs[first].scored & evaluation.runs[second].scored
     lower, upper = (np.where(counted, bound, np.nan) for bound in (lower, upper))
     return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()))
 
 
-def _largest(found: Integers, relevant: Integers, further: Integers) -> Floats:
+def recall_difference_limits(
+    ahead: Numbers, relevant: Numbers, mine: Numbers, other: Numbers, further: Numbers
+) -> tuple[Floats, Floats]:
+    """(Q,) least and largest difference of recall: see `difference_bounds`, where further is b + w."""
+    lower = -_largest(other - ahead, relevant + other, further)
+    return lower, _largest(ahead + mine, relevant + mine, further)
+
+
+def _largest(found: Numbers, relevant: Numbers, further: Numbers) -> Floats:
     """found / relevant, or over `further` relevant documents as well where it is negative; 0/0 is 0."""
     below = np.where(found >= 0, relevant, relevant + further)
     return found / np.maximum(below, 1)

@@ -2,7 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from evaluation import api, comparison_api, comparison_views, pool_views, replay_api, replay_views, views
+from evaluation import (
+    api,
+    comparison_api,
+    comparison_views,
+    plan_api,
+    plan_views,
+    pool_views,
+    replay_api,
+    replay_views,
+    views,
+)
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", views.reports, name="reports"),
@@ -19,6 +29,7 @@ urlpatterns: list[URLPattern] = [
         comparison_views.report_deciding,
         name="report_deciding",
     ),
+    path("reports/<int:report_id>/comparisons/decide/", comparison_views.report_decide, name="report_decide"),
     path(
         "reports/<int:report_id>/comparisons/forest/<slug:variant>.svg",
         comparison_views.report_forest,
@@ -36,6 +47,7 @@ urlpatterns: list[URLPattern] = [
         name="replay_download",
     ),
     path("replays/<int:replay_id>/<slug:variant>.svg", replay_views.replay_chart, name="replay_chart"),
+    path("collections/<slug:slug>/plan/", plan_views.plan_page, name="plan"),
     path("collections/<slug:slug>/pools/<int:pool_id>/finds/", pool_views.finds, name="pool_finds"),
 ]
 api_urlpatterns: list[URLPattern] = [
@@ -46,8 +58,10 @@ api_urlpatterns: list[URLPattern] = [
         comparison_api.ReportComparisons.as_view(),
         name="api_report_comparisons",
     ),
+    path("reports/<int:report_id>/deciding/", comparison_api.Deciding.as_view(), name="api_deciding"),
     path("collections/<slug:slug>/replays/", replay_api.Replays.as_view(), name="api_replays"),
     path("replays/<int:replay_id>/", replay_api.ReplayResult.as_view(), name="api_replay"),
+    path("collections/<slug:slug>/plan/", plan_api.Plan.as_view(), name="api_plan"),
     path(
         "pools/<int:pool_id>/diagnostics/",
         pool_views.PoolDiagnostics.as_view(),

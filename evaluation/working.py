@@ -10,7 +10,7 @@ from evaluation.conventions import Conventions
 from evaluation.coverage import unjudged_keys
 from evaluation.inputs import RunSource, map_run, only_queries
 from evaluation.measures import Integers
-from evaluation.scoring import Labels, Places, RunPart, arrange_run, find_pairs, score_part
+from evaluation.scoring import Labels, RunPart, arrange_run, score_part
 
 if TYPE_CHECKING:
     import polars as pl
@@ -25,7 +25,6 @@ class Worked:
     """What one part of a run leaves behind: its score, and what the bounds of recall need of it."""
 
     part: RunPart
-    in_pool: Places | None
     keys: pl.DataFrame | None
 
 
@@ -33,25 +32,21 @@ class Worked:
 class Scorer:
     """Called with some whole queries of a run: what they come to.
 
-    pooled: the pairs of a given pool without a label; else, with `several` runs, what no label covers is
-    told by keys. queries: only these.
+    keyed: whether to tell what no label covers, pair by pair; for a single run counting is enough. queries:
+    only these.
     """
 
     labels: Labels
     cutoffs: Integers
     conventions: Conventions
-    pooled: Labels | None
     queries: Collection[str] | None
-    several: bool
+    keyed: bool
 
     def __call__(self, rows: pl.DataFrame | PlainRows) -> Worked:
         run = arrange_run(only_queries(rows, self.queries), self.labels, self.conventions)
         part = score_part(run, self.labels, self.cutoffs, self.conventions)
-        if self.pooled is not None:
-            return Worked(part, find_pairs(run, self.pooled), None)
         deepest = int(self.cutoffs[-1])
-        keys = unjudged_keys(run, part.places, self.labels, deepest) if self.several else None
-        return Worked(part, None, keys)
+        return Worked(part, unjudged_keys(run, part.places, self.labels, deepest) if self.keyed else None)
 
     @property
     def with_rank(self) -> bool:
@@ -60,9 +55,7 @@ class Scorer:
 
     def prepare(self) -> None:
         """Compute now what several threads will read."""
-        for pairs in (self.labels, self.pooled):
-            if pairs is not None:
-                pairs.prepare()
+        self.labels.prepare()
 
 
 def work_runs(

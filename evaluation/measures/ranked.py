@@ -37,7 +37,10 @@ class Grades:
     def ideal(self) -> tuple[Integers, Integers, Floats]:
         """The best order of every query's gains: query, position (1-based) and gain of each."""
         gains = np.flatnonzero(self.relevance > 0)
-        order = gains[np.lexsort((-self.relevance[gains].astype(np.int64), self.query[gains]))]
+        gain = self.relevance[gains].astype(np.int64)
+        most = int(gain.max(initial=0))
+        # One number to sort by, and where all labels of a query are alike it is sorted already.
+        order = gains[np.argsort(self.query[gains] * (most + 1) + (most - gain), kind="stable")]
         query = self.query[order]
         return (
             query,

@@ -97,3 +97,21 @@ def test_a_single_k_is_drawn_as_one_row_per_run() -> None:
 def test_the_specification_loads_nothing_from_elsewhere() -> None:
     text = json.dumps(charts.recall_curve(make_curve("a")).to_dict()["layer"])
     assert "http" not in text
+
+
+@pytest.mark.parametrize("narrow", [False, True])
+@pytest.mark.parametrize("cutoffs", [[1, 3, 5], [3]])
+def test_bounds_are_drawn_within_the_picture_and_named(cutoffs: list[int], narrow: bool) -> None:
+    curve = make_curve("a", "b")
+    curve = curve[curve["k"].isin(cutoffs)].assign(lower_bound=0.02, upper_bound=0.83)
+    svg = charts.to_svg(charts.recall_curve(curve, narrow=narrow)).decode()
+    width, height = charts.picture_size(2, len(cutoffs), narrow=narrow, bounds=True)
+    assert f'width="{width}" height="{height}"' in svg
+    assert all(f">{words}</text>" in svg for words in (charts.INTERVAL, charts.BOUNDS))
+    assert ">0.9</text>" in svg or ">0.8</text>" in svg  # the axis reaches as far as they do
+
+
+def test_bounds_that_leave_nothing_open_are_not_drawn() -> None:
+    judged = make_curve("a").assign(lower_bound=0.1, upper_bound=0.1)
+    drawn, plain = (charts.recall_curve(curve).to_dict() for curve in (judged, make_curve("a")))
+    assert drawn["layer"] == plain["layer"]

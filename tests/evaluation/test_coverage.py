@@ -61,6 +61,16 @@ def test_bounds_with_a_given_pool(k: int, lower: float, upper: float) -> None:
     ] == pytest.approx([lower, upper])
 
 
+def test_a_given_pool_does_not_hide_what_another_run_returns() -> None:
+    result = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3, pool=pool("a", "b", "n", "w"))
+    alone = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3)
+
+    for run in ("one", "other"):
+        lower, upper = result.figure(run, "recall", 3)["bounds"]
+        assert lower < alone.figure(run, "recall", 3)["bounds"][0]
+        assert upper == alone.figure(run, "recall", 3)["bounds"][1]
+
+
 def test_an_unjudged_document_in_the_top_counts_even_outside_the_given_pool() -> None:
     bounds = evaluate(QRELS, {"one": ONE}, k=3, pool=pool("a", "b", "n")).figure("one", "recall", 3)["bounds"]
 

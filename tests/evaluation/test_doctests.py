@@ -15,6 +15,7 @@ import pytest
         "conventions",
         "coverage",
         "evaluating",
+        "expected_width",
         "missing",
         "strata",
         "tradeoffs",

@@ -14,10 +14,10 @@ from tests.evaluation.test_comparison import ranked
 def test_the_floor_and_its_interval_by_hand() -> None:
     # 4/5 · 10 · 9 / (2 · 9) = 4 more. Variance 4 + 0.64 · 10 · 361 / 324 + 0.64 · 100 · 8 · 81 / 26244.
     floor = chao2(seen=40, once=10, twice=8, runs=5)
-    spread = math.exp(1.96 * math.sqrt(math.log(1 + (4 + 7.130864 + 1.580247) / 16)))
+    spread = math.exp(1.959964 * math.sqrt(math.log(1 + (4 + 7.130864 + 1.580247) / 16)))
 
     assert floor.total == pytest.approx(44)
-    assert floor.low == pytest.approx(40 + 4 / spread)
+    assert floor.low == pytest.approx(40 + 4 / spread, rel=1e-6)
     assert floor.high == pytest.approx(40 + 4 * spread, rel=1e-6)
     assert "At least about 4 relevant documents beyond the 40" in floor.sentence()
     assert "A floor" in floor.sentence()
@@ -103,6 +103,8 @@ def test_the_loss_is_said_in_a_sentence() -> None:
     assert line.startswith("A new retriever like these would be under-scored by about")
     assert "33.3 %, for " in line
     assert "unknown" in new_retriever_line(table.iloc[:0], 2)
+    raised = table.assign(drop=-0.01, relative_drop=-0.02)
+    assert "would not be under-scored" in new_retriever_line(raised, 2)
 
 
 def test_a_cutoff_that_was_not_evaluated_is_refused() -> None:

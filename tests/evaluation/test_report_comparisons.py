@@ -13,10 +13,11 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from evaluation.config import Settings
 from evaluation.models import Report
+from evaluation.pool_estimates import LARGEST
 from evaluation.pool_sample import read_sample
 from evaluation.report_comparisons import compared, deciding, turned
-from evaluation.report_estimates import LARGEST
 from labeling.models import QrelsRelease
 from labeling.qrels import read_release, release_qrels
 from labeling.queues import open_queue
@@ -111,6 +112,28 @@ def test_a_report_says_what_its_labels_allow(
     assert bool(found["runs"]) == (status == "estimated")
 
 
+def test_what_is_known_of_some_queries_ranks_no_runs(world: World, client: Client) -> None:
+    """Whoever finishes a query first must not decide which run is better."""
+    queue = open_queue(audited_pool(world), seed=1, user=world.ada)
+    for item in queue.items.filter(query__external_id="q1"):
+        judge(queue, world.ben, item.pk, "relevant")
+    for begun in ("q2", "q3"):
+        first = queue.items.filter(query__external_id=begun).order_by("order_key").first()
+        assert first is not None
+        judge(queue, world.ben, first.pk, "relevant")
+    release_qrels(world.collection, name="begun", user=world.ada)
+    report = make_report(world)
+    queries, found = report.result["estimates"]["queries"], compared(report)
+
+    assert queries["estimated"] == 1
+    assert queries["not_estimated_ids"] == ["q2", "q3"]
+    assert found is not None
+    for one in found.stored["comparisons"]:
+        assert (one["estimate"], one["estimated"]) == (None, None)
+    client.force_login(world.vera)
+    assert "The estimates are of 1 of 3 queries" in client.get(report.get_absolute_url()).content.decode()
+
+
 def test_the_estimates_say_what_each_interval_covers(world: World, client: Client) -> None:
     audited_pool(world)
     report = make_report(world)
@@ -122,6 +145,30 @@ def test_the_estimates_say_what_each_interval_covers(world: World, client: Clien
     page = client.get(f"{report.get_absolute_url()}?k=2").content.decode()
     for said in ("Estimated micro", "covers which labels were drawn", "What a new retriever would lose"):
         assert said in page
+
+
+def test_the_confidence_of_a_report_is_that_of_its_estimates_and_comparisons(
+    world: World, client: Client
+) -> None:
+    audited_pool(world)
+    usual, bold = make_report(world), make_report(world, held=Settings(confidence=0.5))
+    wide, narrow = (report.result["estimates"] for report in (usual, bold))
+
+    assert (wide["relevant"]["confidence"], narrow["relevant"]["confidence"]) == (0.95, 0.5)
+    assert narrow["relevant"]["at_most_unseen"] < wide["relevant"]["at_most_unseen"]
+    assert "(95 %, exact)" in wide["sentence"]
+    assert "(50 %, exact)" in narrow["sentence"]
+    sides = [found["runs"]["beta"]["recall@1"]["micro"] for found in (wide, narrow)]
+    assert sides[1]["high"] - sides[1]["low"] < sides[0]["high"] - sides[0]["low"]
+    (pair,), (bold_pair,) = (api(world, report, "?k=1").json()["comparisons"] for report in (usual, bold))
+    assert bold_pair["confidence"] == 0.5
+    for name in ("estimated", "low"):
+        assert pair[name] != bold_pair[name], name
+    client.force_login(world.vera)
+    for address in (bold.get_absolute_url(), reverse("report_comparisons", args=[bold.pk])):
+        page = client.get(address).content.decode()
+        assert "50 %" in page
+        assert "95 %" not in page
 
 
 def api(world: World, report: Report, query: str = "") -> Any:
@@ -187,7 +234,7 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
 ) -> None:
     report = make_report(world, SPARSE)
     client.force_login(world.vera)
-    with django_assert_max_num_queries(5):
+    with django_assert_max_num_queries(16):
         page = client.get(reverse("report_comparisons", args=[report.pk]) + "?a=alpha&b=beta&k=1")
     text = page.content.decode()
     for said in (
@@ -246,7 +293,7 @@ def test_a_pair_turned_round_says_the_same(world: World) -> None:
 
 def test_a_report_that_is_too_large_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert LARGEST > 0
-    monkeypatch.setattr("evaluation.report_estimates.LARGEST", 1)
+    monkeypatch.setattr("evaluation.pool_estimates.LARGEST", 1)
     report = make_report(world)
     assert report.result["estimates"]["status"] == "too large"
     assert compared(report) is None

@@ -57,6 +57,15 @@ def test_only_admins_make_reports(world: World, client: Client) -> None:
     assert not Report.objects.exists()
 
 
+def test_the_curve_says_in_words_whether_it_shows_bounds(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    page = get(client, make_report(world, SPARSE).get_absolute_url())
+    assert "and bounds from unjudged documents, over K" in page
+    assert "lighter band with thin edges" in page
+    picture = get(client, reverse("report_chart", args=[Report.objects.get().pk, "recall", "light"]))
+    assert ">bounds: unjudged documents</text>" in picture
+
+
 def test_the_list_is_not_slower_with_more_reports(
     world: World, client: Client, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:

@@ -43,7 +43,7 @@ def test_per_query_has_a_row_for_every_query_of_the_qrels(result: Evaluation) ->
 def test_the_curve_is_the_measure_over_k(result: Evaluation) -> None:
     curve = result.curve()
 
-    assert list(curve.columns) == ["run", "k", "mean", "low", "high"]
+    assert list(curve.columns) == ["run", "k", "mean", "low", "high", "lower_bound", "upper_bound"]
     assert curve["mean"].tolist() == [0.25, 0.25, 0.25, 0.5]
 
 

@@ -8,8 +8,8 @@ from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pooling.command_line import SCORES, TIES, count
 from pooling.commands import InputCommand
-from pooling.management.commands.pool import SCORES, TIES, count
 from pooling.terminal import progress_bar
 
 if TYPE_CHECKING:

@@ -1,0 +1,121 @@
+"""From a plan to the work: build its pool and open its queue, at once or by the background worker."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as site
+from django.urls import reverse
+
+from evaluation.plan_settings import PlanSettings
+from labeling.costs import change_prices
+from labeling.gold_options import GoldOptions, checked_options, site_options
+from labeling.live_options import LiveOptions, checked_live
+from labeling.models import Queue
+from labeling.queues import checked_judgments, free_name, open_queue
+from pooling.jobs import Report, job_kind, start_job
+from pooling.models import Collection, Job, Pool
+from pooling.pools import build_pool, expected_pairs
+from pooling.problems import InputError
+from pooling.runs import runs_named
+from pooling.storing import checked_name
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def begin(
+    collection: Collection, settings: PlanSettings, name: str, user: User | None
+) -> dict[str, Any] | Job:
+    """Build the pool of a plan and open its queue, both called `name`; a large one in the background.
+
+    What can be refused is refused before anything is built.
+    """
+    settings.checked()
+    name = _refuse(collection, settings, name)
+    runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
+    most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
+    if expected_pairs(runs, settings.depth) <= most:
+        return _begun(collection, settings, name, user)
+    arguments = {**asdict(settings), "runs": [run.name for run in runs], "name": name}
+    return start_job(collection, "campaign", arguments, user)
+
+
+def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
+    """The name as it will be stored; `InputError` for a taken name and for options that a queue refuses."""
+    name = checked_name(name, "pool")
+    pool = Pool(collection=collection, name=name, **_choice(settings))
+    if collection.pools.filter(name=name).exists():
+        problem = f"There is a pool “{name}” already. Give this one another name."
+        raise InputError(problem, fields={"name": problem}, conflict=True)
+    free_name(pool, name)
+    checked_judgments(settings.judgments_per_item, settings.most_judgments_per_item)
+    checked_options(_gold(settings))
+    if settings.adaptive:
+        checked_live(pool, LiveOptions())
+    return name
+
+
+def _choice(settings: PlanSettings) -> dict[str, Any]:
+    return {name: getattr(settings.choice, name) for name in ("depth", "strategy", "budget", "audit_share")}
+
+
+def _gold(settings: PlanSettings) -> GoldOptions:
+    return site_options(**{one.name: getattr(settings, one.name, None) for one in fields(GoldOptions)})
+
+
+def _begun(
+    collection: Collection,
+    settings: PlanSettings,
+    name: str,
+    user: User | None,
+    report: Report | None = None,
+) -> dict[str, Any]:
+    report = report or (lambda share, detail: None)
+    runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
+    pool = build_pool(
+        collection,
+        name=name,
+        runs=runs,
+        user=user,
+        report=lambda share, detail: report(0.6 * share, detail),
+        **_choice(settings),
+    )
+    try:
+        queue = open_queue(
+            pool,
+            name=name,
+            judgments_per_item=settings.judgments_per_item,
+            most_judgments_per_item=settings.most_judgments_per_item,
+            gold=_gold(settings),
+            live=LiveOptions() if settings.adaptive else None,
+            user=user,
+            report=lambda share, detail: report(0.6 + 0.4 * share, detail),
+        )
+    except Exception:
+        pool.delete()  # it was built for this queue alone
+        raise
+    prices = {name: getattr(settings, name) for name in ("price_per_judgment", "overhead")}
+    if any(value is not None for value in prices.values()):
+        change_prices(queue, prices, by=user)
+    return _result(pool, queue)
+
+
+def _result(pool: Pool, queue: Queue) -> dict[str, Any]:
+    return {
+        "pool": pool.pk,
+        "queue": queue.pk,
+        "name": queue.name,
+        "pairs": pool.pair_count,
+        "chosen": pool.chosen_count,
+        "detail": f"Pool “{pool.name}” of {pool.pair_count:,} pairs is built, and its queue is open.",
+        "url": reverse("queue", args=[queue.pk]),
+    }
+
+
+@job_kind("campaign")
+def _begin_in_background(job: Job, report: Report) -> dict[str, Any]:
+    arguments = dict(job.arguments)
+    name = arguments.pop("name")
+    return _begun(job.collection, PlanSettings(**arguments), name, job.created_by, report)

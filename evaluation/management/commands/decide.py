@@ -1,0 +1,42 @@
+"""`decide SLUG REPORT A B`: what would decide which of two runs is better, and a queue of it."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.command_line import count
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Say which labels would decide which of two runs of a report is better; --open queues them."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("report", metavar="REPORT", help="the report's name; of several, the newest")
+        parser.add_argument("first", metavar="A", help="a run of the report")
+        parser.add_argument("second", metavar="B", help="another")
+        parser.add_argument("--k", metavar="N", type=count, default=10, help="a K of the report (10)")
+        parser.add_argument("--open", action="store_true", help="open a queue of these pairs")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from evaluation.report_comparisons import comparisons_asked
+        from evaluation.report_deciding import decision, open_deciding_queue
+        from labeling.models import Queue
+        from pooling.membership import collection_named
+        from pooling.problems import InputError
+
+        collection = collection_named(options["slug"])
+        report = collection.reports.filter(name=options["report"]).order_by("-pk").first()
+        if report is None:
+            raise InputError(f"There is no report “{options['report']}” in “{collection.slug}”.")
+        pair = options["first"], options["second"], options["k"]
+        comparisons_asked(report, *pair)
+        self.stdout.write(decision(report, *pair).sentence)
+        if options["open"]:
+            opened = open_deciding_queue(report, *pair)
+            if isinstance(opened, Queue):
+                self.stdout.write(f"Queue {opened.pk}, “{opened.name}”: {opened.items.count():,} pairs.")
+            else:
+                self.stdout.write(f"Job {opened.pk} opens the queue.")

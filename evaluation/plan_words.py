@@ -1,0 +1,152 @@
+"""The sentences of a plan: what is supposed and on what ground, and what interval and power come to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from labeling.workload import Terms
+
+
+def supposed(terms: Terms, bases: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Each supposed value as {"name", "value", "basis", "sentence"}; basis is given, measured, labels or
+    assumed.
+    """
+    rows = [
+        _row("seconds_per_judgment", terms.seconds, bases["seconds_basis"], _seconds(terms, bases)),
+        _row("relevant_share", bases["relevant_share"], bases["relevant_basis"], _relevant(bases)),
+        _row(
+            "hours_per_week",
+            terms.hours_per_week,
+            "given",
+            f"Everybody judges {terms.hours_per_week:g} hours a week, active time alone, spread over all "
+            "seven days.",
+        ),
+    ]
+    if bases["can_tie"]:
+        rows.insert(1, _row("tie_share", terms.tie_share, bases["ties_basis"], _ties(terms, bases)))
+    if terms.gold_share or terms.gold_first_share:
+        rows.append(_row("gold", float(bases["gold_there"]), "measured", _gold(bases)))
+    return rows
+
+
+def _row(name: str, value: float, basis: str, sentence: str) -> dict[str, Any]:
+    return {"name": name, "value": value, "basis": basis, "sentence": sentence}
+
+
+def _seconds(terms: Terms, bases: Mapping[str, Any]) -> str:
+    ground = {
+        "given": "as you set it",
+        "measured": "the mean of this collection's newest verdicts",
+        "assumed": "assumed, since nobody has judged here yet",
+    }[bases["seconds_basis"]]
+    return f"A judgment takes {terms.seconds:.3g} seconds ({ground})."
+
+
+def _ties(terms: Terms, bases: Mapping[str, Any]) -> str:
+    ground = {
+        "given": "as you set it",
+        "measured": "from this collection's queues",
+        "assumed": "assumed, since no queue here has asked for one more on a tie yet",
+    }[bases["ties_basis"]]
+    return f"{terms.tie_share:.1%} of the pairs tie and are judged once more ({ground})."
+
+
+def _relevant(bases: Mapping[str, Any]) -> str:
+    ground = {
+        "given": "as you set it",
+        "labels": f"by a curve through {bases['labelled']:,} labels of this pool",
+        "assumed": f"assumed, since fewer than {bases['fewest_labels']} pairs of this pool have a label",
+    }[bases["relevant_basis"]]
+    return f"{bases['relevant_share']:.1%} of the pool is relevant ({ground})."
+
+
+def _gold(bases: Mapping[str, Any]) -> str:
+    there = bases["gold_there"]
+    return (
+        f"There are enough gold questions; the collection has {there:,} now, and nobody gets one twice."
+        if there
+        else "There will be enough gold questions; the collection has none yet."
+    )
+
+
+def interval_sentence(found: Mapping[str, Any], undrawn: bool) -> str:
+    """What the interval comes to, or why there is none."""
+    if undrawn:
+        return (
+            "This budget leaves pairs unjudged and nothing is drawn at random, so recall could not be "
+            "estimated at all. Set an audit share."
+        )
+    if found["mean_width"] is None:
+        return "Nothing relevant is expected, so recall would be undefined."
+    if not found["mean_width"]:
+        return "Every pair will have a label, so within the pool nothing is uncertain."
+    return (
+        f"The 95 % interval of micro recall@{found['k']} is expected to be {found['mean_width']:.3f} wide on "
+        f"average, from about {found['relevant_drawn']:.0f} relevant documents in the audit."
+    )
+
+
+def power_sentence(found: Mapping[str, Any]) -> str:
+    """How many queries it takes, and what that rests on."""
+    difference, there, k = found["difference"], found["queries"], found["k"]
+    if found["deviation"] is None:
+        low, high = found["queries_needed"]
+        return (
+            "Not known yet: fewer than five queries have a relevant label, or there is one run. If "
+            "differences of recall spread as on public collections (deviation 0.11 to 0.19), "
+            f"{low:,} to {high:,} queries find a difference of {difference:g} with 80 % power; "
+            f"the pool has {there:,}."
+        )
+    needed = found["queries_needed"][0]
+    return (
+        f"{needed:,} quer{'y' if needed == 1 else 'ies'} find{'s' if needed == 1 else ''} a difference of "
+        f"{difference:g} in recall@{k} with 80 % power, by the spread of {found['labelled_queries']:,} "
+        f"labelled queries (deviation {found['deviation']:.3f}); the pool has {there:,}."
+    )
+
+
+def as_text(planned: Mapping[str, Any]) -> str:
+    """A plan as lines for a terminal."""
+    pool, work, thin = planned["pool"], planned["work"], planned["thin"]
+    lines = [
+        f"{pool['pairs']:,} pairs of {pool['queries']:,} queries to depth {planned['settings']['depth']}; "
+        f"{pool['chosen']:,} chosen, {pool['to_judge']:,} to judge, {pool['audit']:,} in the audit.",
+        *(row["sentence"] for row in planned["supposed"]),
+        "",
+        f"{'annotators':>10}  {'judgments':>9}  {'hours each':>10}  {'days':>7}  {'done':>10}  {'cost':>12}",
+    ]
+    for row in work["by_annotators"]:
+        if row["judgments"] is None:
+            lines.append(f"{row['annotators']:>10}  too few people for so many judgments of a pair")
+            continue
+        cost = "–" if row["cost"] is None else f"{row['cost']:,.2f} {work['currency']}"
+        lines.append(
+            f"{row['annotators']:>10}  {row['judgments']:>9,.0f}  {row['hours_each']:>10,.1f}  "
+            f"{row['days']:>7,.1f}  {row['end_date'] or '–':>10}  {cost:>12}"
+        )
+    width = max(len(row["run"]) for row in planned["runs"])
+    lines += ["", f"{'run'.ljust(width)}  {'pairs':>9}  {'alone':>9}  relevant alone  interval of recall"]
+    intervals = {row["run"]: row for row in planned["recall_interval"]["by_run"]}
+    for row in planned["runs"]:
+        alone = "–" if row["relevant_alone"] is None else f"{row['relevant_alone']:,}"
+        span = intervals.get(row["run"], {"low": None})
+        reach = "–" if span["low"] is None else f"{span['low']:.3f} to {span['high']:.3f}"
+        lines.append(
+            f"{row['run'].ljust(width)}  {row['pairs']:>9,}  {row['alone']:>9,}  {alone:>14}  {reach}"
+        )
+    sizes = pool["size_by_depth"]
+    depths = sorted(
+        {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(sizes)} | {len(sizes)}
+    )
+    grown = ", ".join(f"{sizes[depth - 1]:,} at {depth}" for depth in depths)
+    lines += [
+        "",
+        f"Pairs by depth: {grown}.",
+        f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; "
+        f"without any: {thin['without']:,}.",
+        planned["recall_interval"]["sentence"],
+        planned["power"]["sentence"],
+    ]
+    return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -1,0 +1,273 @@
+"""What recall is worth where the pool behind the labels is known: estimates from its audit, what is missing,
+and what a new retriever would lose. Plain values, for reports and for files alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.audit_estimates import Places
+    from evaluation.audit_sample import AuditSample
+    from evaluation.comparison import Difference
+    from evaluation.results import Evaluation
+    from evaluation.unsettled import Unsettled
+
+MOST_IDS = 200
+# Lists of so many documents are compared with each other to find near-duplicates; above, each run is its own.
+MOST_COMPARED_LISTS = 20_000
+# Queries × deepest K × runs. Above, reading all runs again for what has no label takes too long.
+LARGEST = 20_000_000
+
+
+@dataclass(frozen=True)
+class PoolDesign:
+    """The pool behind the labels: what is told of it, the sample that the labels are, and how many documents
+    of each query were chosen and pooled, for when there is no sample."""
+
+    described: Mapping[str, Any]
+    audit: AuditSample
+    budgets: Callable[[], Sequence[tuple[int, int]]]
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What estimates and comparisons of one evaluation start from; `pool` is None where none is known."""
+
+    evaluation: Evaluation
+    opened: Unsettled
+    places: Places
+    pool: PoolDesign | None
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, pool: PoolDesign | None) -> Basis:
+        """Read the runs again for their documents without a label."""
+        from evaluation.unsettled import unsettled
+
+        opened = unsettled(evaluation, list(evaluation.runs))
+        return cls(evaluation, opened, places_of(evaluation, opened), pool)
+
+
+def too_large(evaluation: Evaluation) -> bool:
+    """Whether an evaluation does without estimates and comparisons of its runs."""
+    return evaluation.labels.query_count * int(evaluation.cutoffs[-1]) * len(evaluation.runs) > LARGEST
+
+
+def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
+    """Where every run has the labelled pairs, and the others of its first documents."""
+    import polars as pl
+
+    from evaluation.audit_estimates import Places
+
+    labels, names = evaluation.labels, list(evaluation.runs)
+    ranks = {
+        f"rank_{at}": pl.Series(run.counted.position).cast(pl.UInt32).replace(0, None)
+        for at, run in enumerate(evaluation.runs.values())
+    }
+    numbers = pl.Series("query", labels.query, dtype=pl.Int64)
+    labelled = pl.DataFrame(
+        {"query": numbers, "document_id": labels.document_ids, "label": labels.judged, **ranks}
+    )
+    others = pl.concat([opened.tops[name].select("query", "document_id") for name in names]).unique()
+    for at, name in enumerate(names):
+        place = opened.tops[name].select(
+            "query", "document_id", pl.col("position").cast(pl.UInt32).alias(f"rank_{at}")
+        )
+        others = others.join(place, on=["query", "document_id"], how="left")
+    frame = pl.concat([labelled.filter("label").drop("label"), others.select(labelled.drop("label").columns)])
+    ids = labels.query_ids.gather(frame["query"]).alias("query_id")
+    return Places(frame.select(ids, pl.exclude("query")), tuple(names))
+
+
+def estimates_of(basis: Basis | None) -> dict[str, Any]:
+    """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
+    the report is too large."""
+    from evaluation.missing import missing_floor
+
+    if basis is None:
+        return {
+            **_nothing(),
+            "status": "too large",
+            "sentence": _TOO_LARGE,
+            "floor": None,
+            "leave_one_out": {},
+        }
+    floor = missing_floor(basis.evaluation)
+    return {
+        **_from_audit(basis),
+        "floor": {**floor.__dict__, "sentence": floor.sentence()},
+        "leave_one_out": leave_out(basis.evaluation),
+    }
+
+
+def recall_cutoffs(evaluation: Evaluation) -> list[int]:
+    """The K at which recall was measured."""
+    return [k for name, k in evaluation.keys if name == "recall" and k is not None]
+
+
+def _from_audit(basis: Basis) -> dict[str, Any]:
+    from evaluation.audit_estimates import missing_by_query, proposal, recall_estimates, relevant_estimate
+
+    empty = _nothing()
+    if basis.pool is None:
+        return {**empty, "status": "no pool", "sentence": _NO_POOL}
+    pool, confidence = basis.pool, basis.evaluation.confidence
+    audit = pool.audit
+    found = {**empty, "pool": dict(pool.described), "queries": _queries(audit), "sample": _counts(audit)}
+    if not audit.defined:
+        waits = (pool.described.get("audit_share") or 0) > 0 or int(audit.strata["waiting"].sum()) > 0
+        if waits:
+            return {**found, "status": "waiting", "sentence": _waiting_sentence(audit)}
+        would = proposal(pool.budgets(), confidence=confidence)
+        said = _proposal_sentence(would, confidence)
+        return {**found, "status": "no audit", "sentence": said, "would": would}
+    relevant = relevant_estimate(audit, confidence=confidence)
+    cutoffs = recall_cutoffs(basis.evaluation)
+    return {
+        **found,
+        "status": "estimated",
+        "relevant": relevant,
+        "missing": missing_by_query(audit, confidence=confidence),
+        "runs": recall_estimates(audit, basis.places, cutoffs, confidence=confidence),
+        "sentence": _estimated_sentence(audit, relevant),
+    }
+
+
+def _nothing() -> dict[str, Any]:
+    absent = ("pool", "queries", "sample", "relevant", "would")
+    return {**dict.fromkeys(absent), "missing": [], "runs": {}}
+
+
+def _queries(audit: AuditSample) -> dict[str, Any]:
+    waiting = audit.undefined
+    return {
+        "pool": len(audit.defined) + len(waiting),
+        "estimated": len(audit.defined),
+        "not_estimated": len(waiting),
+        "not_estimated_ids": waiting[:MOST_IDS],
+    }
+
+
+def _counts(audit: AuditSample) -> dict[str, int]:
+    """Pairs of the estimated queries, and the audit documents that still wait in all of them."""
+    held = audit.strata.filter("defined")
+    names = ("pairs", "certain", "remainder", "sampled", "relevant", "unused")
+    return {
+        **{name: int(held[name].sum()) for name in names},
+        "cannot_judge": audit.unanswered,
+        "waiting": int(audit.strata["waiting"].sum()),
+    }
+
+
+_TOO_LARGE = "This is too large for estimates and comparisons. Take fewer runs or a smaller deepest K."
+_NO_POOL = (
+    "No pool was built here, so nobody knows how the labelled documents were chosen, and nothing is "
+    "estimated. Build a pool with an audit share, for instance 10 %, and judge it."
+)
+
+
+def _waiting_sentence(audit: AuditSample) -> str:
+    waiting = int(audit.strata["waiting"].sum())
+    return (
+        f"No query can be estimated yet: {waiting:,} audit document{'s' if waiting != 1 else ''} still "
+        f"wait{'' if waiting != 1 else 's'} for a label in this release."
+    )
+
+
+def _proposal_sentence(would: dict[str, Any], confidence: float) -> str:
+    from evaluation.results import share_in_words
+
+    if not would["documents"]:
+        return "The pool has no audit, and its labels are not complete, so nothing is estimated."
+    return (
+        "The pool has no audit, so what its unjudged documents hold is unknown, not zero. An audit share of "
+        f"{would['audit_share']:.0%} would spend {would['documents']:,} judgments on documents drawn at "
+        f"random from the {would['remainder']:,} left: with none of them relevant, at most "
+        f"{would['at_most']:,} relevant documents would be missing ({share_in_words(confidence)}); each "
+        f"relevant one would stand for about {would['each']:.0f}."
+    )
+
+
+def _estimated_sentence(audit: AuditSample, relevant: dict[str, Any]) -> str:
+    from evaluation.results import share_in_words
+
+    text = (
+        f"About {relevant['value']:,.0f} relevant documents in the pool of {len(audit.defined):,} "
+        f"quer{'y' if len(audit.defined) == 1 else 'ies'} "
+        f"({relevant['low']:,.0f} to {relevant['high']:,.0f}); "
+        f"{relevant['seen']:,} were seen"
+    )
+    unseen = relevant["at_most_unseen"]
+    if unseen is None:
+        return f"{text}."
+    return f"{text}, and at most {unseen:,} were not ({share_in_words(relevant['confidence'])}, exact)."
+
+
+def audited_differences(
+    basis: Basis, names: Sequence[str], cutoffs: Sequence[int]
+) -> Mapping[tuple[str, str, int | None], Difference]:
+    """What the audit says of each difference; nothing where it cannot estimate every query that is scored.
+
+    What it says of some of the queries would rank the runs by the work that happens to be finished.
+    """
+    if basis.pool is None or not _covers_all(basis.pool.audit, basis.evaluation):
+        return {}
+    from evaluation.audit_estimates import difference_estimate, more_labels, within_pool
+    from evaluation.comparison import Difference
+
+    audit, confidence = basis.pool.audit, basis.evaluation.confidence
+    held = audit.strata.filter("defined")
+    sampled, left = int(held["sampled"].sum()), audit.unsampled.height
+    known = within_pool(audit, basis.places)
+    found: dict[tuple[str, str, int | None], Difference] = {}
+    for one, other in combinations(names, 2):
+        for k in cutoffs:
+            made = difference_estimate(audit, known, one, other, k, confidence=confidence)
+            span = None if made["low"] is None else (made["low"], made["high"])
+            found[one, other, k] = Difference(made["value"], span, more_labels(made, sampled, left))
+    return found
+
+
+def _covers_all(audit: AuditSample, evaluation: Evaluation) -> bool:
+    scored = set(evaluation.labels.query_ids.to_list())
+    return bool(audit.defined) and not audit.undefined and scored <= set(audit.defined)
+
+
+def leave_out(evaluation: Evaluation) -> dict[str, Any]:
+    """By K: what each run, and each family of near-duplicates, would lose had it not helped to find."""
+    if len(evaluation.runs) < 2:
+        return {}
+    from evaluation.missing import leave_one_out, new_retriever_line
+
+    families = _families(evaluation)
+    alike = {name: group[0] for group in families for name in group}
+    grouped = any(len(group) > 1 for group in families)
+    found = {}
+    for k in (int(k) for k in evaluation.cutoffs):
+        table = leave_one_out(evaluation, k)
+        by_family = leave_one_out(evaluation, k, families=alike) if grouped else None
+        shown = table if by_family is None else by_family
+        found[str(k)] = {
+            "runs": _rows(table),
+            "families": None if by_family is None else _rows(by_family),
+            "sentence": new_retriever_line(shown, k),
+        }
+    return {"families": [group for group in families if len(group) > 1], "at": found}
+
+
+def _rows(table: Any) -> list[dict[str, Any]]:
+    rows: Sequence[dict[str, Any]] = table.to_dict("records")
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
+
+
+def _families(evaluation: Evaluation) -> list[list[str]]:
+    """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
+    from evaluation.inputs import run_frame
+    from pooling.families import families
+
+    if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:
+        return [[name] for name in evaluation.runs]
+    frames = {name: run_frame(name, evaluation.sources[name]) for name in evaluation.runs}
+    return families(frames, depth=int(evaluation.cutoffs[-1]))
