@@ -5,11 +5,9 @@ import sys
 from argparse import ArgumentParser
 from typing import NoReturn
 
-# Commands that touch files only: they need no settings, no database and no data folder, and start at once.
-FILE_COMMANDS = {
-    "evaluate": "evaluation.management.commands.evaluate",
-    "pool": "pooling.management.commands.pool",
-}
+# Commands that touch files only, and their stage: they need no settings, no database and no data folder,
+# and start at once.
+FILE_COMMANDS = {"evaluate": "evaluation", "pool": "pooling"}
 
 
 class OneLineParser(ArgumentParser):
@@ -19,19 +17,22 @@ class OneLineParser(ArgumentParser):
         self.exit(2, f"{self.prog}: {message}\n")
 
 
-def evaluate_files(arguments: list[str]) -> None:
-    """`evaluate` without loading Django; where an option is unknown it may be one of Django's own."""
-    from evaluation.command_line import HELP, add_arguments, run
+def run_on_files(arguments: list[str]) -> None:
+    """One of FILE_COMMANDS without loading Django; an option that it does not know may be Django's own."""
+    from importlib import import_module
 
-    parser = OneLineParser(prog=f"{os.path.basename(arguments[0])} evaluate", description=HELP)
-    add_arguments(parser)
+    name = arguments[1]
+    command = import_module(f"{FILE_COMMANDS[name]}.command_line")
+    parser = OneLineParser(prog=f"{os.path.basename(arguments[0])} {name}", description=command.HELP)
+    command.add_arguments(parser)
     options, others = parser.parse_known_args(arguments[2:])
     if others:
-        run_on_files(arguments)
+        of_django = import_module(f"{FILE_COMMANDS[name]}.management.commands.{name}")
+        of_django.Command().run_from_argv(arguments)
         return
     keep_freed_memory()
     try:
-        code = run(vars(options), sys.stdout, sys.stderr)
+        code = command.run(vars(options), sys.stdout, sys.stderr)
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
@@ -61,13 +62,6 @@ def keep_freed_memory() -> None:
     set_option(trim_threshold, 1 << 28)
 
 
-def run_on_files(arguments: list[str]) -> None:
-    """Run one of FILE_COMMANDS as Django would, without setting Django up."""
-    from importlib import import_module
-
-    import_module(FILE_COMMANDS[arguments[1]]).Command().run_from_argv(arguments)
-
-
 def open_missing_streams() -> None:
     """Put nothing where a caller closed a standard stream: reading finds the end, writing leaves no trace."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
@@ -78,9 +72,6 @@ def open_missing_streams() -> None:
 def main() -> None:
     """Run the command that is named; settings or a database that cannot be used are told in one line."""
     open_missing_streams()
-    if sys.argv[1:2] == ["evaluate"]:
-        evaluate_files(sys.argv)
-        return
     if len(sys.argv) > 1 and sys.argv[1] in FILE_COMMANDS:
         run_on_files(sys.argv)
         return

@@ -11,6 +11,8 @@ PAGES = {
     "pooling": "Pooling",
     "strategies": "Strategies",
     "judging": "Judging",
+    "adaptive": "Adaptive queues",
+    "extending": "Extending a pool",
     "quality": "Quality",
     "qrels": "Qrels",
     "recall": "Honest recall",

@@ -93,13 +93,18 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         # What was acknowledged is on the disk, also when the power fails.
         init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     )
-else:
-    DATABASES["default"].update(CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
+    DATABASES["default"].update(ENGINE="soundings.postgresql", CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
+    if env.bool("SOUNDINGS_PREPARED_STATEMENTS", default=True):
+        # What fifty people ask again and again is planned once for each connection.
+        DATABASES["default"].setdefault("OPTIONS", {}).update(server_side_binding=True, prepare_threshold=5)
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 # --- Files, static files, background work -----------------------------------------------------------------
 
 MEDIA_ROOT = DATA_DIR / "files"
+# What is computed from stored files and may be deleted at any time.
+DERIVED_DIR = DATA_DIR / "derived"
 STORAGES = {
     "default": {
         "BACKEND": env.str("SOUNDINGS_FILE_STORAGE", default="django.core.files.storage.FileSystemStorage")

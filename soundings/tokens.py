@@ -8,11 +8,13 @@ from django.contrib.auth import get_user_model
 from rest_framework.authentication import TokenAuthentication
 from rest_framework.authtoken.models import Token
 
+from pooling.rows import columns_of, rows
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 OWNER = """
-SELECT auth_user.* FROM auth_user JOIN authtoken_token token ON token.user_id = auth_user.id
+SELECT {columns} FROM auth_user JOIN authtoken_token token ON token.user_id = auth_user.id
 WHERE token.key = %s
 """
 
@@ -22,7 +24,8 @@ class PlainTokenAuthentication(TokenAuthentication):
 
     def authenticate_credentials(self, key: str) -> tuple[User, Token]:
         """The user of an active account; what is refused, the parent refuses in its own words."""
-        for user in get_user_model().objects.raw(OWNER, [key]):
+        model = get_user_model()
+        for user in rows(OWNER.format(columns=columns_of(model, "auth_user")), [key], model):
             if user.is_active:
                 return user, Token(key=key, user=user)
         return super().authenticate_credentials(key)

@@ -21,7 +21,14 @@ def make_queue(world: World, closed: int = 2) -> Queue:
     for place, (query, document) in enumerate(pairs):
         state = Item.State.DONE if place < closed else Item.State.OPEN
         Item.objects.create(
-            queue=queue, query=query, document=document, order_key=place + 1, needed=1, state=state
+            queue=queue,
+            query=query,
+            document=document,
+            order_key=place + 1,
+            needed=1,
+            needed_at_least=1,
+            needed_at_most=1,
+            state=state,
         )
     return queue
 

@@ -16,6 +16,7 @@ WRONG = {
     "add_member": ["nowhere", "dan", "--role", "viewer"],
     "build_pool": ["nowhere", "--name", "p", "--depth", "2"],
     "create_user": ["a b", "--password-stdin"],
+    "decide": ["harbour", "none", "a", "b"],
     "demo": ["--port", "70000"],
     "evaluate": ["missing.qrels", "missing.run"],
     "export_qrels": ["nowhere", "--output", "out.qrels"],
@@ -23,7 +24,9 @@ WRONG = {
     "import_gold": ["harbour", "missing.csv"],
     "import_qrels": ["harbour", "missing.qrels"],
     "import_run": ["harbour", "missing.run"],
+    "index_texts": ["nowhere"],
     "open_queue": ["harbour", "none"],
+    "plan": ["nowhere"],
     "pool": ["missing.run", "--depth", "1"],
     "quality": ["harbour", "none"],
     "queue_status": ["harbour", "none"],
@@ -54,12 +57,13 @@ def test_a_refusal_is_the_sentence_alone(
     assert "Error:" not in said.err
 
 
-def test_evaluate_without_django_refuses_in_the_same_words(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", cli.FILE_COMMANDS)
+def test_a_command_on_files_refuses_in_the_same_words_without_django(
+    name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     told = []
-    for run in (cli.evaluate_files, load_command_class("evaluation", "evaluate").run_from_argv):
+    for run in (cli.run_on_files, load_command_class(cli.FILE_COMMANDS[name], name).run_from_argv):
         with pytest.raises(SystemExit) as end:
-            run(["manage.py", "evaluate", *WRONG["evaluate"]])
+            run(["manage.py", name, *WRONG[name]])
         told.append((end.value.code, capsys.readouterr().err))
     assert told[0] == told[1]

@@ -12,7 +12,14 @@ import pytest
 
 from tests.soundings.processes import ROOT, environment, manage
 
-NAMES = ("DEBUG", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE", "SECURE_SSL_REDIRECT", "ALLOWED_HOSTS")
+NAMES = (
+    "DATABASES",
+    "DEBUG",
+    "SESSION_COOKIE_SECURE",
+    "CSRF_COOKIE_SECURE",
+    "SECURE_SSL_REDIRECT",
+    "ALLOWED_HOSTS",
+)
 
 
 def settings_with(folder: Path, **variables: str) -> dict[str, Any]:
@@ -46,6 +53,17 @@ def test_behind_tls_cookies_are_secure_and_plain_http_is_redirected(tmp_path: Pa
     assert values["SESSION_COOKIE_SECURE"] is values["CSRF_COOKIE_SECURE"] is True
     assert values["SECURE_SSL_REDIRECT"] is True
     assert values["ALLOWED_HOSTS"] == ["labels.example.org"]
+
+
+@pytest.mark.parametrize(("wanted", "planned"), [("true", True), ("false", False)])
+def test_on_postgresql_statements_are_planned_once_unless_a_pooler_cannot_keep_them(
+    tmp_path: Path, wanted: str, planned: bool
+) -> None:
+    url = "postgres://ada@127.0.0.1:5432/soundings"
+    values = settings_with(tmp_path, DATABASE_URL=url, SOUNDINGS_PREPARED_STATEMENTS=wanted)
+    database = values["DATABASES"]["default"]
+    assert database["ENGINE"] == "soundings.postgresql"
+    assert ("prepare_threshold" in database.get("OPTIONS", {})) is planned
 
 
 @pytest.mark.parametrize(
