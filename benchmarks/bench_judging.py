@@ -1,6 +1,6 @@
 """Judging under load: people who claim and submit over HTTP, server and load generator on the same cores.
 
-    DATABASE_URL=postgres://USER@HOST:PORT/DATABASE python -m benchmarks.bench_judging [--large]
+    DATABASE_URL=postgres://USER@HOST:PORT/DATABASE python -m benchmarks.bench_judging [--rounds 2] [--large]
 
 On PostgreSQL (a database of its own is made and dropped there) or, without DATABASE_URL, on SQLite. Prints
 judgments per second, the p50, p95 and p99 of a claim, of a submit and of both together, errors, pairs given
@@ -14,11 +14,19 @@ import argparse
 import asyncio
 import os
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import Any
 
 from benchmarks.judging_load import Load, percentile, run_load
-from benchmarks.judging_site import Site, bare_copy, import_all, make_people, multiply_queue, temporary_site
+from benchmarks.judging_site import (
+    Site,
+    bare_copy,
+    fill_bare_queue,
+    import_all,
+    make_people,
+    multiply_queue,
+    temporary_site,
+)
 
 PACE = (2.0, 5.0)
 HEAD = f"{'scenario':<28} {'jdg/s':>7}  {'claim p50/p95/p99':>22} {'submit':>22} {'loop, ms':>22}  faults"
@@ -43,6 +51,8 @@ def main() -> None:
         site.start()
         print(HEAD)
         measure_all(site, collection, bool(url), arguments)
+        if url and arguments.rounds:
+            measure_beside_bare(site, collection, arguments)
 
 
 def measure_all(site: Site, collection: Any, on_postgres: bool, arguments: argparse.Namespace) -> None:
@@ -60,6 +70,27 @@ def measure_all(site: Site, collection: Any, on_postgres: bool, arguments: argpa
         settle_front(large, arguments.settled)
         for name, count, seconds, pause in chosen:
             measure(site, f"{name}, 1M items", large, count, seconds, pause)
+
+
+def measure_beside_bare(site: Site, collection: Any, arguments: argparse.Namespace) -> None:
+    """The closed loops of 10 and 50 annotators by turns with the least that Django can do."""
+    from labeling.models import Queue
+
+    queue = Queue.objects.get(collection=collection, name="queue").pk
+    fill_bare_queue()
+    starts = {"Soundings": site.start, "bare Django": site.start_bare}
+    found: dict[tuple[str, int], list[float]] = defaultdict(list)
+    for _ in range(arguments.rounds):
+        for name, start in starts.items():
+            site.stop()
+            start()
+            for count in (10, 50):
+                load = asyncio.run(run_load(site.port, queue, site.tokens[:count], arguments.seconds))
+                found[name, count].append(load.per_second())
+                print(f"{name}, {count} annotators: {load.per_second():.1f} judgments/s", flush=True)
+    for count in (10, 50):
+        share = sum(found["Soundings", count]) / max(1e-9, sum(found["bare Django", count]))
+        print(f"{count} annotators: {share:.2f} of what the bare Django queue does in the same run")
 
 
 def measure(
@@ -115,6 +146,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=10, help="of each closed loop")
     parser.add_argument("--pace-seconds", type=float, default=60)
     parser.add_argument("--only", nargs="*", default=[], help="closed1 closed10 closed50 closed200 pace")
+    parser.add_argument("--rounds", type=int, default=0, help="by turns with a bare Django queue")
     parser.add_argument("--large", action="store_true", help="once more with ten times as many items")
     parser.add_argument("--settled", type=int, default=0, help="items done at the front of the large queue")
     return parser.parse_args()

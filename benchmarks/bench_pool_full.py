@@ -7,28 +7,13 @@ Peak memory is that of the process, from the operating system.
 """
 
 import argparse
-import os
-import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from benchmarks.bench_pool import measure, pool_command
 from benchmarks.generate import generate_parquet_run
 
-ROOT = Path(__file__).resolve().parent.parent
 MOST_MB = 12_000
-
-
-def measure(paths: list[Path], depth: int, strategy: str, output: Path) -> tuple[float, float, float]:
-    """(seconds, seconds of processor time, peak MB) of one `pool` process."""
-    command = [sys.executable, str(ROOT / "manage.py"), "pool", *map(str, paths), "--depth", str(depth)]
-    started = time.perf_counter()
-    arguments = [*command, "--strategy", strategy, "--output", str(output)]
-    _, status, usage = os.wait4(os.spawnv(os.P_NOWAIT, sys.executable, arguments), 0)
-    seconds = time.perf_counter() - started
-    if status:
-        raise SystemExit(f"pool failed with status {status}")
-    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1000
 
 
 def main() -> None:
@@ -56,7 +41,7 @@ def main() -> None:
     fine = True
     for depth in options.depth:
         for strategy in options.strategy:
-            seconds, processor, peak = measure(paths, depth, strategy, output)
+            seconds, processor, peak = measure(pool_command(paths, depth, strategy=strategy, output=output))
             pairs = sum(block.count(b"\n") for block in blocks(output)) - 1
             output.unlink()
             fine = fine and peak <= MOST_MB

@@ -1,4 +1,4 @@
-"""The quality page and the admin's page of a queue with 50 annotators and 100,000 judgments.
+"""The quality page, the admin's page of a queue and its judged@K with 50 annotators and 100,000 judgments.
 
     DATABASE_URL=postgres://USER@HOST:PORT/DATABASE python -m benchmarks.bench_quality [--judgments N]
 
@@ -51,7 +51,7 @@ def measure(judgments: int) -> list[int]:
     _load_libraries()
     print(f"{connection.vendor}, {judgments:,} judgments, {PEOPLE} annotators, {RUNS} runs")
     statements = []
-    for page in ("quality/", ""):
+    for page in ("quality/", "", "judged/"):
         address = f"/queues/{queue.pk}/{page}"
         cache.clear()
         cold, count = timed(client, address)

@@ -36,6 +36,21 @@ WORDS = (
     "letter",
 )
 WORDS_PER_TEXT = 150
+BARE_TABLES = """
+CREATE TABLE bare_item (
+  id bigint PRIMARY KEY, query text NOT NULL, text text NOT NULL,
+  leased_until timestamptz, done boolean NOT NULL
+);
+CREATE TABLE bare_judgment (
+  key text PRIMARY KEY, item_id bigint NOT NULL REFERENCES bare_item, annotator text NOT NULL,
+  verdict text NOT NULL, judged_at timestamptz NOT NULL DEFAULT now()
+);
+INSERT INTO bare_item SELECT item.id, query.text, document.text, NULL, false FROM labeling_item item
+  JOIN pooling_query query ON query.id = item.query_id
+  JOIN pooling_document document ON document.id = item.document_id;
+CREATE INDEX bare_free ON bare_item (id) WHERE NOT done;
+ANALYZE;
+"""
 PASSWORD = "a long enough password"
 
 
@@ -51,11 +66,19 @@ class Site:
 
     def start(self) -> None:
         """Start the site as `serve` does, with two processes for requests, and wait until it answers."""
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            self.port = probe.getsockname()[1]
-        command = [sys.executable, str(ROOT / "manage.py"), "serve", "--port", str(self.port)]
-        self.server = subprocess.Popen(command, stdout=subprocess.DEVNULL, env=os.environ.copy())
+        self.port = _free_port()
+        self._start(str(ROOT / "manage.py"), "serve", "--port", str(self.port))
+
+    def start_bare(self) -> None:
+        """Start the least that Django can do (`benchmarks/bare_queue.py`) in the same way."""
+        self.port = _free_port()
+        served = ["--config", "python:soundings.gunicorn_settings", "--bind", f"127.0.0.1:{self.port}"]
+        self._start("-m", "gunicorn", *served, "--workers", "2", "benchmarks.bare_queue:application")
+
+    def _start(self, *command: str) -> None:
+        self.server = subprocess.Popen(
+            [sys.executable, *command], stdout=subprocess.DEVNULL, env=os.environ.copy()
+        )
         for _ in range(300):
             if self._answers():
                 return
@@ -91,6 +114,12 @@ class Site:
             return False
         finally:
             connection.close()
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _used(pid: int) -> float:
@@ -240,6 +269,14 @@ def bare_copy(folder: Path) -> float:
     return seconds
 
 
+def fill_bare_queue() -> None:
+    """Give the bare Django queue the same items with the same texts (PostgreSQL)."""
+    from django.db import connection
+
+    with connection.cursor() as cursor:
+        cursor.execute(BARE_TABLES)
+
+
 def multiply_queue(collection: Any, times: int) -> Any:
     """A second queue with `times` as many items of new queries, by SQL alone (PostgreSQL)."""
     from django.db import connection
@@ -273,8 +310,10 @@ def _copy_queries(cursor: Any, collection: int, copy: int) -> None:
 
 def _copy_items(cursor: Any, collection: int, first: int, queue: int, copy: int, shift: int) -> None:
     cursor.execute(
-        "INSERT INTO labeling_item (queue_id, query_id, document_id, order_key, needed, done, leased, state) "
-        "SELECT %s, other.id, item.document_id, item.order_key + %s, 1, 0, 0, 'open' FROM labeling_item item "
+        "INSERT INTO labeling_item (queue_id, query_id, document_id, order_key, needed, needed_at_least, "
+        "needed_at_most, done, leased, state) "
+        "SELECT %s, other.id, item.document_id, item.order_key + %s, 1, 1, 1, 0, 0, 'open' "
+        "FROM labeling_item item "
         "JOIN pooling_query query ON query.id = item.query_id "
         "JOIN pooling_query other "
         "ON other.collection_id = %s AND other.external_id = %s || query.external_id "
