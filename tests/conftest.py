@@ -20,6 +20,7 @@ hypothesis_settings.load_profile("patient")
 def _quick_and_apart(settings: Settings, tmp_path: Path) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "files"
+    settings.DERIVED_DIR = tmp_path / "derived"
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
 
 

@@ -368,6 +368,8 @@ def test_help_names_the_keys(page: Page) -> None:
 
 
 def test_a_thumb_can_judge_on_a_phone(page_of: Callable[..., Page], world: World, queue: Queue) -> None:
+    world.collection.guidelines = "One long sentence after another. " * 100
+    world.collection.save()
     page = page_of(world.ben, viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
     open_judging(page, queue)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -383,3 +385,6 @@ def test_a_thumb_can_judge_on_a_phone(page_of: Callable[..., Page], world: World
     assert page.get_by_role("button", name="Relevant", exact=True).bounding_box() == boxes["Relevant"]
     all_saved(page)
     assert stored(queue) == {judged: "relevant"}
+    page.locator("#guidelines").evaluate("details => { details.open = true }")
+    page.get_by_role("button", name="Pause").tap()
+    expect(page.get_by_role("button", name="Resume")).to_be_in_viewport(ratio=1)

@@ -7,10 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
+from labeling.live_options import LiveOptions
 from labeling.models import Queue
+from labeling.qrels import release_qrels
 from labeling.queues import claim
 from tests.browser.test_accessibility import LOOKS, violations
-from tests.labeling.helpers import judge
+from tests.labeling.helpers import judge, make_live_queue
 from tests.world import World
 
 
@@ -54,3 +56,23 @@ def test_both_pages_are_accessible_and_fit(
     for picture in page.locator("figure img").all():
         expect(picture).to_be_visible()
         expect(picture).not_to_have_js_property("naturalWidth", 0)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_a_live_order_says_how_far_it_is_and_a_query_is_finished(
+    look: str, page_of: Callable[..., Page], world: World
+) -> None:
+    queue = make_live_queue(world, documents=6, audit_share=0.4, live=LiveOptions(stop_missing=0.2))
+    for lease in claim(queue, world.ben, 12).leases:
+        judge(queue, world.ben, lease.item_id, "relevant" if lease.pk % 2 else "not_relevant")
+    page = page_of(world.ada, **LOOKS[look])
+    page.goto(f"/queues/{queue.pk}/")
+    page.get_by_role("button", name="Finish query").first.click()
+    expect(page.get_by_text("1 query finished by hand.")).to_be_visible()
+    expect(page.get_by_role("heading", name="Live order")).to_be_visible()
+    release = release_qrels(world.collection, name="first", user=world.ada)
+    new = f"/collections/{world.collection.slug}/queues/new/?pool={queue.pool_id}"
+    for address in (queue.get_absolute_url(), release.get_absolute_url(), new, "/guide/adaptive/"):
+        page.goto(address)
+        assert (address, violations(page)) == (address, [])
+        assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), address

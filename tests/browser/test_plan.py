@@ -1,0 +1,51 @@
+"""The planning page in a real browser, on a phone: a change shows at once, and one button begins the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+
+from labeling.models import Queue
+from tests.browser.test_accessibility import PHONE, violations
+from tests.world import World
+
+
+def test_from_the_pools_to_a_plan_and_on_to_its_queue(page_of: Callable[..., Page], world: World) -> None:
+    world.import_runs()
+    page = page_of(world.ada, **PHONE, color_scheme="dark")
+    page.goto(f"/collections/{world.collection.slug}/pools/")
+    page.get_by_role("link", name="Plan a campaign").click()
+    facts = page.locator("#plan .facts")
+    expect(facts).to_contain_text("Pairs in the pool12")
+    assert violations(page) == []
+    page.get_by_role("spinbutton", name="Depth").fill("2")
+    page.get_by_label("Budget").fill("6")
+    page.get_by_label("Audit share").fill("0.5")
+    page.get_by_label("Audit share").press("Tab")
+    expect(facts).to_contain_text("Pairs in the pool8")
+    expect(page.get_by_text("interval of micro recall@2 is expected to be")).to_be_visible()
+    assert "depth=2" in page.url
+    assert "audit_share=0.5" in page.url
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    assert violations(page) == []
+    page.reload()
+    expect(facts).to_contain_text("Pairs in the pool8")
+    page.get_by_label("Strategy").select_option("sampling")
+    expect(page.get_by_role("alert")).to_contain_text("leave the audit share at 0")
+    page.get_by_label("Strategy").select_option("depth")
+    expect(facts).to_contain_text("Pairs in the pool8")
+    page.get_by_label("Name of pool and queue").fill("spring")
+    page.get_by_role("button", name="Build this pool and open this queue").click()
+    expect(page.get_by_role("heading", name="spring")).to_be_visible()
+    assert Queue.objects.get().pool.budget == 6
+
+
+def test_without_scripts_the_form_is_a_plain_one(page_of: Callable[..., Page], world: World) -> None:
+    world.import_runs()
+    page = page_of(world.ada, java_script_enabled=False)
+    page.goto(f"/collections/{world.collection.slug}/plan/?depth=1&runs=alpha")
+    expect(page.locator("#plan .facts")).to_contain_text("Pairs in the pool3")
+    page.get_by_label("beta").check()
+    page.get_by_role("button", name="Plan", exact=True).click()
+    expect(page.locator("#plan .facts")).to_contain_text("Pairs in the pool6")
