@@ -195,9 +195,9 @@ def lock_free_items(
     skipped_too: bool = False,
     waiting: bool = False,
 ) -> list[Item]:
-    """Lock up to `count` free items in stored order, with query and document; rows that others hold are passed over.
+    """Lock up to `count` free items in stored order, with query and document.
 
-    With `waiting` they are waited for, in the order of their primary keys.
+    Rows that others hold are passed over; with `waiting` they are waited for, in the order of primary keys.
     """
     key = "second_key" if keys.in_second_order else "order_key"
     statement = FREE_ITEMS.format(
