@@ -9,6 +9,7 @@ them relevant, and none.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -131,13 +132,18 @@ def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> dict[
 
 
 def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[dict[str, Any]]:
-    """The estimated queries whose remainders can still hold most, with each one's exact bound; 50 at most."""
+    """The estimated queries whose remainders can still hold most, with each one's exact bound; 50 at most.
+
+    Where a query was drawn from several times, its bound is the sum of those of its draws, each of which may
+    err in its part of 1 - confidence (Bonferroni).
+    """
     if not audit.simple:
         return []
     rows = audit.strata.filter(pl.col("defined") & (pl.col("remainder") > 0))["query_id"].to_list()
+    draws = Counter(rows)
     by_query: dict[str, dict[str, Any]] = {}
     for query_id, remainder in zip(rows, audit.remainders(relevant=True), strict=True):
-        bound = most_missing(remainder, confidence)
+        bound = most_missing(remainder, 1 - (1 - confidence) / draws[query_id])
         held = by_query.setdefault(
             query_id, {"query_id": query_id, "remainder": 0, "sampled": 0, "relevant": 0, "at_most_unseen": 0}
         )

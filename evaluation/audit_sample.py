@@ -14,19 +14,19 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from evaluation.estimates import Remainder
+from evaluation.estimates import STRATUM, Remainder
 
 PAIR = ["query_id", "document_id"]
 POOL = (*PAIR, "draw", "audit_rank", "in_audit", "inclusion_probability", "known", "cannot_judge")
-_STRATUM = ["query_id", "draw"]
 
 
 @dataclass(frozen=True)
 class AuditSample:
     """What the labels of a pool say of all its documents.
 
-    sample: query_id, document_id, relevant, inclusion_probability, cannot_judge, for `evaluation.estimates`;
-    a pair that nobody could judge counts as not relevant here. unsampled: query_id, document_id of the
+    sample: query_id, document_id, draw, relevant, inclusion_probability, cannot_judge, for
+    `evaluation.estimates`; a pair that nobody could judge counts as not relevant here, and one from outside
+    the pool is of draw 0. unsampled: query_id, document_id of the
     remainders' other documents. strata: one row per query and draw: query_id, draw, pairs, certain,
     remainder, sampled, relevant (of the sampled), cannot_judge (of the sampled), waiting (audit documents
     without a label), unused (labels that were not drawn), simple (a simple random sample), defined. Only
@@ -96,7 +96,13 @@ def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame) -> AuditSample:
     parts = [
         held.filter(pl.col("certain")).with_columns(probability=pl.lit(1.0)),
         held.filter(pl.col("drawn")),
-        outside.select(*PAIR, "relevant", cannot_judge=pl.lit(False), probability=pl.lit(1.0)),
+        outside.select(
+            *PAIR,
+            "relevant",
+            draw=pl.lit(0, dtype=pl.Int64),
+            cannot_judge=pl.lit(False),
+            probability=pl.lit(1.0),
+        ),
     ]
     sample = pl.concat([_sampled(part) for part in parts]).sort(PAIR)
     unsampled = held.filter(~pl.col("certain") & ~pl.col("drawn")).select(PAIR).sort(PAIR)
@@ -111,19 +117,19 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
         answered=answered,
         certain=answered & (pl.col("known") | (chosen == 1).fill_null(False)),
         alone=((chosen < 1) & ~pl.col("in_audit")).fill_null(False),
-    ).sort(*_STRATUM, "audit_rank")
+    ).sort(*STRATUM, "audit_rank")
     rest = rows.filter(~pl.col("certain"))
     # What was drawn in audit order counts as far as it is answered without a gap.
     begun = (pl.col("answered") & pl.col("in_audit")).cast(pl.Int8).cum_prod() == 1
     due = chosen.is_not_null() & ~pl.col("answered")
     rest = rest.with_columns(
-        simple=~pl.col("alone").any().over(_STRATUM),
-        begun=begun.over(_STRATUM),
-        complete=~due.any().over(_STRATUM),
+        simple=~pl.col("alone").any().over(STRATUM),
+        begun=begun.over(STRATUM),
+        complete=~due.any().over(STRATUM),
     ).with_columns(
         drawn=pl.when("simple").then("begun").otherwise(pl.col("alone") & pl.col("complete")),
     )
-    share = pl.col("drawn").mean().over(_STRATUM)
+    share = pl.col("drawn").mean().over(STRATUM)
     rest = rest.with_columns(probability=pl.when("simple").then(share).otherwise(chosen))
     kept = [*rows.columns, "simple", "drawn", "probability"]
     certain = rows.filter("certain").with_columns(
@@ -135,7 +141,7 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
 def _strata(rows: pl.DataFrame) -> pl.DataFrame:
     rest, drawn = ~pl.col("certain"), pl.col("drawn")
     labelled = pl.col("relevant").is_not_null()
-    counted = rows.group_by(_STRATUM).agg(
+    counted = rows.group_by(STRATUM).agg(
         pairs=pl.len(),
         certain=pl.col("certain").sum(),
         remainder=rest.sum(),
@@ -147,12 +153,13 @@ def _strata(rows: pl.DataFrame) -> pl.DataFrame:
         simple=pl.col("simple").all(),
     )
     known = (pl.col("remainder") == 0) | (pl.col("sampled") > 0)
-    return counted.with_columns(defined=known.all().over("query_id")).sort(_STRATUM)
+    return counted.with_columns(defined=known.all().over("query_id")).sort(STRATUM)
 
 
 def _sampled(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.select(
         *PAIR,
+        pl.col("draw").cast(pl.Int64),
         pl.col("relevant").fill_null(False),
         pl.col("probability").alias("inclusion_probability"),
         "cannot_judge",

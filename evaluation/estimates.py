@@ -4,7 +4,8 @@ missing.
 A sample is a frame with one row for each labelled pair: `query_id`, `document_id`, `relevant` (Boolean) and
 `inclusion_probability` (Float64, above 0 up to 1). Pairs with probability 1 are certain. Pairs of a query
 that share one probability below 1 are a simple random sample of a stratum of n/π documents; pairs whose
-probability nobody shares were drawn on their own (priority or Poisson sampling).
+probability nobody shares were drawn on their own (priority or Poisson sampling). Where a query was drawn from
+more than once, as by the versions of a pool, a column `draw` keeps the strata of the draws apart.
 
 Every interval here is about *which labels* were drawn, never about which queries were asked. The bounds on
 what is missing are those of `pooling/bounds.py`, by which queues stop too.
@@ -28,6 +29,7 @@ Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
 
 COLUMNS = ("query_id", "document_id", "relevant", "inclusion_probability")
+STRATUM = ("query_id", "draw")
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class Drawn:
         probability = sample["inclusion_probability"].to_numpy().astype(np.float64)
         if not bool(((probability > 0) & (probability <= 1)).all()):
             raise ValueError("An inclusion probability lies outside the range above 0 up to 1.")
-        group = pl.struct("query_id", "inclusion_probability").rank("dense").cast(pl.Int64) - 1
+        keys = [name for name in (*STRATUM, "inclusion_probability") if name in sample.columns]
+        group = pl.struct(keys).rank("dense").cast(pl.Int64) - 1
         return cls(
             sample.select("query_id", "document_id"),
             sample["relevant"].to_numpy().astype(np.float64),

@@ -98,6 +98,20 @@ def test_the_exact_bound_of_each_query_is_hypergeometric() -> None:
     assert rows["q2"] == {"query_id": "q2", "remainder": 6, "sampled": 2, "relevant": 1, "at_most_unseen": 4}
 
 
+def test_the_draws_of_a_query_share_the_error_of_its_bound() -> None:
+    pools = [
+        pool_of(letters, reached="", audit=letters[:2], order=letters, draw=draw)
+        for draw, letters in ((1, "abcdef"), (2, "uvwxyz"))
+    ]
+    (row,) = missing_by_query(audit_sample(pl.concat(pools), labels_of("", "abuv")))
+
+    # None of 2 drawn of 6: with M = 4 the chance of that is 1/15 > 2.5 % and > 5 %, for each of two draws.
+    assert (row["remainder"], row["sampled"], row["at_most_unseen"]) == (12, 4, 8)
+    (row,) = missing_by_query(audit_sample(pl.concat(pools), labels_of("", "abuv")), confidence=0.9)
+    # 10 % alone would rule M = 4 out, half of it does not.
+    assert row["at_most_unseen"] == 8
+
+
 def test_the_difference_of_two_runs_has_its_own_interval() -> None:
     audit = example()
     found = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)

@@ -132,6 +132,19 @@ def test_every_version_of_a_pool_has_its_own_draw() -> None:
     assert waiting.undefined == ["q"]
 
 
+def test_versions_drawn_with_the_same_probability_are_two_strata_all_the_same() -> None:
+    first = pool_of("abcdef", reached="", audit="ab", order="abcdef")
+    second = pool_of("uvwxyz", reached="", audit="uv", order="uvwxyz", draw=2)
+
+    found = audit_sample(pl.concat([first, second]), labels_of("ab", "uv"))
+
+    # Two of six drawn of each: 6 · 2/2 + 6 · 0/2 relevant. Within neither do the two drawn differ, so N²(1 -
+    # f)s²/n is 0 of both; as one stratum of four they would differ, and it were 144 · ⅔ · ⅓ / 4 = 8.
+    assert set(weights(found).values()) == {1 / 3}
+    assert (estimated_total(found.sample).value, estimated_total(found.sample).standard_error) == (6, 0)
+    assert estimated_total(found.sample.drop("draw")).standard_error == pytest.approx(8**0.5)
+
+
 def test_labels_outside_the_pool_are_certain() -> None:
     found = audit_sample(pool_of(**POOL_OF_EIGHT), labels_of("aez", "bh"))
 
