@@ -6,6 +6,14 @@ A judgment belongs to (query, document), never to a queue position.
 from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
 from labeling.models.judgments import Judgment, JudgmentEvent
 from labeling.models.labels import ImportedLabel, QrelsRelease
+from labeling.models.prelabels import (
+    ModelServerKey,
+    Prelabel,
+    Prelabeler,
+    PrelabelFailure,
+    PrelabelJob,
+    latest_scores,
+)
 from labeling.models.queues import Bookmark, Item, Lease, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
 from labeling.models.words import ADJUDICATED, Reason, Verdict
@@ -20,6 +28,11 @@ __all__ = [
     "Judgment",
     "JudgmentEvent",
     "Lease",
+    "ModelServerKey",
+    "Prelabel",
+    "PrelabelFailure",
+    "PrelabelJob",
+    "Prelabeler",
     "QrelsRelease",
     "Quarantine",
     "QueryPlan",
@@ -28,4 +41,5 @@ __all__ = [
     "Selection",
     "Verdict",
     "draw_seed",
+    "latest_scores",
 ]
