@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.measures import Integers
+from pooling.query_facts import tags_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -31,18 +32,6 @@ def rows_of(strata: Mapping[str, Collection[str]], query_ids: pl.Series) -> dict
         tag: np.array(sorted(numbers[query] for query in numbers.keys() & set(queries)), dtype=np.int64)
         for tag, queries in strata.items()
     }
-
-
-def tags_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
-    """The tags of a query, from its metadata: a list under `tags`, or one text.
-
-    >>> tags_of({"tags": ["short", "bus"]}), tags_of({"tags": "short"}), tags_of({})
-    (('short', 'bus'), ('short',), ())
-    """
-    tags = metadata.get("tags")
-    if isinstance(tags, str):
-        return (tags,) if tags else ()
-    return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
 
 
 def queries_by_tag(metadata: Iterable[tuple[str, Mapping[str, Any]]]) -> dict[str, list[str]]:

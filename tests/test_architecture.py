@@ -33,6 +33,7 @@ PURE = (
     "pooling/choice.py",
     "pooling/command_line.py",
     "pooling/merging.py",
+    "pooling/query_facts.py",
     "pooling/score_sums.py",
     "pooling/selection.py",
     "pooling/strategies",

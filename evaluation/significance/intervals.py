@@ -29,7 +29,12 @@ def interval_settings(query_count: int, samples: int, seed: int, level: float = 
 
 
 def mean_intervals(
-    values: Floats, *, samples: int = BOOTSTRAP_SAMPLES, seed: int = 0, level: float = LEVEL
+    values: Floats,
+    *,
+    samples: int = BOOTSTRAP_SAMPLES,
+    seed: int = 0,
+    level: float = LEVEL,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Percentile bootstrap interval of each column's mean over queries.
 
@@ -39,6 +44,9 @@ def mean_intervals(
     of the same bootstrap, mean ± z · sqrt(Σ(x - mean)² / n²), differs from it by less than the drawing does.
     Values within [0, 1] give intervals within [0, 1].
 
+    weights: (Q,) above 0, for the mean Σwx / Σw. A query is drawn with its weight, however heavy it is; the
+    normal limit then has the ratio's residuals, sqrt(Σw²(x - mean)²) / Σw.
+
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
     """
     counted = ~np.isnan(values)
@@ -46,23 +54,33 @@ def mean_intervals(
     low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
     for block in (slice(at, at + _COLUMNS_AT_ONCE) for at in range(0, values.shape[1], _COLUMNS_AT_ONCE)):
         if len(values) > LARGEST_RESAMPLED:
-            low[block], high[block] = _normal_limit(values[:, block], n[block], level)
+            low[block], high[block] = _normal_limit(values[:, block], n[block], level, weights)
         else:
-            low[block], high[block] = _percentiles(values[:, block], counted[:, block], samples, seed, level)
+            low[block], high[block] = _percentiles(
+                values[:, block], counted[:, block], samples, seed, level, weights
+            )
     few = n < 2
     low[few] = high[few] = np.nan
     return low, high
 
 
-def _normal_limit(values: Floats, n: npt.NDArray[np.int64], level: float) -> tuple[Floats, Floats]:
+def _normal_limit(
+    values: Floats, n: npt.NDArray[np.int64], level: float, weights: Floats | None = None
+) -> tuple[Floats, Floats]:
     from statistics import NormalDist
 
     z = NormalDist().inv_cdf(0.5 + level / 2)
     low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
     for column, count in enumerate(n):
-        counted = values[:, column] if count == len(values) else values[~np.isnan(values[:, column]), column]
-        mean = counted.mean() if count else np.nan
-        spread = z * np.sqrt(np.square(counted - mean).sum()) / max(count, 1)
+        chosen = slice(None) if count == len(values) else ~np.isnan(values[:, column])
+        counted = values[chosen, column]
+        if weights is None:
+            mean = counted.mean() if count else np.nan
+            spread = z * np.sqrt(np.square(counted - mean).sum()) / max(count, 1)
+        else:
+            held = weights[chosen]
+            mean = (held * counted).sum() / held.sum() if count else np.nan
+            spread = z * np.sqrt(np.square(held * (counted - mean)).sum()) / held.sum() if count else np.nan
         low[column] = max(mean - spread, counted.min(initial=mean))
         high[column] = min(mean + spread, counted.max(initial=mean))
     return low, high
@@ -124,9 +142,14 @@ def _bca(values: Floats, means: Floats, level: float) -> tuple[float, float]:
 
 
 def _percentiles(
-    values: Floats, counted: npt.NDArray[np.bool_], samples: int, seed: int, level: float
+    values: Floats,
+    counted: npt.NDArray[np.bool_],
+    samples: int,
+    seed: int,
+    level: float,
+    weights: Floats | None = None,
 ) -> tuple[Floats, Floats]:
-    means = _resampled_means(values, counted, samples, seed)
+    means = _resampled_means(values, counted, samples, seed, weights)
     tails = [(1 - level) / 2, (1 + level) / 2]
     # A resample can miss every query that counts in a column; it says nothing about that column.
     quantile = np.quantile if not np.isnan(means).any() else _nanquantile
@@ -134,11 +157,22 @@ def _percentiles(
     return low, high
 
 
-def _resampled_means(values: Floats, counted: npt.NDArray[np.bool_], samples: int, seed: int) -> Floats:
-    """(samples, M) the mean of each column in each resample of the queries; NaN where none of them counts."""
+def _resampled_means(
+    values: Floats,
+    counted: npt.NDArray[np.bool_],
+    samples: int,
+    seed: int,
+    held: Floats | None = None,
+) -> Floats:
+    """(samples, M) the mean of each column in each resample of the queries; NaN where none of them counts.
+
+    held: (Q,) what each query weighs in the mean.
+    """
     means = np.empty((samples, values.shape[1]))
     filled = np.where(counted, values, 0.0)
-    present = None if counted.all() else counted.astype(np.float64)
+    present = None if held is None and counted.all() else counted.astype(np.float64)
+    if held is not None and present is not None:
+        filled, present = filled * held[:, None], present * held[:, None]
     for start, weights in _resamples(len(values), samples, seed):
         sums = weights @ filled
         counts = float(len(values)) if present is None else weights @ present

@@ -10,6 +10,7 @@ from pooling.formats.errors import shown
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source, source_of
 from pooling.formats.tables import DOCUMENT, QUERY, RECORDS, plain_name
+from pooling.query_facts import weight_of
 
 ID = ("_id", "id")
 TEXT = ("text", "contents", "content", "body", "query", "question")
@@ -40,7 +41,8 @@ def read_queries(
 ) -> list[QueryRecord]:
     """Queries in file order from `queries.jsonl` (`_id`, `text`, `metadata`), or CSV or TSV with a header.
 
-    Raises FormatError for a missing id or text and for an id that comes twice.
+    Raises FormatError for a missing id or text, for an id that comes twice, and for a weight (`weight` or
+    `frequency` in the metadata) that is no number above 0.
     """
     file = records_source(source, file_name, max_bytes)
     lines: dict[str, int] = {}
@@ -49,6 +51,7 @@ def read_queries(
         parts = Parts(file, line, record, QUERY)
         query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
         refuse_second(file, "query", query.id, lines.setdefault(query.id, line), line)
+        refuse_odd_weight(file, query, line)
         queries.append(query)
     if not queries:
         raise file.empty()
@@ -85,6 +88,14 @@ def refuse_second(file: Source, kind: str, identifier: str, first: int, line: in
     if first != line:
         problem = f"{kind} {shown(identifier)} comes again (first on line {first})"
         raise file.error(line, problem, "Give every record an id of its own.")
+
+
+def refuse_odd_weight(file: Source, query: QueryRecord, line: int) -> None:
+    try:
+        weight_of(query.metadata)
+    except ValueError as error:
+        problem = f"query {shown(query.id)}: {error}"
+        raise file.error(line, problem, "Write how often it is asked, or leave it out.") from None
 
 
 class Layout(NamedTuple):

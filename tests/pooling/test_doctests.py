@@ -6,7 +6,9 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["formats.errors", "formats.sources", "ranking", "merging", "audit"])
+@pytest.mark.parametrize(
+    "name", ["formats.errors", "formats.sources", "ranking", "merging", "audit", "query_facts"]
+)
 def test_examples_run(name: str) -> None:
     result = doctest.testmod(import_module(f"pooling.{name}"))
 

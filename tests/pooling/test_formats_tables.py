@@ -17,6 +17,7 @@ from pooling.formats import (
     write_qrels,
     write_run,
 )
+from pooling.query_facts import weight_of
 from tests.testdata import DATA, needs_data
 
 ROWS = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.001)]
@@ -214,6 +215,27 @@ def test_broken_queries_are_told_their_line(
         read_queries(written(tmp_path, "queries.jsonl", content))
     assert caught.value.line == line
     assert problem in caught.value.problem
+
+
+@pytest.mark.parametrize(
+    "weight", ['{"weight": 0}', '{"frequency": -2}', '{"weight": "often"}', '{"weight": true}']
+)
+def test_a_weight_that_is_no_number_above_0_is_told_its_line(tmp_path: Path, weight: str) -> None:
+    good = '{"_id": "1", "text": "bus", "metadata": {"weight": 3}}\n'
+    path = written(tmp_path, "queries.jsonl", f'{good}{{"_id": "2", "text": "tram", "metadata": {weight}}}\n')
+
+    with pytest.raises(
+        FormatError, match=r"queries.jsonl, line 2: query '2': the .* is no number above 0\. Write"
+    ):
+        read_queries(path)
+
+
+def test_a_weight_of_a_table_is_a_number_written_as_text_or_nothing(tmp_path: Path) -> None:
+    queries = read_queries(written(tmp_path, "queries.csv", "id,text,frequency\n1,bus,12.5\n2,tram,\n"))
+
+    assert [weight_of(query.metadata) for query in queries] == [12.5, None]
+    with pytest.raises(FormatError, match="line 2"):
+        read_queries(written(tmp_path, "queries.csv", "id,text,frequency\n1,bus,nan\n"))
 
 
 def test_documents_come_one_by_one_with_their_line(tmp_path: Path) -> None:

@@ -1,0 +1,64 @@
+"""What a query's metadata say that measures are broken down by: tags, and how often it is asked. Pure."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+# Under either name; the first one that is there counts.
+WEIGHT_KEYS = ("weight", "frequency")
+
+
+def tags_of(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    """The tags of a query, from its metadata: a list under `tags`, or one text.
+
+    >>> tags_of({"tags": ["short", "bus"]}), tags_of({"tags": "short"}), tags_of({})
+    (('short', 'bus'), ('short',), ())
+    """
+    tags = metadata.get("tags")
+    if isinstance(tags, str):
+        return (tags,) if tags else ()
+    return tuple(str(tag) for tag in tags) if isinstance(tags, list) else ()
+
+
+def weight_of(metadata: Mapping[str, Any]) -> float | None:
+    """How often a query is asked, in any unit that is the same for all; None where nothing is said.
+
+    A number under `weight` or `frequency`, as a number or, as in tables, written as text. ValueError for
+    what is no finite number above 0.
+
+    >>> weight_of({"weight": 3}), weight_of({"frequency": "0.5"}), weight_of({"weight": None})
+    (3.0, 0.5, None)
+    """
+    for key in WEIGHT_KEYS:
+        value = metadata.get(key)
+        if value is None or value == "":
+            continue
+        number = _number(value)
+        if number is None or not (0 < number < math.inf):
+            raise ValueError(f"the {key} {_told(value)} is no number above 0")
+        return number
+    return None
+
+
+def known_weight(metadata: Mapping[str, Any]) -> float | None:
+    """`weight_of` for queries that were stored before weights were checked: what is none counts as absent."""
+    try:
+        return weight_of(metadata)
+    except ValueError:
+        return None
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _told(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:59]}…"
