@@ -145,7 +145,7 @@ def _store_second(second: dict[int, int]) -> None:
             Item.objects.bulk_update(items, ["second_key"])
 
 
-@job_kind("redundancy")
+@job_kind("redundancy", can_be_cancelled=False)
 def _change_in_background(job: Job, report: Report) -> dict[str, Any]:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     needed = job.arguments["judgments_per_item"]

@@ -17,6 +17,7 @@ from pooling import serializers
 from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
 from pooling.imports import take_in
 from pooling.invitations import invite, open_invitations, withdraw
+from pooling.jobs import cancel_job
 from pooling.membership import add_member, create_collection
 from pooling.models import Job, Membership, Pool, Run
 from pooling.pools import build_or_start
@@ -273,3 +274,19 @@ class OneJob(APIView):
     def get(self, request: Request, job_id: int) -> Response:
         """Read how far a job is; `result` is what the call would have answered."""
         return Response(serializers.JobSerializer(job_for(request.user, job_id)).data)
+
+
+class JobCancel(APIView):
+    """The end of one job."""
+
+    @extend_schema(
+        request=None, responses={200: serializers.JobSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
+    )
+    def post(self, request: Request, job_id: int) -> Response:
+        """Ask for the end of a job: what waits is `cancelled` at once, what runs at its next step, and then
+        nothing of it is stored. Work that is done before that stays, and the job is `done`. 409 for a
+        finished job, and for work that is stored in steps and cannot be cancelled.
+        """
+        job = job_for(request.user, job_id, ADMIN)
+        cancel_job(job, person(request))
+        return Response(serializers.JobSerializer(job).data)

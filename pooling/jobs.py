@@ -1,7 +1,9 @@
 """Long work: a job is a row with progress, done by the background worker through Django's task interface.
 
 A kind of job is a function `(job, report) -> result`, registered under a name; `report(share, detail)` stores
-how far it is.
+how far it is, and raises `JobCancelledError` once somebody has asked for the end of the job. A cancelled job
+leaves behind what it leaves after any other error: nothing. Kinds that store their work in steps, each of
+which is of use, are registered as not to be cancelled.
 """
 
 from __future__ import annotations
@@ -17,8 +19,8 @@ from django.db import transaction
 from django.utils import timezone
 from django_tasks import task
 
-from pooling.models import Collection, Job
-from pooling.problems import refusals
+from pooling.models import Collection, Job, JobCancellation
+from pooling.problems import InputError, refusals
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -29,13 +31,22 @@ Report = Callable[[float, str], None]
 Work = Callable[[Job, Report], dict[str, Any]]
 
 WORK: dict[str, Work] = {}
+# Kinds that go on until they are done.
+LASTING: set[str] = set()
+CANCELLED = "Cancelled; nothing was stored."
 
 
-def job_kind(name: str) -> Callable[[Work], Work]:
+class JobCancelledError(Exception):
+    """Somebody has asked for the end of the job; raised by `report` in the middle of the work."""
+
+
+def job_kind(name: str, *, can_be_cancelled: bool = True) -> Callable[[Work], Work]:
     """Register a function as the work of jobs of kind `name`."""
 
     def register(work: Work) -> Work:
         WORK[name] = work
+        if not can_be_cancelled:
+            LASTING.add(name)
         return work
 
     return register
@@ -58,20 +69,76 @@ def start_job(collection: Collection, kind: str, arguments: dict[str, Any], user
 def run_job(job_id: int) -> None:
     """Do one job. Refused input ends it with that sentence; anything else with a general one and a log."""
     job = Job.objects.select_related("collection", "created_by").get(pk=job_id)
-    if job.state in (Job.State.DONE, Job.State.FAILED):
+    worker = f"{socket.gethostname()}:{os.getpid()}"
+    # In one statement, for it may be cancelled at this moment.
+    if not _changed(job, Job.State.QUEUED, state=Job.State.RUNNING, detail="Started.", worker=worker):
         return
-    _update(job, state=Job.State.RUNNING, detail="Started.", worker=f"{socket.gethostname()}:{os.getpid()}")
     try:
-        result = WORK[job.kind](job, lambda share, detail: _update(job, progress=share, detail=detail))
+        result = WORK[job.kind](job, lambda share, detail: _go_on(job, share, detail))
+    except JobCancelledError:
+        _end(job, Job.State.CANCELLED, CANCELLED)
     except refusals() as error:
-        _update(job, state=Job.State.FAILED, detail=str(error), finished_at=timezone.now())
+        _end(job, Job.State.FAILED, str(error))
     except Exception:
         logger.exception("job %s (%s) failed", job.pk, job.kind)
         detail = f"Something went wrong on our side; the server's log has the details under job {job.pk}."
-        _update(job, state=Job.State.FAILED, detail=detail, finished_at=timezone.now())
+        _end(job, Job.State.FAILED, detail)
     else:
-        now = timezone.now()
-        _update(job, state=Job.State.DONE, progress=1.0, detail="Done.", result=result, finished_at=now)
+        _end(job, Job.State.DONE, "Done.", progress=1.0, result=result)
+
+
+def can_be_cancelled(job: Job) -> bool:
+    """Whether asking for the end of the job makes sense; once asked, it need not be asked again."""
+    return not job.is_finished and job.kind not in LASTING and not is_being_cancelled(job)
+
+
+def is_being_cancelled(job: Job) -> bool:
+    """Whether somebody has asked for the end of a job that still runs."""
+    return job.state == Job.State.RUNNING and JobCancellation.objects.filter(job=job).exists()
+
+
+def cancel_job(job: Job, user: User | None) -> None:
+    """Ask for the end of a job: at once while it waits, otherwise when its work next tells how far it is.
+
+    Work that is done before it looks stays done, and the job says so. `InputError` for a finished job and for
+    a kind that cannot be cancelled.
+    """
+    if job.kind in LASTING and not job.is_finished:
+        problem = "This work is stored in steps, each of which is of use; it cannot be cancelled. Let it end."
+        raise InputError(problem, conflict=True)
+    now = timezone.now()
+    if _changed(job, Job.State.QUEUED, state=Job.State.CANCELLED, detail=CANCELLED, finished_at=now):
+        _discard_upload(job)
+        return
+    job.refresh_from_db()
+    if job.is_finished:
+        problem = f"This job is {job.state} already; there is nothing left to cancel."
+        raise InputError(problem, conflict=True)
+    JobCancellation.objects.get_or_create(job=job, defaults={"asked_by": user})
+
+
+def _go_on(job: Job, share: float, detail: str) -> None:
+    """Store how far a job is, or raise `JobCancelledError`."""
+    if not Job.objects.filter(pk=job.pk, cancellation=None).update(progress=share, detail=detail):
+        raise JobCancelledError
+
+
+def _changed(job: Job, still: str, /, **values: Any) -> bool:
+    """Change a job if its state is `still` that one; whether it was."""
+    if not Job.objects.filter(pk=job.pk, state=still).update(**values):
+        return False
+    for name, value in values.items():
+        setattr(job, name, value)
+    return True
+
+
+def _end(job: Job, state: str, detail: str, **values: Any) -> None:
+    _changed(job, Job.State.RUNNING, state=state, detail=detail, finished_at=timezone.now(), **values)
+
+
+def _discard_upload(job: Job) -> None:
+    if upload := job.arguments.get("upload"):
+        default_storage.delete(upload)
 
 
 def end_abandoned_jobs() -> int:
@@ -81,10 +148,12 @@ def end_abandoned_jobs() -> int:
     """
     abandoned = [job for job in Job.objects.filter(state=Job.State.RUNNING) if _is_abandoned(job)]
     for job in abandoned:
-        detail = "The server was stopped in the middle of it; nothing of it was stored. Start it again."
-        _update(job, state=Job.State.FAILED, detail=detail, finished_at=timezone.now())
-        if upload := job.arguments.get("upload"):
-            default_storage.delete(upload)
+        _end(
+            job,
+            Job.State.FAILED,
+            "The server was stopped in the middle of it; nothing of it was stored. Start it again.",
+        )
+        _discard_upload(job)
     return len(abandoned)
 
 
@@ -99,9 +168,3 @@ def _is_abandoned(job: Job) -> bool:
     except PermissionError:
         return False
     return False
-
-
-def _update(job: Job, **values: Any) -> None:
-    for name, value in values.items():
-        setattr(job, name, value)
-    job.save(update_fields=list(values))

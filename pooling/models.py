@@ -358,6 +358,7 @@ class Job(models.Model):
         RUNNING = "running"
         DONE = "done"
         FAILED = "failed"
+        CANCELLED = "cancelled"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
     kind = models.CharField(max_length=40, help_text="Name in the registry of pooling/jobs.py.")
@@ -378,3 +379,23 @@ class Job(models.Model):
 
     def __str__(self) -> str:
         return f"{self.kind} ({self.state})"
+
+    @property
+    def is_finished(self) -> bool:
+        """Whether nothing more becomes of it."""
+        return self.state not in (self.State.QUEUED, self.State.RUNNING)
+
+
+class JobCancellation(models.Model):
+    """Somebody asked for the end of a running job. A row of its own, because the work itself may hold the
+    job's row in a long transaction, and asking must not wait for that.
+    """
+
+    job = models.OneToOneField(Job, on_delete=models.CASCADE, primary_key=True, related_name="cancellation")
+    asked_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    asked_at = models.DateTimeField(auto_now_add=True)
+
+    def __str__(self) -> str:
+        return f"end of {self.job_id}"

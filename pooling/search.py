@@ -131,7 +131,7 @@ def job_that_indexes(collection: Collection, user: User | None = None) -> Job | 
     return job if job.state in (Job.State.QUEUED, Job.State.RUNNING) else None
 
 
-@job_kind("texts")
+@job_kind("texts", can_be_cancelled=False)
 def _index_in_background(job: Job, report: Report) -> dict[str, Any]:
     count = index_texts(job.collection, report)
     return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}

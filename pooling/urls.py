@@ -26,6 +26,7 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/pools/<int:pool_id>/pool.tsv", pools.download, name="pool_download"),
     # jobs/
     path("jobs/<int:job_id>/", jobs.job, name="job"),
+    path("jobs/<int:job_id>/cancel/", jobs.job_cancel, name="job_cancel"),
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/", api.Collections.as_view(), name="api_collections"),
@@ -44,5 +45,6 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/pools/", api.Pools.as_view(), name="api_pools"),
     path("pools/<int:pool_id>/extend/", api.PoolExtension.as_view(), name="api_pool_extend"),
     path("jobs/<int:job_id>/", api.OneJob.as_view(), name="api_job"),
+    path("jobs/<int:job_id>/cancel/", api.JobCancel.as_view(), name="api_job_cancel"),
     path("strategies/", Strategies.as_view(), name="api_strategies"),
 ]

@@ -1,13 +1,17 @@
-"""The page of one job, which fetches its own state while the job runs."""
+"""The page of one job, which fetches its own state while the job runs, and the button that ends it."""
 
 from __future__ import annotations
 
+from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.views.decorators.http import require_GET
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
 
-from pooling.access import job_for
+from pooling.access import ADMIN, job_for
+from pooling.jobs import can_be_cancelled, cancel_job, is_being_cancelled
+from pooling.problems import InputError
+from pooling.views.outcome import person
 
 # htmx stops asking when it is answered with this.
 STOP_POLLING = 286
@@ -19,6 +23,9 @@ TITLES = {
     "campaign": "Building a pool and opening its queue",
     "queue": "Opening a queue",
     "replay": "Replaying strategies",
+    "report": "Making a report",
+    "redundancy": "Changing the judgments per pair",
+    "texts": "Indexing texts for search",
 }
 
 
@@ -28,8 +35,24 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     """How far a job is; htmx gets the moving part alone."""
     job = job_for(request.user, job_id)
     partial = bool(request.headers.get("HX-Request"))
-    finished = job.state in (job.State.DONE, job.State.FAILED)
-    context = {"job": job, "collection": job.collection, "finished": finished}
-    context["title"] = TITLES.get(job.kind, job.kind.capitalize())
+    context = {
+        "job": job,
+        "collection": job.collection,
+        "title": TITLES.get(job.kind, job.kind.capitalize()),
+        "can_be_cancelled": can_be_cancelled(job),
+        "is_being_cancelled": is_being_cancelled(job),
+    }
     template = "pooling/_job.html" if partial else "pooling/job.html"
-    return render(request, template, context, status=STOP_POLLING if partial and finished else 200)
+    return render(request, template, context, status=STOP_POLLING if partial and job.is_finished else 200)
+
+
+@login_required
+@require_POST
+def job_cancel(request: HttpRequest, job_id: int) -> HttpResponse:
+    """Ask for the end of a job."""
+    job = job_for(request.user, job_id, ADMIN)
+    try:
+        cancel_job(job, person(request))
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect("job", job.pk)

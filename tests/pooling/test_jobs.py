@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from pooling import jobs
 from pooling.imports import take_in
-from pooling.jobs import end_abandoned_jobs, run_job, start_job
+from pooling.jobs import LASTING, cancel_job, end_abandoned_jobs, run_job, start_job
 from pooling.models import Job
+from pooling.problems import InputError
 from tests.world import ALPHA, World, run_text
 
 
@@ -112,7 +114,9 @@ def test_progress_is_stored_while_the_work_runs(world: World, monkeypatch: pytes
     assert seen == [(Job.State.RUNNING, 0.25, "A quarter.")]
 
 
-@pytest.mark.parametrize(("state", "polls"), [("running", True), ("done", False), ("failed", False)])
+@pytest.mark.parametrize(
+    ("state", "polls"), [("running", True), ("done", False), ("failed", False), ("cancelled", False)]
+)
 def test_the_page_polls_until_the_job_is_finished(
     world: World, client: Client, state: str, polls: bool
 ) -> None:
@@ -154,3 +158,83 @@ def test_a_job_whose_worker_was_killed_ends_with_a_sentence_and_a_living_one_goe
     assert (killed.state, living.state) == (Job.State.FAILED, Job.State.RUNNING)
     assert "Start it again" in killed.detail
     assert [path.name for path in stored_files(settings)] == [Path(living.arguments["upload"]).name]
+
+
+def cancel_while_running(monkeypatch: pytest.MonkeyPatch, cancel: Callable[[], object]) -> None:
+    """Have `cancel` called once, when the work first tells how far it is."""
+    tell, told = jobs._go_on, []
+
+    def go_on(job: Job, share: float, detail: str) -> None:
+        if not told:
+            told.append(cancel())
+        tell(job, share, detail)
+
+    monkeypatch.setattr(jobs, "_go_on", go_on)
+
+
+def test_a_job_that_waits_is_cancelled_at_once_and_never_begun(world: World, settings: Settings) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    job = start_import(world, run_text(ALPHA))
+    cancel_job(job, world.ada)
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.detail) == (Job.State.CANCELLED, jobs.CANCELLED)
+    assert not world.collection.runs.exists()
+    assert stored_files(settings) == []
+
+
+def test_a_running_job_is_cancelled_at_its_next_step_and_leaves_nothing(
+    world: World, client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    job = start_import(world, run_text(ALPHA))
+    client.force_login(world.ada)
+    address = f"/api/jobs/{job.pk}/cancel/"
+    answers = []
+    cancel_while_running(monkeypatch, lambda: answers.append(client.post(address)))
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert [answer.json()["state"] for answer in answers] == ["running"]
+    assert client.get(f"/api/jobs/{job.pk}/").json()["state"] == "cancelled"
+    assert job.finished_at is not None
+    assert not world.collection.runs.exists()
+    assert stored_files(settings) == []
+    assert client.post(address).json()["detail"].startswith("This job is cancelled already")
+
+
+def test_work_that_is_done_before_it_looks_stays_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def work(job: Job, report: Any) -> dict[str, Any]:
+        cancel_job(job, world.ada)
+        return {"id": 1}
+
+    monkeypatch.setitem(jobs.WORK, "pool", work)
+    job = start_job(world.collection, "pool", {}, world.ada)
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.result) == (Job.State.DONE, {"id": 1})
+    with pytest.raises(InputError, match="done already"):
+        cancel_job(job, world.ada)
+
+
+def test_work_that_is_stored_in_steps_is_not_cancelled(world: World, client: Client) -> None:
+    assert {"redundancy", "texts"} <= LASTING
+    job = Job.objects.create(collection=world.collection, kind="texts", state=Job.State.RUNNING)
+    client.force_login(world.ada)
+    assert b"Cancel" not in client.get(reverse("job", args=[job.pk])).content
+    assert client.post(f"/api/jobs/{job.pk}/cancel/").status_code == 409
+
+
+def test_who_may_cancel_a_job(world: World, client: Client) -> None:
+    job = Job.objects.create(collection=world.collection, kind="run", state=Job.State.RUNNING)
+    page, cancel = reverse("job", args=[job.pk]), reverse("job_cancel", args=[job.pk])
+    for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403)):
+        client.force_login(person)
+        assert client.post(cancel).status_code == status
+        assert client.post(f"/api/jobs/{job.pk}/cancel/").status_code == status
+    client.force_login(world.vera)
+    assert b">Cancel<" not in client.get(page).content
+    client.force_login(world.ada)
+    assert b">Cancel<" in client.get(page).content
+    shown = client.post(cancel, follow=True).content
+    assert b"Cancelling: the work ends" in shown
+    assert b">Cancel<" not in shown
