@@ -44,20 +44,23 @@ def mean_intervals(
     of the same bootstrap, mean ± z · sqrt(Σ(x - mean)² / n²), differs from it by less than the drawing does.
     Values within [0, 1] give intervals within [0, 1].
 
-    weights: (Q,) above 0, for the mean Σwx / Σw. A query is drawn with its weight, however heavy it is; the
-    normal limit then has the ratio's residuals, sqrt(Σw²(x - mean)²) / Σw.
+    weights: (Q, M), or (Q,) for all columns, above 0, for the mean Σwx / Σw. A query is drawn with its
+    weight, however heavy it is; the normal limit then has the ratio's residuals, sqrt(Σw²(x - mean)²) / Σw.
 
     Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 13.
     """
     counted = ~np.isnan(values)
     n = np.count_nonzero(counted, axis=0)
     low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
+    if weights is not None:
+        weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], values.shape)
     for block in (slice(at, at + _COLUMNS_AT_ONCE) for at in range(0, values.shape[1], _COLUMNS_AT_ONCE)):
+        held = None if weights is None else weights[:, block]
         if len(values) > LARGEST_RESAMPLED:
-            low[block], high[block] = _normal_limit(values[:, block], n[block], level, weights)
+            low[block], high[block] = _normal_limit(values[:, block], n[block], level, held)
         else:
             low[block], high[block] = _percentiles(
-                values[:, block], counted[:, block], samples, seed, level, weights
+                values[:, block], counted[:, block], samples, seed, level, held
             )
     few = n < 2
     low[few] = high[few] = np.nan
@@ -78,7 +81,7 @@ def _normal_limit(
             mean = counted.mean() if count else np.nan
             spread = z * np.sqrt(np.square(counted - mean).sum()) / max(count, 1)
         else:
-            held = weights[chosen]
+            held = weights[chosen, column]
             mean = (held * counted).sum() / held.sum() if count else np.nan
             spread = z * np.sqrt(np.square(held * (counted - mean)).sum()) / held.sum() if count else np.nan
         low[column] = max(mean - spread, counted.min(initial=mean))
@@ -166,19 +169,30 @@ def _resampled_means(
 ) -> Floats:
     """(samples, M) the mean of each column in each resample of the queries; NaN where none of them counts.
 
-    held: (Q,) what each query weighs in the mean.
+    held: (Q, M) what each query weighs in the mean.
     """
     means = np.empty((samples, values.shape[1]))
     filled = np.where(counted, values, 0.0)
     present = None if held is None and counted.all() else counted.astype(np.float64)
     if held is not None and present is not None:
-        filled, present = filled * held[:, None], present * held[:, None]
+        filled, present = filled * held, present * held
+    # Runs mostly count on the same queries: one column of counts serves them all.
+    distinct, column = (present, slice(None)) if present is None else _distinct_columns(present)
     for start, weights in _resamples(len(values), samples, seed):
         sums = weights @ filled
-        counts = float(len(values)) if present is None else weights @ present
+        counts = float(len(values)) if distinct is None else (weights @ distinct)[:, column]
         with np.errstate(invalid="ignore", divide="ignore"):
             means[start : start + len(weights)] = sums / counts
     return means
+
+
+def _distinct_columns(table: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """The columns that differ, and (M,) which of them each column of the table is."""
+    first: dict[bytes, int] = {}
+    turned = np.ascontiguousarray(table.T)
+    number = np.array([first.setdefault(row.tobytes(), len(first)) for row in turned], dtype=np.int64)
+    chosen = np.unique(number, return_index=True)[1]
+    return np.ascontiguousarray(turned[chosen].T), number
 
 
 def _nanquantile(means: Floats, tails: list[float], axis: int) -> Floats:

@@ -1,0 +1,190 @@
+"""Where runs fail: one measure by groups of queries, against tables worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluation.breakdown import Breakdown, Values, break_down, ordered_groups
+from evaluation.query_groups import group_queries, offered
+from evaluation.significance import mean_intervals
+
+HOW, WHAT = {"type": "how"}, {"type": "what"}
+QUERIES: dict[str, dict[str, Any]] = {
+    "q1": {**HOW, "tags": ["short"], "weight": 60},
+    "q2": {**HOW, "tags": ["short", "bus"], "weight": 20},
+    "q3": {**HOW, "tags": ["bus"], "weight": 10},
+    "q4": {**HOW, "weight": 5},
+    "q5": {**HOW, "weight": 5},
+    "q6": {**WHAT, "tags": "bus"},
+}
+RELEVANT = {"q1": 1, "q2": 2, "q3": 5, "q4": 6, "q5": 21}
+VALUES = {"a": [1.0, 0.5, 0.0, 0.25, 0.75, np.nan], "b": [0.0, 0.0, 0.0, 0.0, 0.0, 1.0]}
+
+
+def values(table: Mapping[str, list[float]] = VALUES, weights: list[float] | None = None) -> Values:
+    ids = tuple(f"q{number}" for number in range(1, len(next(iter(table.values()))) + 1))
+    held = [60, 20, 10, 5, 5, np.nan] if weights is None else weights
+    return Values(
+        "recall", 10, ids, tuple(table), np.array(list(table.values())).T, np.array(held, dtype=float)
+    )
+
+
+def broken_by(by: str, threshold: float = 0.5) -> Breakdown:
+    grouping = group_queries(by, list(QUERIES), QUERIES, RELEVANT)
+    return break_down(values(), grouping, samples=500, seed=0, level=0.9, threshold=threshold)
+
+
+def members(by: str) -> dict[str | None, tuple[str, ...]]:
+    grouping = group_queries(by, list(QUERIES), QUERIES, RELEVANT)
+    return {group.name: group.query_ids for group in grouping.groups if group.kind != "all"}
+
+
+def test_groups_by_tag_overlap_and_those_without_a_tag_are_named() -> None:
+    assert members("tag") == {"bus": ("q2", "q3", "q6"), "short": ("q1", "q2"), None: ("q4", "q5")}
+    assert broken_by("tag").grouping.overlapping
+    assert not broken_by("type").grouping.overlapping
+
+
+def test_groups_by_any_single_value_by_relevant_documents_and_by_traffic() -> None:
+    assert members("type") == {"how": ("q1", "q2", "q3", "q4", "q5"), "what": ("q6",)}
+    assert members("relevant") == {
+        "0": ("q6",), "1": ("q1",), "2–5": ("q2", "q3"), "6–20": ("q4",), "21+": ("q5",)
+    }  # fmt: skip
+    # Of 100: before q1 there are 0, before q2 60, before q3 80, before q4 and q5, asked equally often, 90.
+    assert members("weight") == {"head": ("q1",), "torso": ("q2",), "tail": ("q3", "q4", "q5"), None: ("q6",)}
+    assert members("run") == {}
+
+
+def test_queries_asked_equally_often_are_never_parted() -> None:
+    queries = {f"q{number}": {"frequency": 1} for number in range(9)}
+
+    grouping = group_queries("weight", list(queries), queries, {})
+
+    assert [(group.name, len(group.query_ids)) for group in grouping.groups] == [(None, 9), ("head", 9)]
+
+
+def test_a_key_that_nobody_has_and_one_with_too_many_values_are_refused() -> None:
+    with pytest.raises(
+        ValueError, match=r"under metadata.colour; .* broken down by tag, type, relevant, weight, run"
+    ):
+        group_queries("colour", list(QUERIES), QUERIES, RELEVANT)
+    many = {str(number): {"source": str(number)} for number in range(101)}
+    with pytest.raises(ValueError, match=r"There are 101 values of metadata.source; .* at most 100 groups"):
+        group_queries("source", list(many), many, {})
+    assert offered(many.values()) == ["relevant", "run"]
+
+
+def test_the_figures_of_a_group_as_worked_out_by_hand() -> None:
+    whole, how, what = broken_by("type").groups
+    run = how.runs["a"]
+
+    assert (run.n, run.mean, run.share_zero, run.share_reaching) == (5, 0.5, 0.2, 0.6)
+    assert run.percentiles == pytest.approx({10: 0.1, 25: 0.25, 50: 0.5, 75: 0.75, 90: 0.9})
+    low, high = mean_intervals(np.array(VALUES["a"][:5])[:, None], samples=500, seed=0, level=0.9)
+    assert (run.low, run.high) == (low[0], high[0])
+    # (60 · 1 + 20 · 0.5 + 5 · 0.25 + 5 · 0.75) / 100
+    assert run.weighted is not None
+    assert (run.weighted.n, run.weighted.mean) == (5, 0.75)
+    assert run.weighted.low is not None
+    assert run.weighted.low <= 0.75 <= (run.weighted.high or 0)
+    assert whole.runs["b"].mean == pytest.approx(1 / 6)
+    assert what.runs["b"].weighted is None
+
+
+def test_a_small_group_has_its_mean_and_says_that_it_is_small() -> None:
+    small = broken_by("tag").groups[1].runs["a"]
+
+    assert (small.n, small.mean, small.is_small) == (2, 0.25, True)
+    assert (small.low, small.high, set(small.percentiles.values())) == (None, None, {None})
+
+
+def test_a_group_in_which_nothing_counts_is_undefined() -> None:
+    nothing = broken_by("type").groups[2].runs["a"]
+
+    assert (nothing.n, nothing.mean, nothing.share_zero, nothing.weighted) == (0, None, None, None)
+
+
+def test_queries_without_a_weight_are_named_and_the_threshold_is_reached_by_equality() -> None:
+    found = broken_by("type", threshold=0.75).to_dict()
+
+    assert found["without_weight_ids"] == ["q6"]
+    assert found["groups"][1]["runs"]["a"]["share_reaching"] == 0.4
+    assert found["groups"][1]["runs"]["a"]["weighted"]["n"] == 5
+
+
+def test_the_worst_groups_come_first_and_small_ones_last() -> None:
+    groups = ordered_groups(broken_by("tag").groups, "worst")
+
+    assert [(one.group.kind, one.group.name) for one in groups] == [
+        ("all", None), ("none", None), ("group", "bus"), ("group", "short")
+    ]  # fmt: skip
+    grouping = group_queries("type", list(QUERIES), QUERIES, RELEVANT)
+    good_but_one = values({"a": [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]})
+    ordered = ordered_groups(break_down(good_but_one, grouping, samples=9, seed=0, level=0.9).groups, "worst")
+    assert [one.group.name for one in ordered] == [None, "how", "what"]
+
+
+def test_the_rows_are_a_frame_with_a_row_per_group_and_run() -> None:
+    frame = broken_by("type").frame()
+
+    assert frame[["group", "run", "queries"]].to_numpy().tolist()[2:] == [
+        ["how", "a", 5], ["how", "b", 5], ["what", "a", 0], ["what", "b", 1]
+    ]  # fmt: skip
+    assert frame["weighted_mean"].tolist()[2] == 0.75
+
+
+numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0, float("nan")]), min_size=5, max_size=30)
+
+
+@settings(max_examples=30)
+@given(numbers, st.sampled_from([0.5, 1.0, 3.0]), st.integers(0, 5))
+def test_equal_weights_give_the_plain_mean_and_its_interval(
+    column: list[float], weight: float, seed: int
+) -> None:
+    table = values({"a": column}, [weight] * len(column))
+    grouping = group_queries("run", table.query_ids, {}, {})
+
+    figures = break_down(table, grouping, samples=200, seed=seed, level=0.9).groups[0].runs["a"]
+
+    if figures.n:
+        assert figures.weighted is not None
+        weighted = (figures.weighted.mean, figures.weighted.low, figures.weighted.high)
+        assert weighted == pytest.approx((figures.mean, figures.low, figures.high))
+
+
+@given(st.dictionaries(st.text(max_size=3), st.integers(0, 50), max_size=40))
+def test_groups_by_relevant_documents_part_the_queries(relevant: dict[str, int]) -> None:
+    if relevant:
+        grouping = group_queries("relevant", list(relevant), {}, relevant)
+
+        parted = [query for group in grouping.groups if group.kind != "all" for query in group.query_ids]
+        assert sorted(parted) == sorted(relevant)
+
+
+@given(st.lists(st.floats(0.001, 1e6), min_size=1, max_size=40))
+def test_head_torso_and_tail_fall_and_part_the_queries(weights: list[float]) -> None:
+    queries = {str(number): {"weight": weight} for number, weight in enumerate(weights)}
+
+    groups = group_queries("weight", list(queries), queries, {}).groups[1:]
+
+    ordered = [[queries[query]["weight"] for query in group.query_ids] for group in groups]
+    assert [weight for group in ordered for weight in group] == sorted(weights, reverse=True)
+    assert groups[0].name == "head"
+
+
+def test_weighted_intervals_of_many_queries_are_the_normal_limit_of_the_ratio() -> None:
+    generator = np.random.default_rng(0)
+    column, weights = generator.random(10_001)[:, None], generator.random(10_001) + 0.1
+    mean = (column[:, 0] * weights).sum() / weights.sum()
+
+    low, high = mean_intervals(column, weights=weights)
+    drawn = mean_intervals(column[:9_999], weights=weights[:9_999], samples=2_000)
+
+    assert low[0] + high[0] == pytest.approx(2 * mean)
+    assert (low[0], high[0]) == pytest.approx((drawn[0][0], drawn[1][0]), abs=0.002)
