@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.against_command import add_against_arguments, refuse_without_exact_run, run_against
+from pooling.chunk_options import add_chunk_arguments, chunks_of
 from pooling.terminal import Writer
 
 if TYPE_CHECKING:
@@ -23,8 +25,10 @@ HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    parser.add_argument("qrels", metavar="QRELS", type=Path, help="the labels")
-    parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="one or more runs")
+    parser.add_argument(
+        "qrels", metavar="QRELS", type=Path, help="the labels; with --against the first run stands here"
+    )
+    parser.add_argument("runs", metavar="RUN", type=Path, nargs="*", help="one or more runs")
     parser.add_argument("--k", metavar="N", nargs="+", action="extend", type=_cutoffs, help="cutoffs")
     parser.add_argument(
         "--measure", metavar="M", nargs="+", action="extend", help="for instance recall, recall@10 or map"
@@ -54,6 +58,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="store_true",
         help="Recall, Precision and F1 by K, what each place adds, and the K that reaches a recall",
     )
+    add_chunk_arguments(parser.add_argument)
+    add_against_arguments(parser)
     _add_comparisons(parser)
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
     parser.add_argument(
@@ -67,6 +73,13 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     from evaluation.rendering import render
 
     settings = _settings(options)
+    chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
+    if options["against"]:
+        chosen, _ = _tagged(options["queries"], options["tag"], None)
+        return run_against(options, settings, chosen, chunks, output, errors)
+    refuse_without_exact_run(options)
+    if not options["runs"]:
+        raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
     if options["per_query"]:
         from evaluation.per_query import check_path, write_per_query
 
@@ -79,6 +92,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         pool=pool,
         queries=queries,
         strata=strata,
+        chunks=chunks,
         engine=options["engine"],
         **settings.arguments(),
     )

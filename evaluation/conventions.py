@@ -56,6 +56,11 @@ class Conventions:
         """The fields as plain values."""
         return asdict(self)
 
+    @property
+    def order_in_words(self) -> str:
+        """What orders a run."""
+        return f"{'float32 ' if self.scores == 'float32' else ''}{_TIE_WORDS[self.ties]}"
+
     def line(self, *, scored: int, total: int, without_relevant: int, missing: int = 0) -> str:
         """The conventions in words, with the number of queries behind a mean.
 
@@ -69,7 +74,7 @@ class Conventions:
             f"{scored} of {total} queries" + self._aside(without_relevant, missing),
             "missing = 0" if self.missing == "zero" else "missing = skipped",
             f"rel ≥ {self.min_relevance}",
-            f"ties: {'float32 ' if self.scores == 'float32' else ''}{_TIE_WORDS[self.ties]}",
+            f"ties: {self.order_in_words}",
         ]
         return " · ".join(parts)
 

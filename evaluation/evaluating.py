@@ -22,6 +22,7 @@ from evaluation.inputs import (
     Runs,
     RunSource,
     Source,
+    collapsed_sources,
     cutoffs_array,
     named_runs,
     pool_frame,
@@ -59,6 +60,8 @@ from pooling.formats.parts import in_threads
 if TYPE_CHECKING:
     import polars as pl
 
+    from pooling.chunks import Chunks
+
 
 _COLUMNS_AT_ONCE = 4
 
@@ -84,6 +87,7 @@ def evaluate(
     strata: Mapping[str, Collection[str]] | None = None,
     thresholds: Mapping[str, float] | None = None,
     minimum_queries: int | None = None,
+    chunks: Chunks | None = None,
     engine: str = "local",
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
@@ -97,8 +101,9 @@ def evaluate(
     the pairs with a negative relevance. queries: only these query ids.
     strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
     thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
-    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. engine:
-    `spark` has the files of runs scored by Apache Spark, with equal results.
+    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. chunks: the
+    runs hold chunks, and each document counts where its best chunk stands. engine: `spark` has the files of
+    runs scored by Apache Spark, with equal results; those of chunks are scored here.
 
     Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
     by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
@@ -129,6 +134,8 @@ def evaluate(
     keys = tuple(dict.fromkeys([*asked, *(("judged", at) for at in cutoffs.tolist())]))
     sources = named_runs(runs)
     notes: list[str] = []
+    if chunks is not None:
+        sources = collapsed_sources(sources, chunks, conventions, notes, cutoffs.tolist())
     labels = label_pairs(read_labels(qrels, queries, notes), conventions.min_relevance)
     if not labels.query_count:
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
@@ -143,6 +150,8 @@ def evaluate(
     ]
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings = {"interval": interval, "pool": _pool_in_words(pool, int(cutoffs[-1]))}
+    if chunks is not None:
+        settings["chunks"] = chunks.to_dict()
     whole, *of_tags = [
         _figures(evaluated, group, rows, cutoffs, keys, interval) for group, rows in enumerate(groups)
     ]

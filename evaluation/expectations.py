@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 DIFFERENCE = 0.05
 
 
-def below(runs: Mapping[str, RunEvaluation], thresholds: Mapping[str, float]) -> list[tuple[str, str, str]]:
+class HasFigures(Protocol):
+    """A run with its figures: `measure@k` -> mean, queries and more."""
+
+    @property
+    def figures(self) -> Mapping[str, dict[str, Any]]: ...
+
+
+def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[tuple[str, str, str]]:
     """(run, key, sentence) for every mean below its threshold; an undefined mean never meets one."""
     found = []
     for name, wanted in thresholds.items():
@@ -26,7 +33,9 @@ def below(runs: Mapping[str, RunEvaluation], thresholds: Mapping[str, float]) ->
             mean = evaluated.figures[key]["mean"]
             if mean is None or mean < wanted:
                 shown = "undefined" if mean is None else f"{mean:.4f}"
-                found.append((run, key, f"{run}: {key} is {shown}, below {wanted:g}."))
+                count = evaluated.figures[key]["queries"]
+                over = f"over {count:,} quer{'y' if count == 1 else 'ies'}"
+                found.append((run, key, f"{run}: {key} is {shown} {over}, below {wanted:g}."))
     return found
 
 

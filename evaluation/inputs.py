@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from evaluation.conventions import Conventions
+    from pooling.chunks import Chunks
     from pooling.formats.parts import PlainRows
 
 Result = TypeVar("Result")
@@ -99,6 +102,44 @@ def run_frame(
             f"Run {name} has a score that is missing, NaN or infinite; scores are finite numbers."
         )
     return frame
+
+
+@dataclass(frozen=True)
+class CollapsedRun:
+    """A run of chunks, read as one of documents when its turn comes; `notes` hear what became of them."""
+
+    name: str
+    source: RunSource
+    chunks: Chunks
+    conventions: Conventions
+    notes: list[str]
+    cutoffs: Sequence[int]
+
+    def __call__(self) -> pl.DataFrame:
+        """query_id, document_id, score, rank."""
+        from pooling.chunks import collapse_chunks, said
+
+        heard: list[str] = []
+        ties, scores = self.conventions.ties, self.conventions.scores
+        frame = run_frame(self.name, self.source, heard, with_rank=ties == "rank")
+        collapsed = collapse_chunks(frame, self.chunks, self.name, ties=ties, scores=scores)
+        heard += said(self.name, collapsed, self.chunks, self.cutoffs)
+        self.notes.extend(note for note in heard if note not in self.notes)  # a run may be read again
+        return collapsed.frame
+
+
+def collapsed_sources(
+    sources: Mapping[str, RunSource],
+    chunks: Chunks,
+    conventions: Conventions,
+    notes: list[str],
+    cutoffs: Sequence[int],
+) -> dict[str, RunSource]:
+    """The same runs with documents in place of their chunks; `notes` is added to when they are read."""
+    return {
+        name: CollapsedRun(name, source, chunks, conventions, notes, cutoffs)
+        for name, source in sources.items()
+    }
 
 
 def map_run(

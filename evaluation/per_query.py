@@ -30,11 +30,16 @@ def check_path(path: Path) -> None:
 
 def write_per_query(evaluation: Evaluation, path: Path) -> None:
     """Write run, query_id, measure, k, value (null where the query does not count), all or nothing."""
+    write_frame(evaluation.per_query_frame(), path)
+
+
+def write_frame(frame: pl.DataFrame, path: Path) -> None:
+    """The same of any frame of values by query."""
     check_path(path)
     with NamedTemporaryFile(dir=path.absolute().parent, prefix=".per-query-", delete=False) as temporary:
         part = Path(temporary.name)
     try:
-        WRITERS[path.suffix](evaluation.per_query_frame(), part)
+        WRITERS[path.suffix](frame, part)
         part.chmod(0o666 & ~_umask())
         os.replace(part, path)
     except BaseException:

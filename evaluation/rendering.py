@@ -56,6 +56,11 @@ def render(
         tables = _with_estimates(tables, evaluation, estimates)
     if comparisons:
         tables.append(comparison_cells(comparisons))
+    return render_tables(tables, form, terminal=terminal)
+
+
+def render_tables(tables: Sequence[Cells], form: str, *, terminal: bool = False) -> str:
+    """Tables as `table`, `markdown` or `latex`; `terminal` draws them for a screen."""
     if form == "table" and terminal:
         return _rich_tables(tables)
     return _AS_TEXT[form](tables)

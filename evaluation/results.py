@@ -333,7 +333,12 @@ class Evaluation:
         coverage = (
             "" if judged is None or measure == "judged" else f" · judged@{at} {percent(judged['mean'])}"
         )
-        return f"{value} · {conventions}{coverage}"
+        return f"{value} · {conventions}{self._chunks()}{coverage}"
+
+    def _chunks(self) -> str:
+        """How documents were made of chunks, where they were."""
+        chunks = self.settings.get("chunks")
+        return f" · {chunks['words']}" if chunks else ""
 
     def _level(self, figure: Mapping[str, Any]) -> str:
         """The level of an interval, said where it is not the usual one."""

@@ -112,7 +112,7 @@ def test_fail_under_holds_for_every_run(
         printed(capsys, folder, "--fail-under", "recall@10=0.1", "--fail-under", threshold)
 
     assert ended.value.code == 1
-    assert capsys.readouterr().err == "bm25: recall@10 is 0.2500, below 0.26.\n"
+    assert capsys.readouterr().err == "bm25: recall@10 is 0.2500 over 2 queries, below 0.26.\n"
 
 
 def test_fail_under_measures_what_it_needs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -181,7 +181,7 @@ def test_a_tag_that_no_query_has_is_refused(folder: Path) -> None:
         (["--k", "1"], 0, ""),
         (["--k", "0"], 2, "'0' is no cutoff"),
         (["--fail-under", "recall=0.5"], 2, "no threshold"),
-        (["--fail-under", "recall@1=1"], 1, "bm25: recall@1 is 0.2500, below 1."),
+        (["--fail-under", "recall@1=1"], 1, "bm25: recall@1 is 0.2500 over 2 queries, below 1."),
     ],
 )
 def test_the_process_ends_with_the_code_scripts_rely_on(
@@ -263,7 +263,7 @@ def test_a_threshold_can_be_on_a_measure_over_the_whole_run(
         )
 
     assert ended.value.code == 1
-    assert "bm25: map is 0.2500, below 0.26." in capsys.readouterr().err
+    assert "bm25: map is 0.2500 over 2 queries, below 0.26." in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

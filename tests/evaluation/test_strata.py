@@ -146,4 +146,4 @@ def test_thresholds_are_measured_and_the_runs_below_are_named() -> None:
         "precision@1": {"at_least": 0.5, "below": []},
         "recall@2": {"at_least": 0.9, "below": ["bm25"]},
     }
-    assert result.below() == ["bm25: recall@2 is 0.2500, below 0.9."]
+    assert result.below() == ["bm25: recall@2 is 0.2500 over 2 queries, below 0.9."]

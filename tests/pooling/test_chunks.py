@@ -1,0 +1,141 @@
+"""Runs of chunks become runs of documents: the best chunk speaks for its document, everywhere alike."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pooling.chunk_options import chunks_of
+from pooling.chunks import Chunks, collapse_chunks, read_chunk_map
+from pooling.formats import FormatError
+
+HASH = Chunks("#")
+
+
+def run_of(*rows: tuple[str, float], query: str = "q1") -> pl.DataFrame:
+    return pl.DataFrame(
+        [(query, chunk, score) for chunk, score in rows],
+        schema={"query_id": pl.String, "document_id": pl.String, "score": pl.Float64},
+        orient="row",
+    )
+
+
+def told(frame: pl.DataFrame) -> list[tuple[str, float, int]]:
+    return frame.select("document_id", "score", "rank").rows()
+
+
+@pytest.mark.parametrize(
+    ("rows", "documents"),
+    [
+        ([("a#1", 1.0), ("b#1", 2.0), ("a#2", 3.0)], [("a", 3.0, 1), ("b", 2.0, 2)]),
+        ([("a#x#1", 1.0), ("a#x#2", 2.0)], [("a#x", 2.0, 1)]),  # the last separator
+        ([("whole", 1.0), ("a#1", 2.0)], [("a", 2.0, 1), ("whole", 1.0, 2)]),  # no separator
+        # Equal scores: by the documents' ids, not the chunks'.
+        ([("a#9", 1.0), ("ab#1", 1.0)], [("ab", 1.0, 1), ("a", 1.0, 2)]),
+        ([("é#1", -1.0), ("é#2", -2.0)], [("é", -1.0, 1)]),
+    ],
+)
+def test_a_document_stands_where_its_best_chunk_does(
+    rows: list[tuple[str, float]], documents: list[tuple[str, float, int]]
+) -> None:
+    assert told(collapse_chunks(run_of(*rows), HASH, "r").frame) == documents
+
+
+def test_queries_are_collapsed_apart() -> None:
+    frame = pl.concat([run_of(("a#1", 1.0), ("a#2", 2.0)), run_of(("a#3", 5.0), query="q2")])
+    collapsed = collapse_chunks(frame, HASH, "r")
+
+    assert collapsed.frame.select("query_id", "score").rows() == [("q1", 2.0), ("q2", 5.0)]
+    assert (collapsed.before, collapsed.after) == ({"q1": 2, "q2": 1}, {"q1": 1, "q2": 1})
+
+
+def test_by_rank_the_best_rank_counts() -> None:
+    ranked = run_of(("a#1", 0.0), ("b#1", 9.0), ("a#2", 0.0)).with_columns(rank=pl.Series([3, 2, 1]))
+
+    assert told(collapse_chunks(ranked, HASH, "r", ties="rank").frame) == [("a", 0.0, 1), ("b", 9.0, 2)]
+
+
+def test_what_was_collapsed_is_said_and_lists_that_became_too_short_are_warned_of() -> None:
+    frame = pl.concat(
+        [run_of(("a#1", 3.0), ("a#2", 2.0), ("b#1", 1.0)), run_of(("c", 2.0), ("d", 1.0), query="q2")]
+    )
+    collapsed = collapse_chunks(frame, HASH, "r")
+
+    assert collapsed.note(HASH.words) == (
+        "5 chunks became 4 documents, 2 for a query: best chunk per document (id before the last “#”)."
+    )
+    assert collapsed.warning(2) is None
+    # q2 had two documents before: its list is short, but not through the collapse.
+    assert collapsed.warning(3) == (
+        "After the collapse 1 of 2 queries have fewer than 3 documents, though their lists had 3 chunks or "
+        "more. Retrieve more chunks to measure at 3."
+    )
+
+
+def test_a_file_tells_the_document_of_each_chunk(tmp_path: Path) -> None:
+    path = tmp_path / "chunks.tsv"
+    path.write_text("chunk_id\tdocument_id\nc1\ta\nc2\tb\nc3\ta\n")
+    mapping = read_chunk_map(path)
+
+    assert mapping.words == "best chunk per document (by chunks.tsv)"
+    frame = run_of(("c1", 1.0), ("c2", 2.0), ("c3", 3.0))
+    assert told(collapse_chunks(frame, mapping, "r").frame) == [("a", 3.0, 1), ("b", 2.0, 2)]
+    with pytest.raises(ValueError, match=r"Run r: chunk c4 is not among those of chunks.tsv\. Add its line"):
+        collapse_chunks(run_of(("c4", 1.0)), mapping, "r")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "empty"),
+        ("c1 a\n", "line 1: 1 fields where 2 belong"),
+        ("c1\ta\nc2\t\n", "line 2: an id is empty"),
+        ("c1\ta\nc1\tb\n", "line 2: chunk 'c1' is of 'a' and of 'b'"),
+    ],
+)
+def test_a_wrong_file_of_chunks_names_its_line(tmp_path: Path, text: str, sentence: str) -> None:
+    path = tmp_path / "chunks.tsv"
+    path.write_text(text)
+    with pytest.raises(FormatError, match=sentence):
+        read_chunk_map(path)
+
+
+def test_what_cannot_be_collapsed_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Run r: chunk #1 has no document before its “#”"):
+        collapse_chunks(run_of(("#1", 1.0)), HASH, "r")
+    with pytest.raises(ValueError, match="separator of chunk ids is empty"):
+        Chunks("")
+    with pytest.raises(ValueError, match="name one of them"):
+        chunks_of("#", tmp_path / "chunks.tsv")
+
+
+CHUNKS = [f"{document}#{chunk}" for document in "abc" for chunk in range(4)]
+chunk_rows = st.lists(
+    st.tuples(
+        st.sampled_from([f"{d}#{c}" for d in "abc" for c in range(4)]), st.sampled_from([0.0, 1.0, 2.0])
+    ),
+    min_size=1,
+    unique_by=lambda row: row[0],
+)
+
+
+@given(rows=chunk_rows)
+def test_the_collapse_is_the_maximum_and_again_changes_nothing(
+    rows: list[tuple[str, float]],
+) -> None:
+    collapsed = collapse_chunks(run_of(*rows), HASH, "r").frame
+    best: dict[str, float] = {}
+    for chunk, score in rows:
+        best[chunk[0]] = max(best.get(chunk[0], score), score)
+
+    assert told(collapsed) == [
+        (document, score, rank)
+        for rank, (document, score) in enumerate(
+            sorted(best.items(), key=lambda item: (item[1], item[0]), reverse=True), start=1
+        )
+    ]
+    assert told(collapse_chunks(collapsed, HASH, "r").frame) == told(collapsed)
