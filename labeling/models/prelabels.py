@@ -127,6 +127,10 @@ class PrelabelJob(models.Model):
     uncertain_cost = money(
         default=0, help_text="At most, for requests whose answer never came; counts for the cap."
     )
+    answer_seconds = models.FloatField(default=0, help_text="That its answers took, added up.")
+    journal_offset = models.PositiveBigIntegerField(
+        default=0, help_text="Bytes of the journal of answers that are in the database."
+    )
     dialect = models.JSONField(default=dict, help_text="What the server turned out not to take.")
     batches = models.JSONField(default=list, help_text="Of the Batch interface: handed in and not fetched.")
     worker = models.CharField(max_length=300, blank=True, help_text="Host and process that does it.")
@@ -140,9 +144,27 @@ class PrelabelJob(models.Model):
 
     class Meta:
         ordering = ["-pk"]
+        constraints = [
+            # Two at a time would ask, and pay for, the same pairs.
+            models.UniqueConstraint(
+                fields=["prelabeler"],
+                condition=models.Q(state__in=("queued", "running")),
+                name="one_pass_at_a_time",
+            )
+        ]
 
     def __str__(self) -> str:
         return f"{self.prelabeler_id} over queue {self.queue_id} ({self.state})"
+
+    @property
+    def done_count(self) -> int:
+        """Pairs that it is done with, whatever came of them."""
+        return self.answered_count + self.cached_count + self.failed_count
+
+    @property
+    def is_active(self) -> bool:
+        """Whether it is at work or about to be."""
+        return self.state in (self.State.QUEUED, self.State.RUNNING)
 
 
 class PrelabelQuerySet(models.QuerySet["Prelabel"]):
