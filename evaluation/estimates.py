@@ -5,7 +5,9 @@ A sample is a frame with one row for each labelled pair: `query_id`, `document_i
 `inclusion_probability` (Float64, above 0 up to 1). Pairs with probability 1 are certain. Pairs of a query
 that share one probability below 1 are a simple random sample of a stratum of n/π documents; pairs whose
 probability nobody shares were drawn on their own (priority or Poisson sampling). Where a query was drawn from
-more than once, as by the versions of a pool, a column `draw` keeps the strata of the draws apart.
+more than once, as by the versions of a pool, a column `draw` keeps the strata of the draws apart. Where the
+strata of a draw run across queries (by the score of a model, say), a column `stratum` names each pair's, in
+the place of query and draw.
 
 Every interval here is about *which labels* were drawn, never about which queries were asked. The bounds on
 what is missing are those of `pooling/bounds.py`, by which queues stop too.
@@ -14,6 +16,7 @@ what is missing are those of `pooling/bounds.py`, by which queues stop too.
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -81,7 +84,9 @@ def ratio(drawn: "Drawn", counted: Floats) -> Estimate:
 
 @dataclass(frozen=True)
 class Drawn:
-    """The sample as arrays; `stratum` numbers the pairs that share a query and a probability."""
+    """The sample as arrays; `stratum` numbers the pairs that share a query (or the sample's own `stratum`)
+    and a probability.
+    """
 
     pairs: pl.DataFrame
     relevant: Floats
@@ -96,7 +101,8 @@ class Drawn:
         probability = sample["inclusion_probability"].to_numpy().astype(np.float64)
         if not bool(((probability > 0) & (probability <= 1)).all()):
             raise ValueError("An inclusion probability lies outside the range above 0 up to 1.")
-        keys = [name for name in (*STRATUM, "inclusion_probability") if name in sample.columns]
+        within = ("stratum",) if "stratum" in sample.columns else STRATUM
+        keys = [name for name in (*within, "inclusion_probability") if name in sample.columns]
         group = pl.struct(keys).rank("dense").cast(pl.Int64) - 1
         return cls(
             sample.select("query_id", "document_id"),
@@ -116,14 +122,21 @@ class Drawn:
 
     def variance(self, values: Floats) -> float:
         """Of `total(values)`: by strata where they hold two pairs or more, else Σ (1 - π)/π² · value²."""
+        return float((self.spreads * self.deviations(values) ** 2).sum())
+
+    @cached_property
+    def spreads(self) -> Floats:
+        """(n,) what each pair's squared deviation counts in the variance of a total."""
+        # n/(n-1) turns the mean square into the sample variance; N²(1-f)s²/n, written pair by pair.
+        n = np.bincount(self.stratum, minlength=1)[self.stratum]
+        factor = np.where(n >= 2, n / np.maximum(n - 1, 1), 1.0)
+        return np.asarray(factor * (1 - self.probability) / self.probability**2)
+
+    def deviations(self, values: Floats) -> Floats:
+        """(n,) from the mean of the stratum where it holds two pairs or more, else from 0."""
         count = np.bincount(self.stratum, minlength=1)
         mean = np.bincount(self.stratum, weights=values, minlength=1) / np.maximum(count, 1)
-        many = count[self.stratum] >= 2
-        squares = (values - np.where(many, mean[self.stratum], 0.0)) ** 2
-        # n/(n-1) turns the mean square into the sample variance; N²(1-f)s²/n, written pair by pair.
-        n = count[self.stratum]
-        factor = np.where(many, n / np.maximum(n - 1, 1), 1.0)
-        return float((factor * (1 - self.probability) / self.probability**2 * squares).sum())
+        return np.asarray(values - np.where(count >= 2, mean, 0.0)[self.stratum])
 
 
 def remainders_of(sizes: Sequence[int], sample: pl.DataFrame) -> list[Remainder]:

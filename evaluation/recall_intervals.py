@@ -38,6 +38,7 @@ MORE = 0.5
 COMPLETE = "complete"
 GAMMA = "gamma limits"
 EXACT_BOUND = "exact bound"
+POWERED = "prediction-powered"
 BOOTSTRAP = "bootstrap over queries"
 UNDEFINED = "undefined"
 
@@ -47,6 +48,8 @@ METHODS = {
     GAMMA: "from gamma limits of the relevant documents found and missed; covers which labels were drawn",
     EXACT_BOUND: "from exact bounds on what was not seen, since the audit drew fewer than five relevant "
     "documents; covers which labels were drawn",
+    POWERED: "from gamma limits of what a model's predictions and the labels that check them leave open; "
+    "covers which labels were drawn",
     BOOTSTRAP: "bootstrap over queries, each with the labels drawn for it; covers both together",
     UNDEFINED: "no relevant document in the sample",
 }
@@ -136,14 +139,30 @@ def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> Labe
     is what the audit does not rule out.
     """
     drawn = Drawn.of(sample)
-    all_of_them = Kind.of(drawn, np.ones(len(drawn.relevant)), drawn.probability < 1)
-    count = len(all_of_them.probabilities)
-    if not (drawn.probability < 1).any():
-        return LabelInterval(all_of_them.value, all_of_them.value, all_of_them.value, COMPLETE, count)
+    return interval_of_kind(Kind.of(drawn, np.ones(len(drawn.relevant)), drawn.probability < 1), confidence)
+
+
+def interval_of_found(
+    sample: pl.DataFrame, retrieved: pl.DataFrame, *, confidence: float = 0.95
+) -> LabelInterval:
+    """The number of relevant documents among those that a run retrieved; otherwise as `interval_of_total`.
+
+    Divided by the places of the run's top K it is precision.
+    """
+    drawn = Drawn.of(sample)
+    hit = drawn.found_by(retrieved)
+    return interval_of_kind(Kind.of(drawn, hit, still_open(drawn, retrieved)), confidence)
+
+
+def interval_of_kind(kind: Kind, confidence: float) -> LabelInterval:
+    """How many relevant documents of one kind there are, by the rule of `chosen_interval`."""
+    count = len(kind.probabilities)
+    if kind.lightest is None:
+        return LabelInterval(kind.value, kind.value, kind.value, COMPLETE, count)
     level = (1 - confidence) / 2
     if count >= FEWEST_FOR_GAMMA:
-        return LabelInterval(all_of_them.value, *all_of_them.gamma_limits(level), GAMMA, count)
-    return LabelInterval(all_of_them.value, all_of_them.seen, all_of_them.most(level), EXACT_BOUND, count)
+        return LabelInterval(kind.value, *kind.gamma_limits(level), GAMMA, count)
+    return LabelInterval(kind.value, kind.seen, kind.most(level), EXACT_BOUND, count)
 
 
 def interval_of_micro_recall(

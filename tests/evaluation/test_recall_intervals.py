@@ -19,6 +19,7 @@ from evaluation.recall_intervals import (
     EXACT_BOUND,
     GAMMA,
     METHODS,
+    POWERED,
     UNDEFINED,
     Kind,
     furthest,
@@ -191,4 +192,4 @@ def test_macro_recall_of_one_query_has_no_interval_and_of_none_no_value() -> Non
 
 
 def test_every_method_says_what_it_is() -> None:
-    assert set(METHODS) == {COMPLETE, GAMMA, EXACT_BOUND, BOOTSTRAP, UNDEFINED}
+    assert set(METHODS) == {COMPLETE, GAMMA, EXACT_BOUND, POWERED, BOOTSTRAP, UNDEFINED}
