@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # From this ratio of the slowest setting to the fastest on, milliseconds stand on a logarithmic axis.
 WIDE = 8.0
-FRONT, BEHIND, TARGET = "Pareto front", "dominated", "target"
+FRONT, BEHIND = "Pareto front", "dominated"
 
 
 def latency_chart_size(*, narrow: bool = False) -> tuple[int, int]:
@@ -50,9 +50,10 @@ def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool 
     frame = pd.DataFrame(rows, columns=["run", "latency", "mean", "low", "high", "kind"])
     times = frame["latency"]
     wide = len(frame) > 1 and times.max() / times.min() >= WIDE
-    room = 1.25 if wide else 1.0
-    reach = 0.08 * (times.max() - times.min() or times.max() or 1.0)
-    ends = [times.min() / room, times.max() * room] if wide else [times.min() - reach, times.max() + reach]
+    # Room for the names on both sides.
+    span = times.max() / times.min() if wide else times.max() - times.min() or times.max()
+    room = span**0.12 if wide else 0.14 * span
+    ends = [times.min() / room, times.max() * room] if wide else [times.min() - room, times.max() + room]
     across = alt.X(
         "latency:Q",
         title="Latency of a query in milliseconds" + (" (logarithmic)" if wide else ""),
@@ -82,10 +83,12 @@ def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool 
         *_names(frame, across, height("mean"), narrow=narrow, inks=(theme.ink, theme.quiet)),
     ]
     if table.target is not None:
-        line = alt.Chart(pd.DataFrame({"mean": [table.target["at_least"]]}))
-        layers.append(
-            line.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=theme.runs[1]).encode(y=height("mean"))
-        )
+        least = table.target["at_least"]
+        facts = {"mean": [least], "latency": [float(ends[1])], "name": [f"target {least:g}"]}
+        line = alt.Chart(pd.DataFrame(facts)).encode(y=height("mean"))
+        rule = line.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=theme.runs[1])
+        name = line.mark_text(align="right", dx=-2, dy=10, fontSize=12, color=theme.runs[1])
+        layers += [rule, name.encode(x=across, text="name:N")]
     return finished(layers, latency_chart_size(narrow=narrow), theme)
 
 
