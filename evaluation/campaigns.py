@@ -16,10 +16,12 @@ from labeling.models import Queue
 from labeling.queues import checked_judgments, free_name, open_queue
 from pooling.jobs import Report, job_kind, start_job
 from pooling.models import Collection, Job, Pool
-from pooling.pools import build_pool, expected_pairs
+from pooling.pools import build_pool, checked_choice, expected_pairs
 from pooling.problems import InputError
 from pooling.runs import runs_named
 from pooling.storing import checked_name
+
+CHOICE = ("depth", "depths", "strategy", "budget", "audit_share")
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,8 +37,9 @@ def begin(
     settings.checked()
     name = _refuse(collection, settings, name)
     runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
+    checked_choice(settings.choice, runs)
     most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
-    if expected_pairs(runs, settings.depth) <= most:
+    if expected_pairs(runs, settings.depth, settings.depths) <= most:
         return _begun(collection, settings, name, user)
     arguments = {**asdict(settings), "runs": [run.name for run in runs], "name": name}
     return start_job(collection, "campaign", arguments, user)
@@ -58,7 +61,7 @@ def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
 
 
 def _choice(settings: PlanSettings) -> dict[str, Any]:
-    return {name: getattr(settings.choice, name) for name in ("depth", "strategy", "budget", "audit_share")}
+    return {name: getattr(settings.choice, name) for name in CHOICE}
 
 
 def _gold(settings: PlanSettings) -> GoldOptions:

@@ -23,17 +23,16 @@ from labeling.queues import MOST_JUDGMENTS_PER_ITEM
 from pooling.forms import STRATEGY_HELP, strategy_choices
 from pooling.models import Collection
 from pooling.problems import InputError
+from pooling.run_depths import HELP, RunChoices, RunDepthsForm
 
 FROM_COLLECTION = "Empty: as this collection shows, else as the page says."
 
 
-class PlanForm(forms.Form):
+class PlanForm(RunDepthsForm):
     """What a pool and its queue would be, and what is supposed of the people who judge."""
 
-    runs = forms.MultipleChoiceField(required=False, widget=forms.CheckboxSelectMultiple)
-    depth = forms.IntegerField(
-        min_value=1, initial=DEPTH, help_text="How far down each run's list to go; the same for every run."
-    )
+    runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
+    depth = forms.IntegerField(min_value=1, initial=DEPTH, help_text="How far down each run's list to go.")
     strategy = forms.ChoiceField(initial="rrf", help_text=STRATEGY_HELP)
     adaptive = forms.BooleanField(
         required=False,
@@ -126,6 +125,7 @@ class PlanForm(forms.Form):
         self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
         price = self.fields["price_per_judgment"]
         price.label = f"Price per judgment ({site.CURRENCY})"
+        self.show_depths()
 
     @property
     def groups(self) -> list[tuple[str, list[forms.BoundField]]]:

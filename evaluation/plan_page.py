@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from evaluation.plan_form import PlanForm
+from pooling.run_depths import PREFIX, given_depths
 from pooling.views import pictures
 
 if TYPE_CHECKING:
@@ -39,6 +40,8 @@ def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list
     """What of the form's values is worth a place in the address: nothing empty, and no list of all runs."""
     runs = given.getlist("runs")
     kept = [(name, str(given[name])) for name in form.fields if name != "runs" and given.get(name)]
+    chosen = {run: depth for run, depth in given_depths(given).items() if run in runs}
+    kept += [(f"{PREFIX}{run}", str(depth)) for run, depth in chosen.items()]
     named = [] if len(set(runs)) == collection.runs.count() else [("runs", run) for run in runs]
     return [*named, *kept]
 

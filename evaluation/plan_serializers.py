@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluation.plan_settings import ANNOTATORS, DEPTH, HOURS_PER_WEEK
+from pooling.run_depths import given_depths
 
 Object = dict[str, object]
 
@@ -18,6 +19,11 @@ class PlanRequestSerializer(serializers.Serializer[Object]):
         child=serializers.CharField(), required=False, help_text="Names, repeated; all if absent."
     )
     depth = serializers.IntegerField(default=DEPTH, min_value=1)
+    depths = serializers.DictField(
+        child=serializers.IntegerField(min_value=1),
+        default=dict,
+        help_text="Runs with a depth of their own; in an address `depths.NAME=N`.",
+    )
     strategy = serializers.CharField(default="rrf", help_text="A name from /api/strategies/.")
     budget = serializers.IntegerField(
         required=False, min_value=1, help_text="Pairs in all; every pair if absent."
@@ -60,6 +66,7 @@ class PlanRequestSerializer(serializers.Serializer[Object]):
             given = {name: value for name, value in data.items() if value != "" and name != "runs"}
             if runs := [run for run in data.getlist("runs") if run]:
                 given["runs"] = runs
+            given["depths"] = given_depths(data)
             data = given
         return super().to_internal_value(data)
 
@@ -91,7 +98,10 @@ class PlannedPoolSerializer(serializers.Serializer[Object]):
     labelled = serializers.IntegerField()
     to_judge = serializers.IntegerField()
     queries = serializers.IntegerField()
-    size_by_depth = serializers.ListField(child=serializers.IntegerField(), help_text="From depth 1 on.")
+    size_by_depth = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="From depth 1 on; runs with a depth of their own go to it throughout.",
+    )
 
 
 class PlannedRunSerializer(serializers.Serializer[Object]):

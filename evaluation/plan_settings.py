@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
@@ -25,13 +25,14 @@ LONGEST_JUDGMENT = 3_600.0
 class PlanSettings:
     """The options of a pool and of a queue over it, by the names they have there, and what is supposed.
 
-    runs: names; empty is all. None takes what the collection shows, else what the site's settings or the
-    guide's page on pooling say. k: the cutoff of the recalls that intervals and power are about; None is 10,
-    or the depth if that is less.
+    runs: names; empty is all. depths: those that some runs have of their own. None takes what the collection
+    shows, else what the site's settings or the guide's page on pooling say. k: the cutoff of the recalls that
+    intervals and power are about; None is 10, or the least depth if that is less.
     """
 
     runs: Sequence[str] = ()
     depth: int = DEPTH
+    depths: Mapping[str, int] = field(default_factory=dict)
     strategy: str = "rrf"
     budget: int | None = None
     audit_share: float = 0.0
@@ -54,15 +55,24 @@ class PlanSettings:
     @property
     def choice(self) -> Choice:
         """How the pool is chosen, with the audit of a strategy that brings its own."""
-        return Choice(self.depth, self.strategy, self.budget, self.audit_share).settled()
+        return self._given.settled()
+
+    @property
+    def _given(self) -> Choice:
+        return Choice(self.depth, self.strategy, self.budget, self.audit_share, depths=self.depths)
+
+    @property
+    def shallowest(self) -> int:
+        """Down to here every run is in the pool."""
+        return min([self.depth, *self.depths.values()])
 
     @property
     def cutoff(self) -> int:
-        return min(K, self.depth) if self.k is None else self.k
+        return min(K, self.shallowest) if self.k is None else self.k
 
     def checked(self) -> PlanSettings:
         """Itself; `InputError` names every value that will not do."""
-        found = Choice(self.depth, self.strategy, self.budget, self.audit_share).problems()
+        found = self._given.problems()
         for name, (least, most, words) in RANGES.items():
             value = getattr(self, name)
             if value is not None and not least <= value <= most:
@@ -75,8 +85,9 @@ class PlanSettings:
             and self.most_judgments_per_item < self.judgments_per_item
         ):
             found["most_judgments_per_item"] = "At most cannot be fewer than the judgments of every pair."
-        if self.k is not None and not 1 <= self.k <= self.depth:
-            found["k"] = f"K lies between 1 and the depth, {self.depth:,}: what is below is not in the pool."
+        if self.k is not None and not 1 <= self.k <= self.shallowest:
+            end = f"the {'least ' if self.shallowest < self.depth else ''}depth, {self.shallowest:,}"
+            found["k"] = f"K lies between 1 and {end}: what is below is not in the pool."
         if self.adaptive and "strategy" not in found and not self._learns:
             found["adaptive"] = (
                 f"The order “{self.strategy}” does not learn from labels; choose one that does."
@@ -112,5 +123,7 @@ RANGES: dict[str, tuple[float, float, str]] = {
 def settings_from(values: dict[str, Any]) -> PlanSettings:
     """From what a form, a call or a command brought; empty values take their defaults."""
     names = {field.name for field in fields(PlanSettings)}
-    given = {name: value for name, value in values.items() if name in names and value not in (None, "", [])}
+    given = {
+        name: value for name, value in values.items() if name in names and value not in (None, "", [], {})
+    }
     return PlanSettings(**given).checked()

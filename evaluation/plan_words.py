@@ -107,11 +107,17 @@ def power_sentence(found: Mapping[str, Any]) -> str:
     )
 
 
+def _depths(planned: Mapping[str, Any]) -> str:
+    settings = planned["settings"]
+    own = "".join(f", {run} {depth:,}" for run, depth in settings["depths"].items())
+    return f"{settings['depth']:,}{own and f' ({own[2:]})'}"
+
+
 def as_text(planned: Mapping[str, Any]) -> str:
     """A plan as lines for a terminal."""
     pool, work, thin = planned["pool"], planned["work"], planned["thin"]
     lines = [
-        f"{pool['pairs']:,} pairs of {pool['queries']:,} queries to depth {planned['settings']['depth']}; "
+        f"{pool['pairs']:,} pairs of {pool['queries']:,} queries to depth {_depths(planned)}; "
         f"{pool['chosen']:,} chosen, {pool['to_judge']:,} to judge, {pool['audit']:,} in the audit.",
         *(row["sentence"] for row in planned["supposed"]),
         "",

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from evaluation.results import Evaluation
 
 # What a report tells of a stored pool and a file does not know.
-UNKNOWN = ("version", "strategy", "depth", "budget", "audit_share", "seed")
+UNKNOWN = ("version", "strategy", "depth", "depths", "budget", "audit_share", "seed")
 
 
 def design_of(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesign:

@@ -31,7 +31,7 @@ def basis_of(
 
 
 def _described(pool: Pool) -> dict[str, Any]:
-    names = ("name", "version", "strategy", "depth", "budget", "audit_share", "seed")
+    names = ("name", "version", "strategy", "depth", "depths", "budget", "audit_share", "seed")
     return {name: getattr(pool, name) for name in names}
 
 

@@ -214,7 +214,7 @@ def _pools_beyond(
     return [
         pool
         for pool in pools
-        if pool.depth > deepest
+        if pool.deepest > deepest
         or not names.issuperset(entry.run_id for entry in pool.pool_runs.all())
         or (pool.ties, pool.scores) != (conventions.ties, conventions.scores)
     ]

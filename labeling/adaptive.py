@@ -246,7 +246,7 @@ def _planner(selection: Selection, plan: QueryPlan, state: QueryState) -> Planne
         query_id=plan.query.external_id,
         strategy=selection.strategy,
         runs=pool.pool_runs.count(),
-        depth=pool.depth,
+        depth=pool.deepest,
         seed=selection.queue.seed,
         audit_seed=pool.seed,
         audit_share=pool.audit_share,

@@ -36,7 +36,7 @@ FLAGS = ("labelled", "queued", "brought")
 def judged_share(
     queue: Queue, counts: dict[str, int], *, now: datetime | None = None
 ) -> list[dict[str, Any]]:
-    """A row for each run and K (10 and the pool's depth): `run`, `k`, `now`, `when_done`, each 0 to 1.
+    """A row for each run and K (10 and the run's depth in the pool): `run`, `k`, `now`, `when_done`, 0 to 1.
 
     The mean over queries of the share of a run's first K that has a label. `when_done` supposes that every
     pair of the queue gets one. Rows of a later version of a pool have `before` as well: now, without what
@@ -81,8 +81,11 @@ def _computed(pool: Pool, queue: Queue | None) -> list[dict[str, Any]]:
         )
     )
     rows = []
-    for k in sorted({min(USUAL_K, pool.depth), pool.depth}):
-        shares = _shares(found.filter(pl.col("rank") <= k))
+    depths = {index: pool.depth_of(name) for index, name in names.items()}
+    for k in sorted({k for depth in depths.values() for k in (min(USUAL_K, depth), depth)}):
+        # No further down than a run was pooled: nothing is known of what stands below.
+        told = [index for index, depth in depths.items() if k in (min(USUAL_K, depth), depth)]
+        shares = _shares(found.filter(pl.col("rank") <= k, pl.col("index").is_in(told)))
         if pool.extends_id is None:
             shares = shares.drop("before")
         rows += [{"run": names[row.pop("index")], "k": k, **row} for row in shares.to_dicts()]

@@ -198,7 +198,7 @@ def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
         "pools": [
             {
                 **{name: getattr(pool, name) for name in ("name", "version", "strategy", "depth", "budget")},
-                **{name: getattr(pool, name) for name in ("audit_share", "seed", "provenance")},
+                **{name: getattr(pool, name) for name in ("audit_share", "seed", "depths", "provenance")},
                 "extends": pool.extends and pool.extends.name,
                 "built_at": pool.built_at.isoformat(),
             }

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ MOST = 2**31 - 1
 
 @dataclass(frozen=True)
 class Choice:
-    """The options of `pooling.merging.build_pool`."""
+    """The options of `pooling.merging.build_pool`; `depths`: runs with a depth of their own."""
 
     depth: int
     strategy: str = "rrf"
@@ -23,14 +24,27 @@ class Choice:
     seed: int = 0
     ties: str = "docid"
     scores: str = "float64"
+    depths: Mapping[str, int] = field(default_factory=dict)
 
-    def problems(self) -> dict[str, str]:
-        """Field -> a sentence, for each number or strategy out of its range."""
+    def depth_of(self, run: str) -> int:
+        """How far down the list of a run goes into the pool."""
+        return self.depths.get(run, self.depth)
+
+    @property
+    def deepest(self) -> int:
+        """No rank of the pool is below this one."""
+        return max([self.depth, *self.depths.values()])
+
+    def problems(self, runs: Collection[str] | None = None) -> dict[str, str]:
+        """Field -> a sentence, for each number or strategy out of its range, and for a depth of a run that is
+        not among `runs`.
+        """
         from pooling.strategies import STRATEGIES, UnknownStrategyError
 
         kind = STRATEGIES.get(self.strategy)
         fine = {
             "depth": 1 <= self.depth <= MOST or f"The depth is a number from 1 to {MOST:,}.",
+            "depths": self._depths_problem(runs) or True,
             "strategy": kind is not None or str(UnknownStrategyError(self.strategy)),
             "budget": not isinstance(self.budget, int)
             or 1 <= self.budget <= MOST
@@ -42,16 +56,27 @@ class Choice:
             fine["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
         return {name: problem for name, problem in fine.items() if isinstance(problem, str)}
 
-    def check(self) -> None:
+    def _depths_problem(self, runs: Collection[str] | None) -> str | None:
+        wrong = next((run for run, depth in self.depths.items() if not 1 <= depth <= MOST), None)
+        if wrong is not None:
+            return f"The depth of “{wrong}” is a number from 1 to {MOST:,}."
+        strange = None if runs is None else next((run for run in self.depths if run not in runs), None)
+        if strange is not None:
+            return f"There is a depth for “{strange}”, which is not among the runs: name a run that is."
+        return None
+
+    def check(self, runs: Collection[str] | None = None) -> None:
         """ValueError for what is out of its range, before anything is read."""
         from pooling.ranking import check_order
 
         check_order(self.ties, self.scores)
-        if problems := self.problems():
+        if problems := self.problems(runs):
             raise ValueError(" ".join(problems.values()))
 
     def settled(self) -> Choice:
-        """With the audit share of the strategy where none is given."""
+        """With the audit share of the strategy where none is given, and without depths that say nothing."""
         from pooling.strategies import STRATEGIES
 
-        return replace(self, audit_share=self.audit_share or STRATEGIES[self.strategy].audit_share)
+        depths = {run: depth for run, depth in self.depths.items() if depth != self.depth}
+        share = self.audit_share or STRATEGIES[self.strategy].audit_share
+        return replace(self, audit_share=share, depths=depths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
 
-CHOICE = ("depth", "strategy", "budget", "audit_share", "seed", "ties", "scores")
+CHOICE = ("depth", "strategy", "budget", "audit_share", "seed", "ties", "scores", "depths")
 PROGRESS = {"SplitRun": "Reading runs", "CountPart": "Counting", "PoolPart": "Pooling"}
 TIES = ("docid", "docid-asc", "file", "rank")
 SCORES = ("float64", "float32")
@@ -40,6 +40,7 @@ def add_choice_arguments(parser: ArgumentParser, *, extends: bool = False) -> No
     parser.add_argument(
         "--depth", metavar="N", type=count, required=not extends, help="ranks taken from each run"
     )
+    add_run_depth_argument(parser)
     parser.add_argument("--strategy", metavar="S", help="the order of judging (default: rrf)")
     parser.add_argument(
         "--budget", metavar="B", type=count, help="pairs to judge in all (default: every pair)"
@@ -50,6 +51,30 @@ def add_choice_arguments(parser: ArgumentParser, *, extends: bool = False) -> No
     parser.add_argument("--scores", choices=SCORES, help="precision of comparisons")
     if not extends:
         parser.set_defaults(**{name: getattr(given, name) for name in CHOICE if name != "depth"})
+
+
+class RunDepth(Action):
+    """Collects RUN=N in a dictionary."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        run, _, depth = values.rpartition("=")
+        try:
+            given = {run: count(depth)}
+        except ArgumentTypeError:
+            given = {}
+        if not run or not given:
+            raise ArgumentError(self, f"{values!r} is not RUN=N with a whole number of 1 or more")
+        setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), **given})
+
+
+def add_run_depth_argument(parser: ArgumentParser) -> None:
+    parser.add_argument(
+        "--run-depth",
+        metavar="RUN=N",
+        action=RunDepth,
+        dest="depths",
+        help="a depth of its own for one run, by name; may be repeated",
+    )
 
 
 def count(text: str) -> int:
@@ -77,6 +102,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     choice = Choice(**{name: options[name] for name in CHOICE})
     choice.check()
     named = named_paths(options["runs"])
+    choice.check(named)
     tops = _tops(named, choice, errors) if options["engine"] == "local" else None
     if tops is None:
         _pool_in_parts(list(named.values()), choice, options, output, errors)

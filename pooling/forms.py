@@ -8,6 +8,7 @@ from django import forms
 
 from pooling.models import Collection, Pool, Run
 from pooling.problems import InputError
+from pooling.run_depths import HELP, RunChoices, RunDepthsForm
 from pooling.versions import next_name, runs_beside
 
 STRATEGY_HELP = (
@@ -102,11 +103,11 @@ def strategy_choices() -> list[tuple[str, list[tuple[str, str]]]]:
     ]
 
 
-class PoolForm(forms.Form):
+class PoolForm(RunDepthsForm):
     """How to choose the pairs of a pool."""
 
     name = forms.CharField(max_length=200)
-    runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=RunChoices, help_text=HELP)
     depth = forms.IntegerField(min_value=1, initial=10, help_text="How far down each run's list to go.")
     strategy = forms.ChoiceField(initial="rrf", help_text=STRATEGY_HELP)
     budget = forms.IntegerField(
@@ -148,6 +149,7 @@ class PoolForm(forms.Form):
         self.fields["runs"].initial = [run.pk for run in collection.runs.only("pk")]
         self.fields["runs"].queryset = collection.runs.defer("preflight")  # type: ignore[attr-defined]
         self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
+        self.show_depths()
 
     def choice(self) -> dict[str, Any]:
         """The arguments of `build_pool` besides the runs; an empty field takes its default."""
@@ -156,12 +158,12 @@ class PoolForm(forms.Form):
         return {name: defaults.get(name) if value in (None, "") else value for name, value in given.items()}
 
 
-class ExtensionForm(forms.Form):
+class ExtensionForm(RunDepthsForm):
     """What the next version of a pool has more."""
 
     name = forms.CharField(max_length=200)
     runs = forms.ModelMultipleChoiceField(
-        Run.objects.none(), required=False, widget=forms.CheckboxSelectMultiple, label="New runs"
+        Run.objects.none(), required=False, widget=RunChoices, label="New runs", help_text=HELP
     )
     depth = forms.IntegerField(min_value=1, help_text="At least as deep as now.")
     strategy = forms.ChoiceField(help_text="The order in which the new pairs are judged.")
@@ -184,6 +186,7 @@ class ExtensionForm(forms.Form):
         self.fields["runs"].queryset = others  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in others.only("pk")]
         self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
+        self.show_depths()
 
     def asked(self) -> dict[str, Any]:
         """The arguments of `extend_pool` besides the runs; an empty field is as in the pool."""

@@ -41,9 +41,12 @@ def merge_runs(
     depth: int,
     ties: str = "docid",
     scores: str = "float64",
+    depths: Mapping[str, int] | None = None,
     finders: bool = True,
 ) -> pl.DataFrame:
     """The union of the first `depth` documents of every run, sorted by query and document id bytewise.
+
+    A run that `depths` names has a depth of its own.
 
     Columns: query_id, document_id, run_count (UInt32), best_rank (UInt32), rrf (Float64, Σ 1/(60 + rank)),
     runs and ranks (List[Int32], parallel and best rank first: indexes into the order of `runs`, and the ranks
@@ -53,10 +56,14 @@ def merge_runs(
     >>> merge_runs({"bm25": run}, depth=10)["best_rank"].to_list()
     [1]
     """
-    check_depth(depth)
+    own = depths or {}
+    for one in (depth, *own.values()):
+        check_depth(one)
     if not runs:
         raise ValueError("A pool needs at least one run.")
-    ordered = [order_run(run, ties=ties, scores=scores, depth=depth) for run in runs.values()]
+    ordered = [
+        order_run(run, ties=ties, scores=scores, depth=own.get(name, depth)) for name, run in runs.items()
+    ]
     # Numbered as they come: runs mostly agree on that order, so that their rows stay where they are.
     queries = pl.concat([first_rows(run) for run in ordered]).unique(maintain_order=True)
     tops = [Top.of(index, ordered.pop(0), queries) for index in range(len(ordered))]
@@ -164,6 +171,7 @@ def build_pool(
     seed: int = 0,
     ties: str = "docid",
     scores: str = "float64",
+    depths: Mapping[str, int] | None = None,
     finders: bool = True,
     deepest: int | None = None,
 ) -> pl.DataFrame:
@@ -175,10 +183,10 @@ def build_pool(
     `pooling.audit`. Without `finders` the columns `runs` and `ranks` are left out, which saves memory.
 
     Some queries of larger runs give the same rows as all of them would, when the budget is given by query and
-    `deepest` is the deepest rank in any run, at most `depth`.
+    `deepest` is the deepest rank in any run, at most its depth.
     Raises ValueError for values out of range and for an unknown strategy.
     """
-    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores)
+    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores, depths or {})
     strategy_named(strategy).check(audit_share)
     chosen = chosen_pairs(ordered_pairs(runs, choice, finders=finders, deepest=deepest), choice)
     return chosen if finders else chosen.select(name for name in chosen.columns if name not in FINDERS)
@@ -189,7 +197,7 @@ def ordered_pairs(
 ) -> pl.DataFrame:
     """The merged pairs with `position`, in the order of the strategy; `finders` and `deepest` as above."""
     order = strategy_named(choice.strategy)
-    how: Any = {"depth": choice.depth, "ties": choice.ties, "scores": choice.scores}
+    how: Any = {name: getattr(choice, name) for name in ("depth", "ties", "scores", "depths")}
     merged = merge_runs(runs, finders=finders or order.needs_finders, **how)
     if order.needs_scores:
         merged = with_score_sums(merged, runs, **how)

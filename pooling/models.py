@@ -209,6 +209,7 @@ class Pool(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
     depth = models.PositiveIntegerField()
+    depths = models.JSONField(default=dict, blank=True, help_text="Runs, by name, with a depth of their own.")
     strategy = models.CharField(max_length=40)
     budget = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs in all, audit included.")
     audit_share = models.FloatField(default=0)
@@ -245,6 +246,15 @@ class Pool(models.Model):
     def is_picked(self) -> bool:
         """Whether its pairs were picked one by one, and no run was merged."""
         return self.strategy in self.PICKED
+
+    @property
+    def deepest(self) -> int:
+        """No rank of the pool is below this one."""
+        return max(map(self.depth_of, [*self.depths, ""]))
+
+    def depth_of(self, run: str) -> int:
+        """How far down the list of a run, by name, went into the pool."""
+        return int(self.depths.get(run, self.depth))
 
     def versions(self) -> list[Pool]:
         """The first version of the pool, and those that extend it up to this one."""

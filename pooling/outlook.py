@@ -87,14 +87,33 @@ class Tops:
         end = int(np.searchsorted(self.rank, depth, side="right"))
         return Tops(self.pair[:end], self.run[:end], self.rank[:end], self.query, self.queries)
 
+    def to_depths(self, depth: int, own: Mapping[int, int]) -> Tops:
+        """The rows down to a depth, or to that of `own` for the runs (indexes) that it names."""
+        if not own:
+            return self.to_depth(depth)
+        limit = np.full(max(int(self.run.max(initial=0)), *own) + 1, depth, dtype=np.int64)
+        limit[list(own)] = list(own.values())
+        return self._rows(self.rank <= limit[self.run])
+
+    def _rows(self, kept: Booleans) -> Tops:
+        return Tops(self.pair[kept], self.run[kept], self.rank[kept], self.query, self.queries)
+
     def found_by(self) -> Integers:
         """(P,) how many runs found each pair; the pool is where that is above 0."""
         return np.bincount(self.pair, minlength=len(self.query))
 
-    def size_by_depth(self, depth: int) -> Integers:
-        """(depth,) the pairs of the pool at depth 1, 2, …"""
+    def size_by_depth(self, depth: int, own: Mapping[int, int] | None = None) -> Integers:
+        """(depth,) the pairs of the pool at depth 1, 2, …; runs with a depth of their own, as in `to_depths`,
+        go to that one throughout.
+        """
         best = np.zeros(len(self.query), dtype=np.int64)
-        best[self.pair[::-1]] = self.rank[::-1]  # rows stand by rank, so that the best is written last
+        if own:
+            is_own = np.isin(self.run, list(own))
+            common, fixed = self._rows(~is_own), self._rows(is_own).to_depths(0, own)
+            best[common.pair[::-1]] = common.rank[::-1]
+            best[fixed.pair] = 1
+        else:
+            best[self.pair[::-1]] = self.rank[::-1]  # rows stand by rank, so that the best is written last
         counts = np.bincount(best, minlength=depth + 1)
         return np.cumsum(counts[1 : depth + 1])
 

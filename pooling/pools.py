@@ -76,23 +76,24 @@ def build_pool(
     seed: int = 0,
     ties: str = "docid",
     scores: str = "float64",
+    depths: Mapping[str, int] | None = None,
     user: User | None = None,
     report: Report | None = None,
 ) -> Pool:
-    """Merge stored runs to `depth`, choose by `strategy`, and store the pool with its diagnostics.
+    """Merge stored runs to `depth` (or, by name, `depths`), choose by `strategy`, and store the pool with its
+    diagnostics.
 
     Queries of the runs that the collection does not have are left out and counted. Documents not known yet
     get a row without text. `InputError` for a name that exists and for values out of range.
     """
-    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores)
+    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores, depths or {})
     from pooling.diagnosis import diagnose
 
     report = report or (lambda share, detail: None)
     name = free_name(collection, name)
-    _refuse(choice)
-    choice = choice.settled()
     if not runs:
         raise InputError("A pool needs at least one run.", fields={"runs": "Choose at least one run."})
+    choice = checked_choice(choice, runs)
     query_keys = dict(collection.queries.values_list("external_id", "pk"))
     frames, left_out = read_tops(runs, query_keys, choice, report)
     report(0.4, "Merging.")
@@ -101,15 +102,16 @@ def build_pool(
         raise InputError("Nothing to pool: none of these runs has a query of the collection.")
     pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
     count_pairs(pool, pooled)
-    pool.diagnostics = {**diagnose(frames, pooled, depth), "left_out_queries": left_out}
+    pool.diagnostics = {**diagnose(frames, pooled, choice.deepest), "left_out_queries": left_out}
     report(0.5, f"Storing {pool.pair_count:,} pairs.")
     return store_pool(pool, runs, pooled.with_columns(version=1))
 
 
-def _refuse(choice: Choice) -> None:
-    """`InputError` for a value out of its range."""
-    if problems := choice.problems():
+def checked_choice(choice: Choice, runs: Iterable[Run]) -> Choice:
+    """The choice with its defaults settled; `InputError` for a value out of its range."""
+    if problems := choice.problems({run.name for run in runs}):
         raise InputError(" ".join(problems.values()), fields=problems)
+    return choice.settled()
 
 
 def free_name(collection: Collection, name: str) -> str:
@@ -144,7 +146,7 @@ def read_tops(
         frame = read_stored_run(run, need_rank=choice.ties == "rank")
         frame = frame.join(known, on="query_id", how="semi", maintain_order="left")
         left_out[run.name] = run.query_count - frame["query_id"].n_unique()
-        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth)
+        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth_of(run.name))
         if not STRATEGIES[choice.strategy].needs_scores:
             # Its order is settled now: scores that fall with it keep it under every rule for ties.
             top = top.with_columns(score=-pl.col("position").cast(pl.Float64))
@@ -218,9 +220,10 @@ def pooled_frame(pool: Pool) -> pl.DataFrame:
     return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
 
 
-def expected_pairs(runs: Iterable[Run], depth: int) -> int:
+def expected_pairs(runs: Iterable[Run], depth: int, depths: Mapping[str, int] | None = None) -> int:
     """No pool of these runs to this depth is larger: what decides between now and the background worker."""
-    return sum(run.query_count * min(run.depth, depth) for run in runs)
+    own = depths or {}
+    return sum(run.query_count * min(run.depth, own.get(run.name, depth)) for run in runs)
 
 
 def result_of(pool: Pool) -> dict[str, Any]:
@@ -256,10 +259,10 @@ def build_or_start(
     collection: Collection, *, name: str, runs: Sequence[Run], depth: int, user: User | None, **choice: Any
 ) -> dict[str, Any] | Job:
     """Build a small pool at once, a large one in the background; what is refused is refused now."""
-    if expected_pairs(runs, depth) <= settings.BACKGROUND_POOL_PAIRS:
+    if expected_pairs(runs, depth, choice.get("depths")) <= settings.BACKGROUND_POOL_PAIRS:
         return result_of(build_pool(collection, name=name, runs=runs, depth=depth, user=user, **choice))
     arguments = {"name": free_name(collection, name), "depth": depth, **choice}
-    _refuse(Choice(depth, **choice))
+    checked_choice(Choice(depth, **choice), runs)
     return start_job(collection, "pool", {**arguments, "runs": [run.name for run in runs]}, user)
 
 

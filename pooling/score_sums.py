@@ -14,13 +14,18 @@ def with_score_sums(
     depth: int,
     ties: str = "docid",
     scores: str = "float64",
+    depths: Mapping[str, int] | None = None,
 ) -> pl.DataFrame:
     """The merged pairs with `score_sum` (Float64): each run's scores mapped to 0 … 1 by query, then summed.
 
-    The least and the greatest score are those of the run's first `depth` documents; where they are equal,
-    each document gets 1.
+    The least and the greatest score are those of the run's first `depth` documents (or as many as `depths`
+    says of it); where they are equal, each document gets 1.
     """
-    parts = [normalised(order_run(run, ties=ties, scores=scores, depth=depth)) for run in runs.values()]
+    own = depths or {}
+    parts = [
+        normalised(order_run(run, ties=ties, scores=scores, depth=own.get(name, depth)))
+        for name, run in runs.items()
+    ]
     # Summed in the order of the runs, so that the last bit does not hang on how rows were grouped.
     sums = (
         pl.concat(parts)

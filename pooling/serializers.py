@@ -137,6 +137,9 @@ class PoolRequestSerializer(serializers.Serializer[Any]):
     seed = serializers.IntegerField(default=0)
     ties = serializers.ChoiceField(choices=["docid", "docid-asc", "file", "rank"], default="docid")
     scores = serializers.ChoiceField(choices=["float64", "float32"], default="float64")
+    depths = serializers.DictField(
+        child=serializers.IntegerField(min_value=1), default=dict, help_text="Runs with a depth of their own."
+    )
 
 
 class ExtensionSerializer(serializers.Serializer[Any]):
@@ -153,6 +156,9 @@ class ExtensionSerializer(serializers.Serializer[Any]):
         min_value=0, max_value=1, required=False, allow_null=True, default=None
     )
     seed = serializers.IntegerField(required=False, allow_null=True, default=None)
+    depths = serializers.DictField(
+        child=serializers.IntegerField(min_value=1), default=dict, help_text="Runs with a depth of their own."
+    )
 
 
 class PoolSerializer(serializers.ModelSerializer[Pool]):
@@ -171,6 +177,7 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
             "chosen",
             "queries",
             "depth",
+            "depths",
             "strategy",
             "budget",
             "audit_share",

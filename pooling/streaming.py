@@ -58,7 +58,8 @@ def read_top(path: Path, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]
     The run is cut right after reading, so that only one whole run is ever in memory.
     """
     run = read_run(path, with_rank=choice.ties == "rank")
-    return order_run(run.frame, ties=choice.ties, scores=choice.scores, depth=choice.depth), run.notes
+    depth = choice.depth_of(name_of(path))
+    return order_run(run.frame, ties=choice.ties, scores=choice.scores, depth=depth), run.notes
 
 
 def part_count(paths: Iterable[Path]) -> int:
@@ -147,7 +148,9 @@ class PoolPart:
         rows = read_part(self.folder, part, self.runs)
         if not any(frame.height for frame in rows.values()):
             return PooledPart(path, [], [])
-        pooled = build_pool(rows, finders=False, deepest=self.deepest, **asdict(self.choice))
+        # Each run was cut to its depth when it was split.
+        choice = replace(self.choice, depth=self.deepest, depths={})
+        pooled = build_pool(rows, finders=False, deepest=self.deepest, **asdict(choice))
         content = pool_as_tsv(pooled, header=False).encode()
         starts = query_starts(pooled)
         line_ends = np.flatnonzero(np.frombuffer(content, dtype=np.uint8) == ord("\n")) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +28,7 @@ def extend_pool(
     *,
     runs: Sequence[Run] = (),
     depth: int | None = None,
+    depths: Mapping[str, int] | None = None,
     name: str | None = None,
     strategy: str | None = None,
     budget: int | None = None,
@@ -39,6 +40,7 @@ def extend_pool(
     """The next version of a pool: `runs` join its own, `depth` is at least its own; see
     `pooling/extension.py`.
 
+    A run with a depth of its own keeps it, unless `depths` has a greater one.
     budget and audit_share are for the new pairs alone; strategy, audit share and seed are the pool's where
     they are None. How ties and scores are compared stays. `InputError` where nothing would be new, for a run
     that the pool has already or of another collection, a pool that was extended before, and new pairs that
@@ -48,7 +50,7 @@ def extend_pool(
     from pooling.extension import NothingNewError, extended_pool
 
     report = report or (lambda share, detail: None)
-    choice = extension_choice(pool, runs, Extension(depth, strategy, budget, audit_share, seed))
+    choice = extension_choice(pool, runs, Extension(depth, strategy, budget, audit_share, seed, depths))
     name = free_name(pool.collection, name or next_name(pool))
     all_runs = [place.run for place in pool.pool_runs.select_related("run")] + list(runs)
     query_keys = dict(pool.collection.queries.values_list("external_id", "pk"))
@@ -65,16 +67,17 @@ def extend_pool(
     try:
         pooled = extended_pool(frames, _kept(pool), choice, version=made.version)
     except NothingNewError:
+        many = "" if choice.depths else f"{choice.depth:,} "
         raise InputError(
-            f"Nothing is new: the first {choice.depth:,} documents of these runs are all in pool "
-            f"“{pool.name}”. Add a run or take a greater depth."
+            f"Nothing is new: the first {many}documents of these runs are all in pool “{pool.name}”. "
+            "Add a run or take a greater depth."
         ) from None
     except ValueError as error:
         raise InputError(str(error)) from error
     count_pairs(made, pooled)
     new = pooled.filter(pooled["version"] == made.version)
     made.diagnostics = {
-        **diagnose(frames, pooled, choice.depth),
+        **diagnose(frames, pooled, choice.deepest),
         "left_out_queries": left_out,
         "new": {
             "pairs": new.height,
@@ -97,6 +100,7 @@ class Extension:
     budget: int | None = None
     audit_share: float | None = None
     seed: int | None = None
+    depths: Mapping[str, int] | None = None
 
 
 def pool_named(collection: Collection, name: str) -> Pool:
@@ -140,18 +144,24 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
         seed=pool.seed if asked.seed is None else asked.seed,
         ties=pool.ties,
         scores=pool.scores,
+        depths={**pool.depths, **(asked.depths or {})},
     )
-    problems = choice.problems()
+    problems = choice.problems({*before, *(run.name for run in runs)})
     strange = next((run.name for run in runs if run.collection_id != pool.collection_id), None)
     known = next((run.name for run in runs if run.name in before), None)
     if strange is not None:
         problems["runs"] = f"Run “{strange}” belongs to another collection. Import it into this one first."
     elif known is not None:
         problems["runs"] = f"Run “{known}” is in pool “{pool.name}” already. Choose runs that are not."
-    elif not runs and choice.depth == pool.depth:
+    elif not runs and all(choice.depth_of(run) == pool.depth_of(run) for run in before):
         problems["runs"] = "Nothing would be new. Add a run, or take a greater depth."
     if choice.depth < pool.depth:
         problems["depth"] = f"An extension is at least as deep as its pool, {pool.depth:,}."
+    less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
+    if less is not None and not {"depth", "depths"} & set(problems):
+        problems["depths"] = (
+            f"An extension is at least as deep as its pool: of “{less}”, {pool.depth_of(less):,}."
+        )
     if choice.strategy in STRATEGIES and STRATEGIES[choice.strategy].samples:
         problems["strategy"] = "An extension draws by its audit. Choose a strategy that does not sample."
     if pool.audit_share and choice.budget is not None and not share:
@@ -199,9 +209,9 @@ def extend_or_start(
     pool: Pool, *, runs: Sequence[Run], name: str | None, user: User | None, **asked: Any
 ) -> dict[str, Any] | Job:
     """Extend by few pairs at once, by many in the background; what is refused is refused now."""
-    depth = extension_choice(pool, runs, Extension(**asked)).depth
+    choice = extension_choice(pool, runs, Extension(**asked))
     all_runs = [*pool.runs.all(), *runs]
-    if expected_pairs(all_runs, depth) <= settings.BACKGROUND_POOL_PAIRS:
+    if expected_pairs(all_runs, choice.depth, choice.depths) <= settings.BACKGROUND_POOL_PAIRS:
         return result_of(extend_pool(pool, runs=runs, name=name, user=user, **asked))
     name = free_name(pool.collection, name or next_name(pool))
     arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asked}

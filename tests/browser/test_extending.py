@@ -29,7 +29,7 @@ def test_a_pool_is_extended_by_a_run(look: str, page_of: Callable[..., Page], wo
     page.get_by_role("link", name="Extend this pool").click()
     assert violations(page) == []
     assert fits(page)
-    expect(page.get_by_label("gamma")).to_be_checked()
+    expect(page.get_by_label("gamma", exact=True)).to_be_checked()
     page.get_by_role("button", name="Extend the pool").click()
     expect(page.get_by_text("extends first pool by 2 pairs of 2 queries, with gamma.")).to_be_visible()
     assert violations(page) == []

@@ -19,7 +19,12 @@ def test_from_the_pools_to_a_plan_and_on_to_its_queue(page_of: Callable[..., Pag
     facts = page.locator("#plan .facts")
     expect(facts).to_contain_text("Pairs in the pool12")
     assert violations(page) == []
-    page.get_by_role("spinbutton", name="Depth").fill("2")
+    page.get_by_role("spinbutton", name="Depth of alpha").fill("3")
+    page.get_by_role("spinbutton", name="Depth", exact=True).fill("2")
+    page.get_by_role("spinbutton", name="Depth", exact=True).press("Tab")
+    expect(facts).to_contain_text("Pairs in the pool11")
+    assert "depths.alpha=3" in page.url
+    page.get_by_role("spinbutton", name="Depth of alpha").fill("")
     page.get_by_label("Budget").fill("6")
     page.get_by_label("Audit share").fill("0.5")
     page.get_by_label("Audit share").press("Tab")
@@ -46,6 +51,6 @@ def test_without_scripts_the_form_is_a_plain_one(page_of: Callable[..., Page], w
     page = page_of(world.ada, java_script_enabled=False)
     page.goto(f"/collections/{world.collection.slug}/plan/?depth=1&runs=alpha")
     expect(page.locator("#plan .facts")).to_contain_text("Pairs in the pool3")
-    page.get_by_label("beta").check()
+    page.get_by_label("beta", exact=True).check()
     page.get_by_role("button", name="Plan", exact=True).click()
     expect(page.locator("#plan .facts")).to_contain_text("Pairs in the pool6")

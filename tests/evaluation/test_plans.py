@@ -63,6 +63,28 @@ def test_the_pool_is_told_before_it_is_built(world: World) -> None:
     assert plan["thin"] == {"below": 1.5, "count": 0, "queries": [], "without": 0}
 
 
+def test_a_run_with_a_depth_of_its_own_is_counted_to_it(world: World, client: Client) -> None:
+    world.import_runs()
+    asked = {"depth": 1, "depths.alpha": 3}
+    plan = planned(world, **asked)
+    # Alpha's nine pairs; beta's first documents are among them, the second of q2 and q3 and third of q1 not.
+    assert plan["pool"]["pairs"] == 9
+    assert plan["pool"]["size_by_depth"] == [9, 11, 12]
+    assert [row["pairs"] for row in plan["runs"]] == [9, 3]
+    assert plan["settings"]["k"] == 1
+    assert "among the runs" in client_of(world.ada).get(API, {"depths.gamma": 2}).json()["detail"]
+    client.force_login(world.ada)
+    part = client.get(PAGE, asked, headers={"HX-Request": "true"})
+    assert "Pairs in the pool</dt><dd>9<" in part.content.decode()
+    assert "depths.alpha=3" in part["HX-Push-Url"]
+    begun = client_of(world.ada).post(API, {"name": "own", "depth": 1, "depths": {"alpha": 3}}, format="json")
+    assert begun.json()["pairs"] == 9
+    assert Pool.objects.get().depths == {"alpha": 3}
+    told = io.StringIO()
+    call_command("plan", "harbour", "--depth", "1", "--run-depth", "alpha=3", stdout=told)
+    assert "9 pairs of 3 queries to depth 1 (alpha 3)" in told.getvalue()
+
+
 def test_cost_and_days_by_number_of_annotators(world: World) -> None:
     world.import_runs()
     plan = planned(

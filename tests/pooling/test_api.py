@@ -90,12 +90,14 @@ def test_import_queries_documents_and_a_run_then_pool_it(world: World, client: C
         "strategy": "rrf",
         "audit_share": 0.5,
         "seed": 3,
+        "depths": {"dense": 3},
     }
     answer = post(client, "collections/harbour/pools/", body)
     assert answer.status_code == 201
-    assert (answer.json()["pairs"], answer.json()["queries"]) == (6, 3)
+    assert (answer.json()["pairs"], answer.json()["queries"]) == (9, 3)
     pools = client.get("/api/collections/harbour/pools/").json()
-    assert [(pool["id"], pool["seed"]) for pool in pools] == [(answer.json()["id"], 3)]
+    told = [(pool["id"], pool["seed"], pool["depth"], pool["depths"]) for pool in pools]
+    assert told == [(answer.json()["id"], 3, 2, {"dense": 3})]
     assert [run["name"] for run in client.get("/api/collections/harbour/runs/").json()] == ["bm25", "dense"]
 
 
@@ -126,6 +128,8 @@ def test_large_work_answers_with_a_job(
     ("change", "field", "status"),
     [
         ({"depth": 0}, "depth", 400),
+        ({"depths": {"alpha": 0}}, "depths", 400),
+        ({"depths": {"beta": 3}}, "depths", 400),
         ({"runs": []}, "runs", 400),
         ({"runs": ["gamma"]}, "runs", 400),
         ({"budget": 0}, "budget", 400),

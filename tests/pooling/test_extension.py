@@ -108,6 +108,25 @@ def test_one_sentence_for_each_thing_that_cannot_be(world: World) -> None:
         extend_pool(pool, depth=3)
 
 
+def test_a_depth_of_its_own_is_kept_and_may_grow(world: World) -> None:
+    pool = build_pool(
+        world.collection, name="p", runs=world.import_runs(), depth=2, depths={"alpha": 1, "beta": 2}
+    )
+    assert (pool.depths, pool.depth_of("alpha"), pool.pair_count) == ({"alpha": 1}, 1, 8)
+    wider = extend_pool(pool, runs=[gamma(world)], depths={"gamma": 1})
+    assert wider.depths == {"alpha": 1, "gamma": 1}
+    assert wider.diagnostics["new"]["pairs"] == 2
+    with pytest.raises(InputError, match="at least as deep as its pool: of “beta”, 2"):
+        extend_pool(wider, depths={"beta": 1})
+    with pytest.raises(InputError, match="Nothing would be new"):
+        extend_pool(wider, depths={"alpha": 1})
+    out = StringIO()
+    call_command("build_pool", "harbour", "--extend", wider.name, "--run-depth", "alpha=3", stdout=out)
+    third = Pool.objects.get(extends=wider)
+    assert third.depths == {"alpha": 3, "gamma": 1}
+    assert third.entries.filter(query__external_id="q1", document__external_id="d5").exists()
+
+
 def test_runs_that_bring_nothing_new_are_refused(world: World) -> None:
     pool = world.build_pool(depth=2)
     path = world.folder / "same.run"

@@ -42,6 +42,17 @@ def test_finders_stand_best_rank_first() -> None:
     assert merged.select("runs", "ranks").rows() == [([0, 1], [1, 2]), ([1, 0], [1, 2])]
 
 
+def test_a_run_may_have_a_depth_of_its_own() -> None:
+    deeper = merge_runs(RUNS, depth=1, depths={"beta": 3})
+    assert [row[:2] for row in deeper.rows() if row[0] == "q1"] == [("q1", letter) for letter in "acd"]
+    assert merge_runs(RUNS, depth=3, depths={"alpha": 1}).filter(pl.col("document_id") == "b").is_empty()
+    # What was not pooled is not seen by a strategy: of alpha's q1, only a.
+    pooled = build_pool(RUNS, depth=3, depths={"alpha": 1}, strategy="combmnz")
+    assert set(pooled.filter(query_id="q1")["document_id"]) == set("acd")
+    with pytest.raises(ValueError, match="1 or more"):
+        merge_runs(RUNS, depth=1, depths={"beta": 0})
+
+
 def test_many_blocks_give_what_one_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {name: run_of(**{f"q{number}": "abcde"[number % 3 :] for number in range(40)}) for name in "xyz"}
     whole = merge_runs(runs, depth=4)

@@ -37,6 +37,17 @@ def test_sizes_overlap_and_lone_finds_are_those_of_the_pool(seed: int, depth: in
     assert sorted(tops.query_sizes()) == [told["sizes"]["least"], told["sizes"]["most"]]
 
 
+@given(some.integers(0, 10**6), some.integers(1, 12), some.integers(1, 30))
+def test_a_run_with_a_depth_of_its_own_goes_to_it(seed: int, depth: int, own: int) -> None:
+    runs = random_runs(seed)
+    pooled = build_pool(runs, depth=depth, depths={list(runs)[2]: own})
+    every = numbered(runs, ["q0", "q1"], 100).chosen(range(4), 100)
+    tops = every.to_depths(depth, {2: own})
+    assert tops.query_sizes().sum() == pooled.height
+    assert tops.by_run(range(4)).sum() == pooled["run_count"].sum()
+    assert every.size_by_depth(depth, {2: own})[-1] == pooled.height
+
+
 def test_some_runs_alone_are_counted_among_themselves() -> None:
     tops = numbered(RUNS, ["q1", "q2"], 3).chosen([1], 3)
     assert tops.by_run([1]).tolist() == tops.alone([1]).tolist() == [3]

@@ -45,6 +45,12 @@ def test_every_pair_is_a_row_sorted_by_query_then_position(
     )
 
 
+def test_one_run_goes_deeper_than_the_others(runs: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    options = ("--depth", "1", "--run-depth", "beta=2", "--run-depth", "alpha=1")
+    rows = [row.split("\t")[:2] for row in printed(*runs, *options, capsys=capsys).splitlines()[1:]]
+    assert rows == [["q10", "b"], ["q10", "a"], ["q10", "d"], ["q2", "a"]]
+
+
 def test_pairs_outside_the_budget_and_the_audit_have_no_probability(
     runs: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -125,6 +131,8 @@ def test_an_id_with_a_tab_does_not_break_the_table(tmp_path: Path) -> None:
         (("--depth", "0"), "'0' is not a whole number of 1 or more"),
         (("--depth", "1", "--strategy", "best"), "Unknown strategy 'best'; known are"),
         (("--depth", "1", "--audit-share", "2"), "'2' is not a share between 0 and 1"),
+        (("--depth", "1", "--run-depth", "beta"), "'beta' is not RUN=N with a whole number of 1 or more"),
+        (("--depth", "1", "--run-depth", "b=2"), "There is a depth for “b”, which is not among the runs"),
         ((), "--depth"),
     ],
 )

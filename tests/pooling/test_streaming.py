@@ -9,6 +9,7 @@ from django.core.management import CommandError, call_command
 
 from pooling import streaming
 from pooling.choice import Choice
+from pooling.formats import name_of
 from pooling.merging import build_pool
 from pooling.streaming import pool_as_tsv, pool_in_parts, read_top
 from tests.pooling.parted import write_runs
@@ -21,7 +22,7 @@ def in_turn(function: Callable, tasks: Sequence) -> Iterable:
 
 
 def at_once(paths: list[Path], choice: Choice) -> bytes:
-    tops = {path.name: read_top(path, choice)[0].drop("position") for path in paths}
+    tops = {name_of(path): read_top(path, choice)[0].drop("position") for path in paths}
     return pool_as_tsv(build_pool(tops, finders=False, **asdict(choice))).encode()
 
 
@@ -30,7 +31,7 @@ def at_once(paths: list[Path], choice: Choice) -> bytes:
 def test_parts_give_the_bytes_of_the_whole(tmp_path: Path, strategy: str, budget: int | None) -> None:
     paths = write_runs(tmp_path)
     audit_share = 0.0 if strategy == "sampling" else 0.2
-    choice = Choice(5, strategy, budget, audit_share, seed=3)
+    choice = Choice(5, strategy, budget, audit_share, seed=3, depths={"run0": 9, "run1": 2})
     pieces, notes = pool_in_parts(paths, choice, tmp_path, in_turn)
     assert b"".join(pieces) == at_once(paths, choice)
     assert notes == ["run0.run: 1 line that starts with # skipped as a comment."]

@@ -141,10 +141,15 @@ def test_build_a_pool_from_the_page(world: World, client: Client) -> None:
     client.force_login(world.ada)
     runs = world.import_runs()
     body = {"name": "p", "runs": [run.pk for run in runs], "depth": "2", "strategy": "depth", "budget": "6"}
+    wrong = text_of(client.post(reverse("pool_new", args=["harbour"]), {**body, "depths.alpha": "-3"}))
+    assert "Depth of alpha: Ensure this value is greater than or equal to 1." in wrong
+    assert 'name="depths.alpha" min="1" value="-3"' in wrong
+    body["depths.alpha"] = "3"
     answer = client.post(reverse("pool_new", args=["harbour"]), {**body, "audit_share": "0.4", "seed": "5"})
     pool = world.collection.pools.get()
     assert answer.url == pool.get_absolute_url()
     assert (pool.strategy, pool.budget, pool.audit_share, pool.seed) == ("depth", 6, 0.4, 5)
+    assert "<dt>Depth</dt><dd>2, alpha 3</dd>" in text_of(client.get(pool.get_absolute_url()))
     again = text_of(client.post(reverse("pool_new", args=["harbour"]), body))
     assert "There is a pool “p” already" in again
 

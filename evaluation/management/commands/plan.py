@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.command_line import count, share
+from pooling.command_line import add_run_depth_argument, count, share
 from pooling.commands import InputCommand
 
 
@@ -21,6 +21,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--depth", metavar="N", type=count, help="ranks taken from each run (default: 10)"
         )
+        add_run_depth_argument(parser)
         parser.add_argument("--strategy", metavar="S", help="the order of judging (default: rrf)")
         parser.add_argument("--budget", metavar="B", type=count, help="pairs in all (default: every pair)")
         parser.add_argument("--audit-share", metavar="F", type=share, help="part of the budget at random")

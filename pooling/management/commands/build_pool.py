@@ -76,6 +76,7 @@ class Command(InputCommand):
             if options[name] not in (None, getattr(pool, name)):
                 raise InputError(f"An extension compares as its pool does: leave --{name} out.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
-        asked = {name: options[name] for name in ("depth", "strategy", "budget", "audit_share", "seed")}
+        names = ("depth", "depths", "strategy", "budget", "audit_share", "seed")
+        asked = {name: options[name] for name in names}
         with progress_bar("Extending") as report:
             return extend_pool(pool, runs=runs, name=options["name"], report=report, **asked)

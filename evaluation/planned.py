@@ -1,0 +1,258 @@
+"""What the figures of a plan start from: the pool that would be built, its labels, and what is supposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as site
+from django.core.cache import cache
+
+from evaluation.plan_settings import PlanSettings
+from evaluation.pool_finds import state_of_labels
+from labeling.experience import gold_questions, seconds_taken, share_of_ties
+from labeling.gold_options import site_options
+from labeling.labels import current_labels
+from labeling.workload import Terms
+from pooling.models import Collection, Run
+from pooling.numbered import numbered_tops, pairs_of
+from pooling.pools import checked_choice
+from pooling.problems import InputError
+from pooling.runs import runs_named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evaluation.expected_width import Design, RelevanceCurve
+    from pooling.outlook import NumberedTops, Tops
+
+#: The curve of size goes on to this depth where runs are as deep.
+CURVE_DEPTH = 100
+#: Supposed where nothing is known: active seconds for a judgment, and the share of relevant pairs.
+SECONDS, RELEVANT = 20.0, 0.2
+CACHED_SECONDS = 3_600
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """label (P,): 1, 0 or UNKNOWN by number of the pair; relevant (Q,): relevant labels of each query."""
+
+    label: NDArray[np.int8]
+    relevant: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What the parts of a plan start from."""
+
+    collection: Collection
+    settings: PlanSettings
+    runs: list[Run]
+    indexes: list[int]
+    own_depths: dict[int, int]
+    numbered: NumberedTops
+    all_tops: Tops
+    tops: Tops
+    labels: _Labels
+
+    @classmethod
+    def of(cls, collection: Collection, settings: PlanSettings) -> Planned:
+        every = list(collection.runs.defer("preflight").order_by("pk"))
+        runs = runs_named(collection, settings.runs) if settings.runs else every
+        if not runs:
+            problem = f"A plan needs runs, and “{collection.slug}” has none yet. Import some first."
+            raise InputError(problem, fields={"runs": problem})
+        place = {run.pk: index for index, run in enumerate(every)}
+        indexes = [place[run.pk] for run in runs]
+        choice = checked_choice(settings.choice, runs)
+        deepest = max(run.depth for run in runs)
+        shown = max(min(CURVE_DEPTH, deepest), min(choice.deepest, deepest))
+        own = {place[run.pk]: choice.depths[run.name] for run in runs if run.name in choice.depths}
+        numbered, folder = numbered_tops(collection, every, shown)
+        all_tops = numbered.chosen(indexes, shown)
+        if not len(all_tops.pair):
+            raise InputError("Nothing to plan: none of these runs has a query of the collection.")
+        labels = _labels(collection, numbered, folder)
+        tops = all_tops.to_depths(settings.depth, own)
+        return cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
+
+    @cached_property
+    def growth(self) -> list[int]:
+        """Pairs at depth 1, 2, …, as deep as the runs go."""
+        deepest = int(self.all_tops.rank[-1])
+        return [int(pairs) for pairs in self.all_tops.size_by_depth(deepest, self.own_depths)]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        return self.tops.query_sizes()
+
+    @cached_property
+    def pooled(self) -> NDArray[np.bool_]:
+        pooled: NDArray[np.bool_] = self.tops.found_by() > 0
+        return pooled
+
+    @cached_property
+    def places(self) -> NDArray[np.float64]:
+        return self.tops.fused_places()
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Pairs of the pool that have a label."""
+        known: NDArray[np.bool_] = self.pooled & (self.labels.label != UNKNOWN)
+        return known
+
+    @property
+    def labelled(self) -> int:
+        return int(self.known.sum())
+
+    @cached_property
+    def chosen(self) -> NDArray[np.int64]:
+        """(Q,) the budget of each query."""
+        from pooling.audit import spread_budget
+
+        budget, some = self.settings.budget, self.sizes > 0
+        if budget is None:
+            return self.sizes
+        chosen = self.sizes.copy()
+        chosen[some] = spread_budget(self.sizes[some], budget)
+        return chosen
+
+    @cached_property
+    def audits(self) -> NDArray[np.int64]:
+        """(Q,) the audit documents of each query; a strategy that samples is taken as all audit."""
+        import numpy as np
+
+        from pooling.audit import audit_size
+        from pooling.strategies import strategy_named
+
+        share = self.settings.choice.audit_share
+        if strategy_named(self.settings.strategy).samples:
+            return self.chosen
+        by_budget = {size: audit_size(share, size) for size in np.unique(self.chosen).tolist()}
+        return np.array([by_budget[size] for size in self.chosen.tolist()], dtype=np.int64)
+
+    @cached_property
+    def design(self) -> Design:
+        """How far each query's order goes, and π beyond it."""
+        from evaluation.expected_width import design_of
+
+        return design_of(self.sizes, self.chosen, self.audits)
+
+    @cached_property
+    def to_judge(self) -> int:
+        """Chosen pairs without a label. Where a budget leaves some out, those reached are counted in RRF
+        order and the audit's by their share; a live order goes past what has a label, at no cost.
+        """
+        import numpy as np
+
+        free = int(self.sizes.sum()) - self.labelled
+        if self.settings.adaptive:
+            return min(int(self.chosen.sum()), free)
+        query = self.tops.query[self.known]
+        is_reached = self.places[self.known] <= self.design.reached[query]
+        probability = np.nan_to_num(self.design.probability)[query]
+        met = float(np.where(is_reached, 1.0, probability).sum())
+        return max(0, round(int(self.chosen.sum()) - met))
+
+    @cached_property
+    def curve(self) -> RelevanceCurve:
+        """Where relevant pairs stand: by the labels, if there are enough and nobody says otherwise."""
+        from evaluation.expected_width import FEWEST_LABELS, curve_with, fitted_curve
+
+        share = self.settings.relevant_share
+        if self.labelled >= FEWEST_LABELS:
+            fitted = fitted_curve(self.places[self.known], self.labels.label[self.known] == 1)
+            return fitted if share is None else curve_with(share, max(fitted.b, 0.0))
+        return curve_with(RELEVANT if share is None else share)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """How pairs are judged and paid: what is given, else shown by the collection, else supposed."""
+        chosen, gold = self.settings, site_options()
+        there = self.gold_there
+        given = {name: getattr(chosen, name) for name in ("gold_first_share", "gold_share")}
+        usual = {name: getattr(gold, name) if there else 0.0 for name in given}
+        practice = gold.practice_questions if there else 0
+        seconds, ties = self._seconds, self._ties[0]
+        price = site.PRICE_PER_JUDGMENT if chosen.price_per_judgment is None else chosen.price_per_judgment
+        return Terms(
+            judgments_per_item=chosen.judgments_per_item,
+            most_judgments_per_item=chosen.most_judgments_per_item,
+            tie_share=ties if chosen.tie_share is None else chosen.tie_share,
+            **{name: usual[name] if value is None else value for name, value in given.items()},
+            practice_questions=practice if chosen.practice_questions is None else chosen.practice_questions,
+            repeat_share=chosen.repeat_share,
+            price=float(price),
+            overhead=site.COST_OVERHEAD if chosen.overhead is None else chosen.overhead,
+            seconds=chosen.seconds_per_judgment or seconds or SECONDS,
+            hours_per_week=chosen.hours_per_week,
+        )
+
+    @cached_property
+    def gold_there(self) -> int:
+        return gold_questions(self.collection)
+
+    @cached_property
+    def _seconds(self) -> float | None:
+        return seconds_taken(self.collection)
+
+    @cached_property
+    def _ties(self) -> tuple[float, int]:
+        return share_of_ties(self.collection)
+
+    @cached_property
+    def bases(self) -> dict[str, Any]:
+        """What each supposed value rests on."""
+        from evaluation.expected_width import FEWEST_LABELS
+
+        share, many = self.settings.relevant_share, self.labelled >= FEWEST_LABELS
+        return {
+            "relevant_share": self.curve.share,
+            "relevant_basis": "given" if share is not None else "labels" if many else "assumed",
+            "labelled": self.labelled,
+            "fewest_labels": FEWEST_LABELS,
+            "seconds_basis": "given"
+            if self.settings.seconds_per_judgment
+            else "measured"
+            if self._seconds
+            else "assumed",
+            "ties_basis": "given"
+            if self.settings.tie_share is not None
+            else "measured"
+            if self._ties[1]
+            else "assumed",
+            "can_tie": self.terms.judgments_a_pair > self.terms.judgments_per_item
+            or (self.terms.judgments_per_item % 2 == 0 and bool(self.terms.most_judgments_per_item)),
+            "gold_there": self.gold_there,
+        }
+
+
+def _labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:
+    """The labels as they stand, by number of the pair; kept until a label changes."""
+    key = f"plan-labels-{folder.name}-{state_of_labels(collection)}"
+    found: _Labels | None = cache.get(key)
+    if found is None:
+        found = _numbered_labels(collection, numbered, folder)
+        cache.set(key, found, CACHED_SECONDS)
+    return found
+
+
+def _numbered_labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:
+    import numpy as np
+    import polars as pl
+
+    label = np.full(len(numbered.query), UNKNOWN, dtype=np.int8)
+    relevant = np.zeros(len(numbered.query_ids), dtype=np.int64)
+    frame = current_labels(collection).frame.filter(pl.col("relevance") >= 0)
+    if frame.height:
+        pairs = pairs_of(folder).with_row_index("pair")
+        inside = pairs.join(frame, on=["query_id", "document_id"])
+        label[inside["pair"].to_numpy()] = (inside["relevance"] >= 1).to_numpy()
+        counted = frame.filter(pl.col("relevance") >= 1)["query_id"].value_counts()
+        by_query = dict(counted.rows())
+        relevant = np.array([by_query.get(query, 0) for query in numbered.query_ids], dtype=np.int64)
+    return _Labels(label, relevant)
