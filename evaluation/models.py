@@ -1,4 +1,4 @@
-"""What stage 3 keeps: reports (runs measured on a qrels release) and replays (strategies on labels)."""
+"""What stage 3 keeps: reports, replays, comparisons with an exact run, and canaries with their values."""
 
 from __future__ import annotations
 
@@ -68,3 +68,123 @@ class Replay(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("replay", args=[self.pk])
+
+
+class LatencyReport(models.Model):
+    """Approximate runs against an exact one with the latency of each setting; computed once and kept."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="latency_reports")
+    name = models.CharField(max_length=200)
+    exact = models.ForeignKey(Run, on_delete=models.PROTECT, related_name="+")
+    runs = models.ManyToManyField(Run, related_name="latency_reports")
+    options = models.JSONField(
+        default=dict, help_text="K, target, settings with latency, conventions, checksums, versions."
+    )
+    result = models.JSONField(
+        default=dict, help_text="The object that `evaluate --against --format json` prints."
+    )
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-created_at", "-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("latency_report", args=[self.pk])
+
+
+class Canary(models.Model):
+    """Queries whose measure every imported run is held against, and who hears of it when it falls.
+
+    What is measured (release, tag, measure, confidence) stays as it is, so that its values can be compared.
+    """
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="canaries")
+    name = models.CharField(max_length=200)
+    release = models.ForeignKey(QrelsRelease, on_delete=models.PROTECT, related_name="canaries")
+    tag = models.CharField(max_length=200, blank=True, help_text="Empty: every query of the release.")
+    measure = models.CharField(max_length=60, help_text="Such as recall@10.")
+    threshold = models.FloatField()
+    confidence = models.FloatField(default=0.95)
+    only_clear = models.BooleanField(
+        default=False, help_text="Tell of a value below the threshold only when its whole interval is."
+    )
+    webhook_url = models.CharField(max_length=1000, blank=True)
+    sealed_secret = models.TextField(blank=True, help_text="Signs what the webhook gets; encrypted.")
+    mail_to = models.JSONField(default=list, blank=True, help_text="Addresses.")
+    site = models.CharField(max_length=300, blank=True, help_text="Where the site was when this was made.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["name"]
+        verbose_name_plural = "canaries"
+        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_canary_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
+
+    def get_absolute_url(self) -> str:
+        return reverse("canary", args=[self.pk])
+
+
+class CanaryValue(models.Model):
+    """What one run's value of a canary was, and how it differs from the run before of the same family."""
+
+    canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="values")
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="canary_values")
+    family = models.CharField(max_length=200)
+    mean = models.FloatField(null=True)
+    low = models.FloatField(null=True)
+    high = models.FloatField(null=True)
+    queries = models.PositiveIntegerField()
+    previous = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    difference = models.FloatField(null=True)
+    difference_low = models.FloatField(null=True)
+    difference_high = models.FloatField(null=True)
+    reasons = models.JSONField(default=list, help_text="Why it was worth telling: below, drop.")
+    measured_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["run_id"]
+        constraints = [models.UniqueConstraint(fields=["canary", "run"], name="one_value_per_canary_and_run")]
+
+    def __str__(self) -> str:
+        return f"{self.canary_id}: {self.run_id}"
+
+
+class CanaryDelivery(models.Model):
+    """One message to one receiver, and what became of it; one without a value is a test."""
+
+    class Channel(models.TextChoices):
+        WEBHOOK = "webhook"
+        MAIL = "mail"
+
+    class State(models.TextChoices):
+        WAITING = "waiting"
+        SENT = "sent"
+        FAILED = "failed"
+
+    canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="deliveries")
+    value = models.ForeignKey(CanaryValue, null=True, on_delete=models.CASCADE, related_name="deliveries")
+    channel = models.CharField(max_length=10, choices=Channel.choices)
+    receiver = models.CharField(max_length=1000, help_text="Host of the webhook, or address.")
+    state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
+    tries = models.PositiveIntegerField(default=0)
+    detail = models.TextField(blank=True, help_text="What the receiver answered, or why nothing was sent.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        ordering = ["-pk"]
+        verbose_name_plural = "canary deliveries"
+
+    def __str__(self) -> str:
+        return f"{self.channel} of canary {self.canary_id} ({self.state})"
