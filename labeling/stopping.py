@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 from labeling.models import QueryPlan, Selection
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pooling.bounds import Remainder
 
 LEVEL = 0.05
@@ -57,9 +59,17 @@ def look_at_all(selection: Selection) -> bool:
     """The same over all queries together, from what each was when it was last ordered; whether all stop."""
     if not selection.stop_looks or selection.stop_over != Selection.Over.QUEUE or is_stopped(selection):
         return False
+    made = len(selection.looks)
+    stops = look_at_plans(selection, list(selection.plans.values_list("settled", "found", "audit", "size")))
+    if len(selection.looks) > made:
+        selection.save(update_fields=["looks"])
+    return stops
+
+
+def look_at_plans(selection: Selection, plans: Sequence[tuple[int, int, Sequence[int], int]]) -> bool:
+    """The same from (settled, found, audit, size) of each query's plan; nothing is stored."""
     from pooling.bounds import Remainder
 
-    plans = list(selection.plans.values_list("settled", "found", "audit", "size"))
     settled = sum(row[0] for row in plans)
     points = look_points(selection.budget or sum(row[3] for row in plans), selection.stop_looks)
     made = len(selection.looks)
@@ -69,7 +79,6 @@ def look_at_all(selection: Selection) -> bool:
     remainders = [Remainder(*(audit or (size, 0, 0))) for _, _, audit, size in plans]
     look = _look(selection, sum(row[1] for row in plans), remainders, passed)
     selection.looks = [*selection.looks, *[None] * (passed - made - 1), look]
-    selection.save(update_fields=["looks"])
     return bool(look["stops"])
 
 
