@@ -143,6 +143,17 @@ GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
 PRICE_PER_JUDGMENT = env.float("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
 CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
 COST_OVERHEAD = env.float("SOUNDINGS_COST_OVERHEAD", default=0.0)
+
+# Servers of language models that pages may use, by base URL. The key of the environment belongs to the first and
+# is sent to no other. Prices are MODEL=INPUT/OUTPUT for a million tokens each.
+LLM_SERVERS = env.list("SOUNDINGS_LLM_SERVERS", default=["https://api.openai.com/v1"])
+LLM_API_KEY = env.str("SOUNDINGS_OPENAI_API_KEY", default="") or env.str("OPENAI_API_KEY", default="")
+LLM_PRICES = env.list("SOUNDINGS_LLM_PRICES", default=[])
+LLM_CURRENCY = env.str("SOUNDINGS_LLM_CURRENCY", default="USD")
+LLM_TIMEOUT = env.float("SOUNDINGS_LLM_TIMEOUT", default=60.0)  # seconds
+# Answers that are not in the database yet; with several machines, a pass is resumed where it ran.
+LLM_JOURNAL_DIR = DATA_DIR / "prelabels"
+PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
 DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
 FILE_UPLOAD_HANDLERS = [
     "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives

@@ -21,6 +21,8 @@ def _quick_and_apart(settings: Settings, tmp_path: Path) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "files"
     settings.DERIVED_DIR = tmp_path / "derived"
+    settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
+    settings.LLM_API_KEY = ""
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
 
 

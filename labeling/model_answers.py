@@ -1,0 +1,145 @@
+"""What a model's answer says: parsed strictly, then leniently; and the score that its probabilities give."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+MOST_REASONING = 500  # characters that are kept
+_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_YES = {"true": True, "yes": True, "relevant": True, "1": True}
+_NO = {"false": False, "no": False, "not relevant": False, "not_relevant": False, "0": False}
+# The value of the key, with the space before it, as it stands in an answer.
+_VALUE = {name: re.compile(rf'"{name}"\s*:\s*"?') for name in ("relevant", "grade")}
+# Below this, what the listed words leave to others decides more than they do.
+LEAST_MASS = 0.5
+
+
+class MalformedAnswerError(ValueError):
+    """The answer cannot be read as what was asked for; the message says how it begins."""
+
+
+class TokenChoice(NamedTuple):
+    """A token of an answer, and how probable it and others were in its place: (text, natural logarithm)."""
+
+    text: str
+    choices: Sequence[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What an answer says. `score` is in [0, 1]; `score_source` is a word of `Prelabel.ScoreSource`.
+
+    Of a graded prompt, `relevant` is left to the threshold.
+    """
+
+    reasoning: str
+    relevant: bool | None
+    grade: int | None
+    score: float | None
+    score_source: str
+
+
+def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -> Reading:
+    """Read the answer to a prompt, `binary` or `graded`; `MalformedAnswerError` where it says neither.
+
+    The score is the probability of “relevant” among the words that were possible, and for grades their mean
+    divided by the highest, where the server tells probabilities; else the model's own confidence, or the
+    grade divided by the highest.
+    """
+    found = _object_in(content)
+    reasoning = str(found.get("reasoning") or "").strip().replace("\0", "")[:MOST_REASONING]
+    if prompt == "graded":
+        grade = _grade(found.get("grade"), content)
+        mean = _mean_grade(content, tokens)
+        score, source = (grade / 3, "grade") if mean is None else (mean / 3, "probability")
+        return Reading(reasoning, None, grade, score, source)
+    relevant = _truth(found.get("relevant"), content)
+    probability = _probability(content, tokens)
+    if probability is not None:
+        return Reading(reasoning, relevant, None, probability, "probability")
+    confidence = _confidence(found.get("confidence"))
+    if confidence is None:
+        return Reading(reasoning, relevant, None, None, "")
+    return Reading(reasoning, relevant, None, confidence if relevant else 1 - confidence, "confidence")
+
+
+def _object_in(content: str) -> dict[str, Any]:
+    """The first JSON object of a text: all of it, what stands in a code fence, or from its first brace on."""
+    fenced = _FENCED.search(content)
+    candidates = [content, *([fenced[1]] if fenced else []), content[content.find("{") :]]
+    for candidate in candidates:
+        try:
+            found, _ = json.JSONDecoder().raw_decode(candidate.strip())
+        except (ValueError, RecursionError):
+            continue
+        if isinstance(found, dict):
+            return found
+    raise MalformedAnswerError(f"No JSON object in: {_beginning(content)}")
+
+
+def _truth(value: Any, content: str) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = str(value).strip().lower()
+    if word in _YES or word in _NO:
+        return word in _YES
+    raise MalformedAnswerError(f"“relevant” is neither true nor false in: {_beginning(content)}")
+
+
+def _grade(value: Any, content: str) -> int:
+    if not isinstance(value, bool) and str(value).strip() in {"0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0"}:
+        return int(float(value))
+    raise MalformedAnswerError(f"“grade” is none of 0 to 3 in: {_beginning(content)}")
+
+
+def _confidence(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if 0 <= value <= 1 else None
+
+
+def _probability(content: str, tokens: Sequence[TokenChoice]) -> float | None:
+    """P(relevant) over P(relevant) + P(not relevant), of the token that decided."""
+    masses = _masses(content, tokens, "relevant", {**_YES, **_NO})
+    if masses is None:
+        return None
+    return float(masses.get(True, 0.0) / sum(masses.values()))
+
+
+def _mean_grade(content: str, tokens: Sequence[TokenChoice]) -> float | None:
+    masses = _masses(content, tokens, "grade", {str(grade): grade for grade in range(4)})
+    if masses is None:
+        return None
+    return float(sum(grade * mass for grade, mass in masses.items()) / sum(masses.values()))
+
+
+def _masses(
+    content: str, tokens: Sequence[TokenChoice], name: str, words: dict[str, Any]
+) -> dict[Any, float] | None:
+    """How probable each meaning was in the place of the value; None where that cannot be told."""
+    place = _VALUE[name].search(content)
+    if place is None or "".join(token.text for token in tokens) != content:
+        return None
+    begin = 0
+    for token in tokens:
+        begin += len(token.text)
+        if begin > place.end():
+            break
+    else:
+        return None
+    masses: dict[Any, float] = {}
+    for text, logarithm in token.choices:
+        meaning = words.get(text.strip(' \t\n":').lower())
+        if meaning is not None and not math.isnan(logarithm):
+            masses[meaning] = masses.get(meaning, 0.0) + math.exp(min(logarithm, 0.0))
+    return masses if sum(masses.values()) >= LEAST_MASS else None
+
+
+def _beginning(content: str) -> str:
+    shown = " ".join(content.split()).replace("\0", "")
+    return f"“{shown[:120]}{'…' if len(shown) > 120 else ''}”"

@@ -1,0 +1,181 @@
+"""A pass through the Batch interface of a server: handed in as files, answered within a day, for less.
+
+Which batches are under way stands in the row of the pass, with the most that they can cost, before the server
+knows of them; one that a kill left without its number is found again by the label it was handed in with.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from typing import Any
+
+from asgiref.sync import sync_to_async
+
+from labeling.prelabel_running import BUDGET, CANCEL, PAUSE, STOP, TURN, Pass, with_answer
+from labeling.prelabel_storing import store_outcomes
+from labeling.prelabel_work import Outcome, Pair, Question
+from labeling.prelabels import (
+    ModelError,
+    NotTakenError,
+    PassingError,
+    StopError,
+    UnanswerableError,
+    answer_of,
+    read_problem,
+)
+
+MOST_REQUESTS = 10_000
+MOST_BYTES = 90_000_000
+POLL_SECONDS = 30.0
+
+
+@dataclass
+class BatchPass(Pass):
+    """One turn of such a pass: what is done is fetched, or what is left is handed in."""
+
+    _waiting: dict[str, tuple[str, list[Pair]]] = field(default_factory=dict)
+
+    async def _ask_everything(self) -> None:
+        try:
+            self._batches: list[dict[str, Any]] = list(self.job.batches)
+            self.budget.set_aside += sum((Decimal(one["at_most"]) for one in self._batches), Decimal(0))
+            # One in the ordinary way: a wrong key or name is known at once, and what the server takes.
+            if not self.job.dialect and not await self._ask_next():
+                return
+            is_new = not self._batches
+            await (self._hand_in_everything() if is_new else self._read_everything())
+            while self._batches and not self.ending.word:
+                if not await self._fetch_ended():
+                    break
+        except StopError as error:
+            self.stop(STOP, error.detail)
+        finally:
+            self._finished.set()
+
+    async def _read_everything(self) -> None:
+        """Know the pairs that answers may come for."""
+        while question := await self._next_question():
+            self._waiting[question.key] = question.text_hash, question.pairs
+
+    async def _hand_in_everything(self) -> None:
+        lines: list[bytes] = []
+        size, at_most = 0, Decimal(0)
+        while not self.ending.word and (question := await self._next_question()):
+            line, cost = self._line(question)
+            if not self.budget.reserve(cost):
+                if not self.budget.set_aside:
+                    self.stop(BUDGET)
+                break
+            if len(lines) == MOST_REQUESTS or size + len(line) > MOST_BYTES:
+                await self._hand_in(lines, at_most)
+                lines, size, at_most = [], 0, Decimal(0)
+            lines.append(line)
+            size, at_most = size + len(line), at_most + cost
+            self._waiting[question.key] = question.text_hash, question.pairs
+        if lines:
+            await self._hand_in(lines, at_most)
+
+    def _line(self, question: Question) -> tuple[bytes, Decimal]:
+        messages = self.prompt.messages(*question.texts)
+        body = self.asking.body(messages, self.dialect)
+        request = {"custom_id": question.key, "method": "POST", "url": "/v1/chat/completions", "body": body}
+        return json.dumps(request).encode() + b"\n", self._most_cost(messages)
+
+    async def _hand_in(self, lines: list[bytes], at_most: Decimal) -> None:
+        part = 1 + max((one["part"] for one in self._batches), default=self.job.request_count)
+        batch: dict[str, Any] = {"part": part, "id": None, "count": len(lines), "at_most": str(at_most)}
+        self._batches.append(batch)
+        await self._note()
+        self.requests += len(lines)
+        batch["id"] = await self.client.hand_in(b"".join(lines), self._label(batch))
+        await self._note()
+
+    async def _fetch_ended(self) -> bool:
+        """Take what has been answered; False when all that is left is to wait for another turn."""
+        for batch in list(self._batches):
+            if batch["id"] is None:
+                batch["id"] = await self.client.find_batch(self._label(batch))
+                if batch["id"] is None:  # the server never heard of it
+                    await self._drop(batch)
+                    continue
+            state, results = await self.client.fetch_batch(batch["id"])
+            for result in results:
+                self._take_result(result)
+            if state == "failed" and not results:
+                self.stop(STOP, "The server could not work on the batch. Try without the Batch interface.")
+            elif state in ("expired", "cancelled"):
+                self.stop(
+                    PAUSE, f"The batch ended as {state}. What it answered is stored; resume for the rest."
+                )
+            if state in ("completed", "failed", "expired", "cancelled"):
+                await self._drop(batch)
+        if not self._batches:
+            # What the budget kept out of the first round, or failed to be handed in, is for another.
+            if not self.ending.word and self._waiting:
+                self.stop(TURN)
+            return False
+        if self.seconds is not None:
+            self.stop(TURN)
+            return False
+        await self._pause(POLL_SECONDS)
+        if self.ending.word == CANCEL:
+            for batch in self._batches:
+                await self.client.cancel_batch(batch["id"])
+        return True
+
+    def _take_result(self, result: dict[str, Any]) -> None:
+        key = result.get("custom_id", "")
+        if key not in self._waiting:
+            return  # stored already, or the text has changed since
+        text_hash, pairs = self._waiting.pop(key)
+        self._asked.pop(key, None)
+        outcome = Outcome(key, text_hash, pairs, attempts=1)
+        response = result.get("response") or {}
+        try:
+            if response.get("status_code") != 200:
+                raise self._problem(response)
+            answer = answer_of(response.get("body") or {})
+        except NotTakenError as error:
+            self.dialect = error.dialect  # it comes again in another round
+        except StopError as error:
+            self.stop(STOP, error.detail)
+        except (PassingError, UnanswerableError) as error:
+            self._keep(replace(outcome, reason=error.reason, detail=error.detail))
+        else:
+            paid = replace(
+                outcome,
+                cost=self._cost(answer, Decimal(0)),
+                input_tokens=answer.input_tokens or 0,
+                output_tokens=answer.output_tokens or 0,
+            )
+            self._keep(with_answer(paid, self.prompt.name, answer))
+
+    def _problem(self, response: dict[str, Any]) -> ModelError:
+        return read_problem(
+            status=response.get("status_code") or 500,
+            body=response.get("body"),
+            retry_after=None,
+            base_url=self.job.prelabeler.base_url,
+            key=None,
+            model=self.asking.model,
+            dialect=self.dialect,
+        )
+
+    async def _drop(self, batch: dict[str, Any]) -> None:
+        """Forget a batch, in the transaction that stores its answers."""
+        fresh, self._fresh = self._fresh, []
+        at_most = Decimal(batch["at_most"])
+        self.budget.settle(at_most, sum((outcome.cost for outcome in fresh), Decimal(0)))
+        self._batches.remove(batch)
+        await self._note(fresh)
+
+    async def _note(self, outcomes: Sequence[Outcome] = ()) -> None:
+        facts = {"batches": list(self._batches), "request_count": self.requests}
+        store = sync_to_async(store_outcomes)
+        await store(self.job, outcomes, offset=self.journal.offset, **facts)
+
+    def _label(self, batch: dict[str, Any]) -> dict[str, str]:
+        return {"soundings": f"pass {self.job.pk}, part {batch['part']}"}

@@ -1,0 +1,90 @@
+"""What asking a model costs: prices of tokens, the most a request can cost, and a cap that holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+MILLION = Decimal(1_000_000)
+# What a server puts around messages: roles, separators, a schema written out as text.
+TOKENS_AROUND = 200
+BATCH_SUFFIX = "@batch"
+
+
+@dataclass(frozen=True)
+class Prices:
+    """Prices per million tokens, in one currency."""
+
+    input: Decimal
+    output: Decimal
+
+    def cost(self, input_tokens: int, output_tokens: int) -> Decimal:
+        """The cost of so many tokens."""
+        return (self.input * input_tokens + self.output * output_tokens) / MILLION
+
+
+def parse_prices(written: str) -> Prices:
+    """Prices from `INPUT/OUTPUT`, such as `0.15/0.60`; ValueError says what is wrong."""
+    try:
+        given, answered = (Decimal(part.strip()) for part in written.split("/"))
+    except (ValueError, InvalidOperation):
+        raise ValueError(_how_to_write(written)) from None
+    if not (given.is_finite() and answered.is_finite() and 0 <= given < 10**6 and 0 <= answered < 10**6):
+        raise ValueError(_how_to_write(written))
+    return Prices(given, answered)
+
+
+def _how_to_write(written: str) -> str:
+    return (
+        f"“{written}” is no price. Write the price of a million tokens read and of a million written, "
+        "such as 0.15/0.60."
+    )
+
+
+def price_table(entries: Sequence[str]) -> dict[str, Prices]:
+    """Model -> prices, from `MODEL=INPUT/OUTPUT` each; ValueError names the entry."""
+    table = {}
+    for entry in entries:
+        model, equals, written = entry.rpartition("=")
+        if not (equals and model.strip()):
+            raise ValueError(f"“{entry}” names no model. Write MODEL=INPUT/OUTPUT, such as small=0.15/0.60.")
+        table[model.strip()] = parse_prices(written)
+    return table
+
+
+def prices_of(model: str, table: dict[str, Prices], *, batch: bool = False) -> Prices | None:
+    """The prices of a model; of its Batch interface those under `MODEL@batch`, where there are some."""
+    if batch and f"{model}{BATCH_SUFFIX}" in table:
+        return table[f"{model}{BATCH_SUFFIX}"]
+    return table.get(model)
+
+
+def most_input_tokens(texts: Sequence[str]) -> int:
+    """A bound on the tokens of texts, for every tokenizer of bytes: no token is less than a byte."""
+    return sum(len(text.encode()) for text in texts) + TOKENS_AROUND
+
+
+class Budget:
+    """A cap on a sum of costs. Each request sets aside the most that it can cost before it is sent."""
+
+    def __init__(self, cap: Decimal | None, spent: Decimal = Decimal(0)) -> None:
+        self.cap = cap
+        self.spent = spent
+        self.set_aside = Decimal(0)
+
+    def reserve(self, amount: Decimal) -> bool:
+        """Set an amount aside if everything spent and set aside stays within the cap; whether it did."""
+        if self.cap is not None and self.spent + self.set_aside + amount > self.cap:
+            return False
+        self.set_aside += amount
+        return True
+
+    def settle(self, reserved: Decimal, cost: Decimal) -> None:
+        """Exchange what was set aside for what was paid."""
+        self.set_aside -= reserved
+        self.spent += cost
+
+    def could_ever(self, amount: Decimal) -> bool:
+        """Whether an amount fits once nothing is set aside any more."""
+        return self.cap is None or self.spent + amount <= self.cap

@@ -1,0 +1,339 @@
+"""Asking a language model, by any server that speaks the OpenAI interface: the one file that knows `openai`.
+
+An answer comes back whole, or one of the errors below says what to do about it: ask again, give the pair up,
+ask in other words, or stop. Nothing here knows of budgets, storing or retrying.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from labeling.model_answers import TokenChoice
+from pooling.secrets import redacted
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from labeling.prompting import Messages
+
+COMPLETIONS = "/chat/completions"
+MOST_DETAIL = 300  # characters of what a server says
+TOP_LOGPROBS = 5
+# Any key will do where none is asked for; the library wants one.
+NO_KEY = "none"
+# The forms of an answer that are asked for, from the strictest to none.
+FORMATS = ("json_schema", "json_object", "none")
+# What a server may say of a parameter that it does not take, and what to do then.
+_DROPPED = ("top_logprobs", "logprobs", "seed", "temperature")
+
+
+class ModelError(Exception):
+    """Something went wrong with a request. `detail` holds no credential."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__(detail)
+        self.detail = detail
+
+
+class StopError(ModelError):
+    """No request will be answered as things are; the sentence says what to do."""
+
+
+class PassingError(ModelError):
+    """It may work a little later. `reason` is one of `PrelabelFailure.Reason`."""
+
+    def __init__(
+        self, reason: str, detail: str, *, wait: float | None = None, may_be_paid: bool = False
+    ) -> None:
+        super().__init__(detail)
+        self.reason = reason
+        self.wait = wait  # seconds, as the server asks for
+        self.may_be_paid = may_be_paid
+
+
+class UnanswerableError(ModelError):
+    """This pair will get no answer. `reason` is one of `PrelabelFailure.Reason`."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        super().__init__(detail)
+        self.reason = reason
+
+
+class NotTakenError(ModelError):
+    """The server does not take a parameter; `dialect` is what to ask in instead."""
+
+    def __init__(self, detail: str, dialect: Dialect) -> None:
+        super().__init__(detail)
+        self.dialect = dialect
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """What a server takes, as far as it has turned out; begins with everything."""
+
+    format: str = FORMATS[0]
+    left_out: tuple[str, ...] = ()
+    limit: str = "max_tokens"  # newer servers call it max_completion_tokens
+
+    def without(self, message: str) -> Dialect | None:
+        """The dialect for a server that said this of a request; None if it names nothing to be dropped."""
+        if re.search(r"response_format|json_schema|json_object", message):
+            place = FORMATS.index(self.format) + 1
+            return Dialect(FORMATS[place], self.left_out, self.limit) if place < len(FORMATS) else None
+        if "max_completion_tokens" in message or "max_tokens" in message:
+            if self.limit == "max_completion_tokens":
+                return None
+            return Dialect(self.format, self.left_out, "max_completion_tokens")
+        named = next((name for name in _DROPPED if re.search(rf"\b{name}\b", message)), None)
+        if named is None:
+            return None
+        gone = {"logprobs", "top_logprobs"} if "logprobs" in named else {named}
+        left_out = tuple(sorted({*self.left_out, *gone}))
+        return Dialect(self.format, left_out, self.limit) if left_out != self.left_out else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The dialect as plain data; `Dialect.from_dict` reads it."""
+        return {"format": self.format, "left_out": list(self.left_out), "limit": self.limit}
+
+    @staticmethod
+    def from_dict(stored: Mapping[str, Any]) -> Dialect:
+        """What `to_dict` gave, or the beginning for nothing."""
+        if not stored:
+            return Dialect()
+        return Dialect(stored["format"], tuple(stored["left_out"]), stored["limit"])
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is the same for every pair: the model, the form of its answer, and the options."""
+
+    model: str
+    schema: Mapping[str, Any]
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int | None = None
+    logprobs: bool = True
+
+    def body(self, messages: Messages, dialect: Dialect) -> dict[str, Any]:
+        """A request in a dialect."""
+        wanted: dict[str, Any] = {"temperature": self.temperature, "seed": self.seed}
+        if self.logprobs:
+            wanted |= {"logprobs": True, "top_logprobs": TOP_LOGPROBS}
+        body = {"model": self.model, "messages": messages, dialect.limit: self.max_tokens}
+        body |= {
+            name: value
+            for name, value in wanted.items()
+            if value is not None and name not in dialect.left_out
+        }
+        if dialect.format == "json_schema":
+            schema = {"name": "judgment", "strict": True, "schema": self.schema}
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        elif dialect.format == "json_object":
+            body["response_format"] = {"type": "json_object"}
+        return body
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a model said, and the tokens that the server counts; None where it does not tell."""
+
+    content: str
+    finish_reason: str
+    refusal: str
+    input_tokens: int | None
+    output_tokens: int | None
+    tokens: Sequence[TokenChoice] = field(default=())
+
+
+def answer_of(completion: Mapping[str, Any]) -> Answer:
+    """The first choice of a chat completion, as servers write it."""
+    try:
+        choice = completion["choices"][0]
+        message = choice.get("message") or {}
+        usage = completion.get("usage") or {}
+        return Answer(
+            content=message.get("content") or "",
+            finish_reason=choice.get("finish_reason") or "",
+            refusal=message.get("refusal") or "",
+            input_tokens=usage.get("prompt_tokens"),
+            output_tokens=usage.get("completion_tokens"),
+            tokens=_tokens((choice.get("logprobs") or {}).get("content") or ()),
+        )
+    except (KeyError, IndexError, TypeError, AttributeError):
+        raise UnanswerableError("malformed", "The server sent no chat completion.") from None
+
+
+def _tokens(told: Sequence[Mapping[str, Any]]) -> list[TokenChoice]:
+    return [
+        TokenChoice(
+            token["token"], [(one["token"], one["logprob"]) for one in token.get("top_logprobs") or ()]
+        )
+        for token in told
+    ]
+
+
+class ModelClient:
+    """A connection to a server of models; use it in `async with`, within one event loop."""
+
+    def __init__(self, base_url: str, key: str | None, *, timeout: float) -> None:
+        self._base_url, self._key, self._timeout = base_url, key, timeout
+
+    async def __aenter__(self) -> ModelClient:
+        from openai import AsyncOpenAI, DefaultAsyncHttpxClient
+
+        # Sends of the library's own would be neither counted nor within the budget.
+        self._client: AsyncOpenAI = AsyncOpenAI(
+            base_url=self._base_url,
+            api_key=self._key or NO_KEY,
+            max_retries=0,
+            timeout=self._timeout,
+            http_client=DefaultAsyncHttpxClient(),
+        )
+        return self
+
+    async def __aexit__(self, *error: object) -> None:
+        await self._client.close()
+
+    async def ask(self, asking: Asking, messages: Messages, dialect: Dialect) -> Answer:
+        """Send one request; `ModelError` in one of its kinds for whatever is no answer."""
+        body = asking.body(messages, dialect)
+        # The library's own types of an answer cost more than all the rest of a request.
+        completion = await self._call(
+            self._client.post(COMPLETIONS, cast_to=object, body=body), asking, dialect
+        )
+        if not isinstance(completion, Mapping):
+            raise UnanswerableError("malformed", "The server sent no JSON.")
+        return answer_of(completion)
+
+    async def _call(self, sent: Any, asking: Asking, dialect: Dialect) -> Any:
+        import openai
+
+        try:
+            return await sent
+        except openai.APITimeoutError:
+            raise PassingError("time_out", "No answer in time.", may_be_paid=True) from None
+        except openai.APIConnectionError as error:
+            never_sent = "Connect" in type(error.__cause__).__name__
+            why = redacted(
+                f"{type(error.__cause__ or error).__name__}: {error.__cause__ or error}", self._key or ""
+            )
+            raise PassingError("connection", why[:MOST_DETAIL], may_be_paid=not never_sent) from None
+        except openai.APIStatusError as error:
+            raise self._told(error, asking, dialect) from None
+        except (openai.APIResponseValidationError, json.JSONDecodeError):
+            raise UnanswerableError("malformed", "The server sent no JSON.") from None
+
+    def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
+        """What an answer with an error's status means."""
+        return read_problem(
+            status=error.status_code,
+            body=error.body,
+            retry_after=error.response.headers.get("retry-after"),
+            base_url=self._base_url,
+            key=self._key,
+            model=asking.model,
+            dialect=dialect,
+        )
+
+    # The Batch interface.
+
+    async def hand_in(self, lines: bytes, metadata: dict[str, str]) -> str:
+        """Upload requests, one JSON object a line, and start a batch of them; returns its id."""
+        plain = (Asking("", {}, 0), Dialect())
+        upload = self._client.files.create(file=("requests.jsonl", lines), purpose="batch")
+        file = await self._call(upload, *plain)
+        batch = await self._call(
+            self._client.batches.create(
+                input_file_id=file.id,
+                endpoint="/v1/chat/completions",
+                completion_window="24h",
+                metadata=metadata,
+            ),
+            *plain,
+        )
+        return str(batch.id)
+
+    async def find_batch(self, metadata: dict[str, str]) -> str | None:
+        """The id of a batch that was handed in with these metadata, among the newest hundred."""
+        page = await self._call(self._client.batches.list(limit=100), Asking("", {}, 0), Dialect())
+        return next((batch.id for batch in page.data if batch.metadata == metadata), None)
+
+    async def fetch_batch(self, batch_id: str) -> tuple[str, list[dict[str, Any]]]:
+        """The state of a batch, and once it has ended its results: `custom_id`, `response`, `error` each."""
+        plain = (Asking("", {}, 0), Dialect())
+        batch = await self._call(self._client.batches.retrieve(batch_id), *plain)
+        if batch.status not in ("completed", "expired", "cancelled", "failed"):
+            return str(batch.status), []
+        lines: list[dict[str, Any]] = []
+        for file in (batch.output_file_id, batch.error_file_id):
+            if file:
+                content = await self._call(self._client.files.content(file), *plain)
+                lines += [json.loads(line) for line in content.content.split(b"\n") if line.strip()]
+        return str(batch.status), lines
+
+    async def cancel_batch(self, batch_id: str) -> None:
+        """Ask for the end of a batch; what it has answered can still be fetched."""
+        await self._call(self._client.batches.cancel(batch_id), Asking("", {}, 0), Dialect())
+
+
+def read_problem(
+    *,
+    status: int,
+    body: Any,
+    retry_after: str | None,
+    base_url: str,
+    key: str | None,
+    model: str,
+    dialect: Dialect,
+) -> ModelError:
+    """The error that an answer with an error's status means, whether it came by itself or within a batch."""
+    told = body.get("error", body) if isinstance(body, Mapping) else {}
+    told = told if isinstance(told, Mapping) else {"message": told}
+    said = redacted(" ".join(str(told.get("message") or "").split()), key or "")[:MOST_DETAIL]
+    code, param = str(told.get("code") or ""), str(told.get("param") or "")
+    if status == 429 and code != "insufficient_quota":
+        return PassingError("rate_limit", said or "Too many requests.", wait=_seconds(retry_after))
+    if status >= 500 or status in (408, 409, 425):
+        return PassingError("server", f"{status}: {said}", wait=_seconds(retry_after))
+    if code == "context_length_exceeded" or status == 413:
+        return UnanswerableError("too_long", said)
+    if code == "content_filter" or "content_policy" in code:
+        return UnanswerableError("filtered", said)
+    if status in (400, 422) and (simpler := dialect.without(f"{param} {said}")):
+        return NotTakenError(said, simpler)
+    return StopError(_stopped(status, said, base_url, model))
+
+
+def _stopped(status: int, said: str, base_url: str, model: str) -> str:
+    if status == 401:
+        why = "does not accept the key. Store a key that holds, or set SOUNDINGS_OPENAI_API_KEY"
+    elif status == 403:
+        why = "does not allow this with the key"
+    elif status == 404:
+        why = f"knows no model “{model}”, or is no such server"
+    elif status == 429:
+        why = "says that the account has no money left"
+    else:
+        why = f"refuses the request ({status})"
+    return f"{base_url} {why}. It said: “{said}”" if said else f"{base_url} {why}."
+
+
+def _seconds(retry_after: str | None) -> float | None:
+    """What Retry-After says, in seconds; a date is read as well."""
+    if not retry_after:
+        return None
+    try:
+        return max(0.0, float(retry_after))
+    except ValueError:
+        pass
+    from datetime import UTC, datetime
+    from email.utils import parsedate_to_datetime
+
+    try:
+        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
+    except (ValueError, TypeError):
+        return None

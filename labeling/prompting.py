@@ -1,0 +1,122 @@
+"""Prompts of pre-labels: versioned template files, filled in so that no text of a pair can leave its place.
+
+`templates/prompts/NAME-VERSION.txt` holds what the model is told of its task, a line `===`, and what it is
+told of a pair. A version is never changed: an improved prompt is a file with the next number.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import secrets
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from pooling.problems import InputError
+
+if TYPE_CHECKING:
+    from pooling.models import Collection
+
+TURN = "\n===\n"
+BINARY, GRADED = "binary", "graded"
+HIGHEST_GRADE = 3
+NOTHING_SAID = "(none)"
+CUT = " […]"
+BOUNDARY_BYTES = 8
+# Why first: what a model wrote is what its next word rests on.
+_REASONING = {"type": "string", "description": "One or two short sentences that name what decides."}
+_ANSWERS: dict[str, dict[str, Any]] = {
+    BINARY: {
+        "reasoning": _REASONING,
+        "relevant": {"type": "boolean"},
+        "confidence": {"type": "number", "description": "How sure you are, from 0 to 1."},
+    },
+    GRADED: {
+        "reasoning": _REASONING,
+        "grade": {"type": "integer", "enum": list(range(HIGHEST_GRADE + 1))},
+    },
+}
+
+Messages = list[dict[str, str]]
+
+
+@dataclass(frozen=True)
+class Prompt:
+    """A prompt with the question and the guidelines of a collection in it.
+
+    `hash` is the SHA-256 of the template and of what was put into it for the collection: with equal hashes,
+    pairs were asked in the same words.
+    """
+
+    name: str
+    version: int
+    hash: str
+    task: str
+    pair: Template
+
+    def messages(self, query: str, narrative: str, title: str, text: str) -> Messages:
+        """What is sent for a pair. A word drawn for this request marks where its texts begin and end.
+
+        Neither text can hold that word, so nothing in them can look like the end of its own place.
+        """
+        document = f"{title}\n\n{text}" if title else text
+        boundary = _unused_word(query, narrative, document)
+        told = self.pair.substitute(
+            boundary=boundary, query=query, narrative=narrative or NOTHING_SAID, document=document
+        )
+        return [{"role": "system", "content": self.task}, {"role": "user", "content": told}]
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        """The JSON schema of an answer, in the strict form: nothing more and nothing less."""
+        properties = _ANSWERS[self.name]
+        return {
+            "type": "object",
+            "properties": properties,
+            "required": list(properties),
+            "additionalProperties": False,
+        }
+
+
+def prompt_for(collection: Collection, name: str, folder: Path, version: int | None = None) -> Prompt:
+    """The newest version of a prompt, or the one that is named; `InputError` where there is none."""
+    version = version or latest_version(name, folder)
+    path = folder / f"{name}-{version}.txt"
+    if name not in _ANSWERS or not path.exists():
+        raise InputError(
+            f"There is no prompt “{name}” of version {version}. The prompts are {' and '.join(_ANSWERS)}.",
+            fields={"prompt": f"Choose one of {', '.join(_ANSWERS)}."},
+        )
+    written = path.read_text(encoding="utf-8")
+    task, _, pair = written.partition(TURN)
+    guidelines = collection.guidelines.strip() or NOTHING_SAID
+    given = {"question": collection.question, "guidelines": guidelines}
+    everything = json.dumps([written, given], sort_keys=True)
+    return Prompt(
+        name=name,
+        version=version,
+        hash=hashlib.sha256(everything.encode()).hexdigest(),
+        task=Template(task).substitute(given),
+        pair=Template(pair.strip()),
+    )
+
+
+def latest_version(name: str, folder: Path) -> int:
+    """The highest number among the files of a prompt; 0 where there is none."""
+    pattern = re.compile(rf"{re.escape(name)}-(\d+)\.txt")
+    found = [int(match[1]) for path in folder.glob("*.txt") if (match := pattern.fullmatch(path.name))]
+    return max(found, default=0)
+
+
+def cut(text: str, characters: int) -> str:
+    """The beginning of a text that is longer than so many characters, marked as such."""
+    return text if len(text) <= characters else text[:characters].rstrip() + CUT
+
+
+def _unused_word(*texts: str) -> str:
+    while any((word := secrets.token_hex(BOUNDARY_BYTES)) in text for text in texts):
+        pass
+    return word
