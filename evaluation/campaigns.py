@@ -11,7 +11,7 @@ from django.urls import reverse
 from evaluation.plan_settings import PlanSettings
 from labeling.costs import change_prices
 from labeling.gold_options import GoldOptions, checked_options, site_options
-from labeling.live_options import LiveOptions, checked_live
+from labeling.live_options import checked_live
 from labeling.models import Queue
 from labeling.queues import checked_judgments, free_name, open_queue
 from pooling.jobs import Report, job_kind, start_job
@@ -55,8 +55,8 @@ def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
     free_name(pool, name)
     checked_judgments(settings.judgments_per_item, settings.most_judgments_per_item)
     checked_options(_gold(settings))
-    if settings.adaptive:
-        checked_live(pool, LiveOptions())
+    if settings.live:
+        checked_live(pool, settings.live)
     return name
 
 
@@ -92,7 +92,7 @@ def _begun(
             judgments_per_item=settings.judgments_per_item,
             most_judgments_per_item=settings.most_judgments_per_item,
             gold=_gold(settings),
-            live=LiveOptions() if settings.adaptive else None,
+            live=settings.live,
             user=user,
             report=lambda share, detail: report(0.6 + 0.4 * share, detail),
         )

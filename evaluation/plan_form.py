@@ -18,6 +18,7 @@ from evaluation.plan_settings import (
     settings_from,
 )
 from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
+from labeling.forms import LiveOptionsForm
 from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
 from pooling.forms import STRATEGY_HELP, strategy_choices
@@ -28,7 +29,7 @@ from pooling.run_depths import HELP, RunChoices, RunDepthsForm
 FROM_COLLECTION = "Empty: as this collection shows, else as the page says."
 
 
-class PlanForm(RunDepthsForm):
+class PlanForm(RunDepthsForm, LiveOptionsForm):
     """What a pool and its queue would be, and what is supposed of the people who judge."""
 
     runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
@@ -37,7 +38,7 @@ class PlanForm(RunDepthsForm):
     adaptive = forms.BooleanField(
         required=False,
         label="Adaptive: labels move the order of what is left",
-        help_text="For a strategy that learns.",
+        help_text="For a strategy that learns. What stands below is for such a queue alone.",
     )
     budget = forms.IntegerField(
         min_value=1, required=False, help_text="Pairs to judge in all, audit included. Empty: all of them."
@@ -128,9 +129,17 @@ class PlanForm(RunDepthsForm):
         self.show_depths()
 
     @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField]]]:
-        """The fields under their headings."""
-        return [(heading, [self[name] for name in names]) for heading, names in GROUPS.items()]
+    def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
+        """The fields under their headings, and whether they are shown at once."""
+        opened = {"Pool", "Queue", *([ORDER] if self.data.get("adaptive") else [])}
+        return [
+            (
+                heading,
+                fields := [self[name] for name in names],
+                heading in opened or any(f.errors for f in fields),
+            )
+            for heading, names in GROUPS.items()
+        ]
 
     def plan_settings(self) -> PlanSettings:
         """What is asked for; call it after `is_valid`. `InputError` for what does not go together."""
@@ -142,11 +151,15 @@ class PlanForm(RunDepthsForm):
             self.add_error(field if field in self.fields else None, sentence)
 
 
+ORDER = "Adaptive order"
 GROUPS = {
     "Pool": ["runs", "depth", "strategy", "budget", "audit_share"],
     "Queue": [
-        *("adaptive", "judgments_per_item", "most_judgments_per_item"),
+        *("judgments_per_item", "most_judgments_per_item"),
         *("gold_share", "gold_first_share", "practice_questions", "repeat_share"),
+    ],
+    ORDER: [
+        *("adaptive", "budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over"),
     ],
     "People": ["annotators", "hours_per_week", "seconds_per_judgment", "price_per_judgment", "overhead"],
     "Suppositions": ["tie_share", "relevant_share", "k"],

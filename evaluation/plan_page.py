@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from evaluation.plan_form import PlanForm
+from labeling.live_options import LiveOptions
 from pooling.run_depths import PREFIX, given_depths
 from pooling.views import pictures
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
     from evaluation.plan_settings import PlanSettings
     from pooling.models import Collection
+
+
+# What a choice says when nobody chose.
+USUAL = {"budget_rule": str(LiveOptions.budget_rule), "stop_over": str(LiveOptions.stop_over)}
 
 
 def plan_context(planned: dict[str, Any], settings: PlanSettings) -> dict[str, Any]:
@@ -40,6 +45,7 @@ def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list
     """What of the form's values is worth a place in the address: nothing empty, and no list of all runs."""
     runs = given.getlist("runs")
     kept = [(name, str(given[name])) for name in form.fields if name != "runs" and given.get(name)]
+    kept = [(name, value) for name, value in kept if USUAL.get(name) != value]
     chosen = {run: depth for run, depth in given_depths(given).items() if run in runs}
     kept += [(f"{PREFIX}{run}", str(depth)) for run, depth in chosen.items()]
     named = [] if len(set(runs)) == collection.runs.count() else [("runs", run) for run in runs]

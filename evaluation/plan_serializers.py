@@ -7,12 +7,13 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluation.plan_settings import ANNOTATORS, DEPTH, HOURS_PER_WEEK
+from labeling.selection_serializers import LiveOptionsSerializer
 from pooling.run_depths import given_depths
 
 Object = dict[str, object]
 
 
-class PlanRequestSerializer(serializers.Serializer[Object]):
+class PlanRequestSerializer(LiveOptionsSerializer):
     """The settings of a plan; everything has a default. Ranges are those of pools and queues."""
 
     runs = serializers.ListField(
@@ -29,7 +30,6 @@ class PlanRequestSerializer(serializers.Serializer[Object]):
         required=False, min_value=1, help_text="Pairs in all; every pair if absent."
     )
     audit_share = serializers.FloatField(default=0.0, min_value=0, max_value=1)
-    adaptive = serializers.BooleanField(default=False, help_text="Whether labels move the order.")
     judgments_per_item = serializers.IntegerField(default=1, min_value=1)
     most_judgments_per_item = serializers.IntegerField(
         required=False, min_value=2, help_text="One more on a tie, up to so many."
@@ -173,6 +173,27 @@ class PowerSerializer(serializers.Serializer[Object]):
     sentence = serializers.CharField()
 
 
+class PlannedLookSerializer(serializers.Serializer[Object]):
+    """What the last look at an audit can rule out at best: when nothing that was drawn is relevant."""
+
+    remainder = serializers.IntegerField(help_text="Documents that the order has not reached by then.")
+    sampled = serializers.IntegerField(help_text="Of these, drawn and judged.")
+    at_most_missing = serializers.IntegerField(allow_null=True, help_text="Null: nothing would be drawn.")
+    found = serializers.FloatField(help_text="Relevant documents known by then, as supposed.")
+    missing_share = serializers.FloatField(allow_null=True)
+    may_stop = serializers.BooleanField()
+
+
+class PlannedOrderSerializer(serializers.Serializer[Object]):
+    """What can be told of an adaptive order before there are labels, and what cannot."""
+
+    least = serializers.IntegerField(help_text="Pairs of the query that gets fewest.")
+    most = serializers.IntegerField()
+    open = serializers.IntegerField(help_text="Pairs that go where relevant documents turn up.")
+    best_look = PlannedLookSerializer(allow_null=True)
+    sentences = serializers.ListField(child=serializers.CharField())
+
+
 class SuppositionSerializer(serializers.Serializer[Object]):
     """A value that is supposed; `basis` is given, measured, labels or assumed."""
 
@@ -195,6 +216,7 @@ class PlanSerializer(serializers.Serializer[Object]):
     )
     sizes = serializers.DictField(help_text="Pairs per query: least, median, mean, most, bins.")
     thin = serializers.DictField(help_text="Queries with fewer than `below` pairs; `without`: with none.")
+    order = PlannedOrderSerializer(allow_null=True, help_text="Null: the order is fixed.")
     work = WorkSerializer()
     recall_interval = ExpectedIntervalSerializer()
     power = PowerSerializer()

@@ -8,6 +8,8 @@ from typing import Any
 
 from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
 from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
+from labeling.live_options import USUAL_LOOKS, LiveOptions, taken_from
+from labeling.models import Selection
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
 from pooling.choice import Choice
 from pooling.problems import InputError
@@ -37,6 +39,11 @@ class PlanSettings:
     budget: int | None = None
     audit_share: float = 0.0
     adaptive: bool = False
+    budget_rule: str = Selection.Rule.EQUAL
+    budget_floor: int | None = None
+    stop_missing: float | None = None
+    stop_looks: int = USUAL_LOOKS
+    stop_over: str = Selection.Over.QUERY
     judgments_per_item: int = 1
     most_judgments_per_item: int | None = None
     gold_first_share: float | None = None
@@ -60,6 +67,14 @@ class PlanSettings:
     @property
     def _given(self) -> Choice:
         return Choice(self.depth, self.strategy, self.budget, self.audit_share, depths=self.depths)
+
+    @property
+    def live(self) -> LiveOptions | None:
+        """How a queue whose order is adaptive spends and stops; its budget is the pool's. `InputError` for an
+        option of such a queue where the order is fixed.
+        """
+        given = {one.name: getattr(self, one.name) for one in fields(LiveOptions)}
+        return taken_from({**given, "budget": None, "adaptive": self.adaptive})
 
     @property
     def shallowest(self) -> int:
@@ -92,6 +107,10 @@ class PlanSettings:
             found["adaptive"] = (
                 f"The order “{self.strategy}” does not learn from labels; choose one that does."
             )
+        try:
+            self.live  # noqa: B018 - it refuses
+        except InputError as error:
+            found |= error.fields
         if found:
             raise InputError(" ".join(found.values()), fields=found)
         return self

@@ -88,6 +88,59 @@ def interval_sentence(found: Mapping[str, Any], undrawn: bool) -> str:
     )
 
 
+RULES = {
+    "equal": "Each query gets as many pairs as any other",
+    "share": "Each query gets the same share of its pool",
+}
+
+
+def order_sentences(found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """How an adaptive queue will spend and stop, and what of it nobody can tell beforehand."""
+    span = f"{found['least']:,}"
+    if found["most"] > found["least"]:
+        span += f" to {found['most']:,}"
+    if settings["budget"] is None:
+        said = ["Without a budget every pair of the pool comes; labels decide in which order."]
+    elif settings["budget_rule"] == "greedy":
+        said = [
+            f"{settings['budget'] - found['open']:,} pairs are every query's own, its floor. Where the other "
+            f"{found['open']:,} go cannot be told before there are labels. Cost and days do not hang on it; "
+            "the width does, and is told as if each query got the same share of its pool."
+        ]
+    else:
+        said = [f"{RULES[settings['budget_rule']]}: {span}."]
+    ends = (
+        "by its budget, at the end of its pool, or by hand"
+        if settings["budget"]
+        else "with its pool or by hand"
+    )
+    if settings["stop_missing"] is None:
+        return [*said, f"A query ends {ends}."]
+    whole = settings["stop_over"] == "queue"
+    said.append(
+        f"{'The queue' if whole else 'A query'} may stop sooner, by the bound. When cannot be told: it hangs "
+        "on what the audit shows. Cost, days and width here are of a campaign that no bound stops, which is "
+        "about the most it can take."
+    )
+    return [*said, _look(found["best_look"], settings, whole)]
+
+
+def _look(look: Mapping[str, Any], settings: Mapping[str, Any], whole: bool) -> str:
+    where = "over all queries" if whole else "in a query of middle size"
+    looks, wanted = settings["stop_looks"], settings["stop_missing"]
+    if look["at_most_missing"] is None:
+        return f"At the last of {looks} looks nothing would be drawn {where}, so no bound could stop it."
+    begin = (
+        f"At best, with no relevant document among the {look['sampled']:,} drawn of {look['remainder']:,} "
+        f"{where}, the last of {looks} looks leaves up to {look['at_most_missing']:,} relevant ones open "
+        f"beside about {look['found']:.0f} found ({look['missing_share']:.0%})"
+    )
+    if look["may_stop"]:
+        return f"{begin}: a stop at {wanted:.0%} is possible."
+    better = "" if whole else ", or a bound over all queries"
+    return f"{begin}: too much to stop at {wanted:.0%}. Plan a larger audit share{better}."
+
+
 def power_sentence(found: Mapping[str, Any]) -> str:
     """How many queries it takes, and what that rests on."""
     difference, there, k = found["difference"], found["queries"], found["k"]
@@ -120,6 +173,7 @@ def as_text(planned: Mapping[str, Any]) -> str:
         f"{pool['pairs']:,} pairs of {pool['queries']:,} queries to depth {_depths(planned)}; "
         f"{pool['chosen']:,} chosen, {pool['to_judge']:,} to judge, {pool['audit']:,} in the audit.",
         *(row["sentence"] for row in planned["supposed"]),
+        *((planned["order"] or {}).get("sentences", [])),
         "",
         f"{'annotators':>10}  {'judgments':>9}  {'hours each':>10}  {'days':>7}  {'done':>10}  {'cost':>12}",
     ]

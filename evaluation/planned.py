@@ -15,8 +15,10 @@ from evaluation.pool_finds import state_of_labels
 from labeling.experience import gold_questions, seconds_taken, share_of_ties
 from labeling.gold_options import site_options
 from labeling.labels import current_labels
+from labeling.live_options import LiveOptions, checked_live
+from labeling.models import Selection
 from labeling.workload import Terms
-from pooling.models import Collection, Run
+from pooling.models import Collection, Pool, Run
 from pooling.numbered import numbered_tops, pairs_of
 from pooling.pools import checked_choice
 from pooling.problems import InputError
@@ -78,7 +80,23 @@ class Planned:
             raise InputError("Nothing to plan: none of these runs has a query of the collection.")
         labels = _labels(collection, numbered, folder)
         tops = all_tops.to_depths(settings.depth, own)
-        return cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
+        planned = cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
+        if settings.live:
+            checked_live(planned.pool, settings.live)
+        return planned
+
+    @property
+    def pool(self) -> Pool:
+        """The pool as it would be, in memory alone."""
+        choice = self.settings.choice
+        return Pool(
+            collection=self.collection,
+            name="of this plan",
+            strategy=choice.strategy,
+            budget=self.settings.budget,
+            audit_share=choice.audit_share,
+            query_count=int((self.sizes > 0).sum()),
+        )
 
     @cached_property
     def growth(self) -> list[int]:
@@ -111,14 +129,22 @@ class Planned:
 
     @cached_property
     def chosen(self) -> NDArray[np.int64]:
-        """(Q,) the budget of each query."""
-        from pooling.audit import spread_budget
+        """(Q,) the budget of each query. One that goes where relevant documents turn up is taken as the same
+        share of each pool beyond the floor: by the curve, that is where the chances are equal.
+        """
+        import numpy as np
 
-        budget, some = self.settings.budget, self.sizes > 0
+        from pooling.selection import floor_of, spread
+
+        budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
             return self.sizes
-        chosen = self.sizes.copy()
-        chosen[some] = spread_budget(self.sizes[some], budget)
+        live = self.settings.live or LiveOptions()
+        floor = floor_of(len(some), budget, live.budget_rule, live.budget_floor)
+        rule = Selection.Rule.SHARE if live.budget_rule == Selection.Rule.GREEDY else live.budget_rule
+        sizes = {str(query): int(self.sizes[query]) for query in some}
+        chosen = np.zeros_like(self.sizes)
+        chosen[some] = list(spread(sizes, budget, rule=rule, floor=floor).values())
         return chosen
 
     @cached_property
@@ -168,6 +194,13 @@ class Planned:
             fitted = fitted_curve(self.places[self.known], self.labels.label[self.known] == 1)
             return fitted if share is None else curve_with(share, max(fitted.b, 0.0))
         return curve_with(RELEVANT if share is None else share)
+
+    @property
+    def pace(self) -> float:
+        """How much steeper than RRF order the chosen one is."""
+        from evaluation.expected_width import LEARNING, PACE
+
+        return LEARNING if self.settings.adaptive else PACE.get(self.settings.strategy, 1.0)
 
     @cached_property
     def terms(self) -> Terms:

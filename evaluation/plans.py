@@ -14,6 +14,7 @@ from typing import Any
 from django.conf import settings as site
 from django.utils import timezone
 
+from evaluation.plan_order import planned_order
 from evaluation.plan_settings import PlanSettings
 from evaluation.plan_words import interval_sentence, power_sentence, supposed
 from evaluation.planned import Planned
@@ -50,6 +51,7 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
         },
         **_by_run(planned),
         **_by_query(planned),
+        "order": planned_order(planned),
         "work": work,
         "recall_interval": _interval(planned),
         "power": _power(planned),
@@ -127,7 +129,7 @@ def _interval(planned: Planned) -> dict[str, Any]:
     """The interval of micro recall that is expected for each run; see `evaluation/expected_width.py`."""
     import numpy as np
 
-    from evaluation.expected_width import LEARNING, PACE, effective_reach, expected_intervals
+    from evaluation.expected_width import effective_reach, expected_intervals
     from evaluation.recall_intervals import COMPLETE
 
     design, settings = planned.design, planned.settings
@@ -138,8 +140,7 @@ def _interval(planned: Planned) -> dict[str, Any]:
     chance = planned.curve.at(planned.places[pooled])
     known = planned.known[pooled]
     chance[known] = planned.labels.label[pooled][known] == 1
-    pace = LEARNING if settings.adaptive else PACE.get(settings.strategy, 1.0)
-    reach = effective_reach(planned.curve, design.reached, pace)
+    reach = effective_reach(planned.curve, design.reached, planned.pace)
     certain = known | (planned.places[pooled] <= reach[query]) | np.isnan(design.probability)[query]
     number = np.full(len(planned.tops.query), -1)
     number[pooled] = np.arange(len(pooled))

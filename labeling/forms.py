@@ -77,7 +77,10 @@ class LiveOptionsForm(forms.Form):
         label="The budget is spent on",
     )
     budget_floor = forms.IntegerField(
-        required=False, min_value=0, label="Pairs that each query gets at least", help_text="Empty: none."
+        required=False,
+        min_value=0,
+        label="Pairs that each query gets at least",
+        help_text="Empty: none, or ten where the budget goes to what turns up.",
     )
     stop_missing = forms.FloatField(
         required=False,

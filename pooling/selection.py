@@ -139,7 +139,7 @@ def spread(
     names, all_sizes = list(sizes), np.array(list(sizes.values()), dtype=np.int64)
     if budget is None:
         return dict(sizes)
-    least = np.minimum(_floor(len(names), budget, rule, floor), all_sizes)
+    least = np.minimum(floor_of(len(names), budget, rule, floor), all_sizes)
     if rule == GREEDY:
         given = least
     elif rule == SHARE:
@@ -149,7 +149,8 @@ def spread(
     return dict(zip(names, given.tolist(), strict=True))
 
 
-def _floor(queries: int, budget: int, rule: str, floor: int | None) -> int:
+def floor_of(queries: int, budget: int, rule: str, floor: int | None) -> int:
+    """What each of so many queries gets at least, where nothing or `floor` is asked for."""
     if floor is None:
         floor = min(BATCH, budget // max(queries, 1)) if rule == GREEDY else 0
     return floor

@@ -6,6 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.live_arguments import add_live_arguments
 from pooling.command_line import add_run_depth_argument, count, share
 from pooling.commands import InputCommand
 
@@ -25,7 +26,7 @@ class Command(InputCommand):
         parser.add_argument("--strategy", metavar="S", help="the order of judging (default: rrf)")
         parser.add_argument("--budget", metavar="B", type=count, help="pairs in all (default: every pair)")
         parser.add_argument("--audit-share", metavar="F", type=share, help="part of the budget at random")
-        parser.add_argument("--adaptive", action="store_true", help="labels move the order")
+        add_live_arguments(parser)
         parser.add_argument("--judgments-per-item", metavar="N", type=count, help="default: 1")
         parser.add_argument(
             "--most-judgments-per-item", metavar="N", type=count, help="one more while judgments tie"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.live_arguments import add_live_arguments
 from pooling.commands import InputCommand
 from pooling.terminal import progress_bar
 
@@ -45,29 +46,9 @@ class Command(InputCommand):
         )
 
         parser.add_argument(
-            "--adaptive",
-            action="store_true",
-            help="labels move the order, by the pool's strategy, which learns",
-        )
-        parser.add_argument(
             "--budget", type=int, metavar="B", help="adaptive: pairs in all (default: the pool's)"
         )
-        parser.add_argument(
-            "--budget-rule", metavar="HOW", help="adaptive: equal, share or greedy (default: equal)"
-        )
-        parser.add_argument(
-            "--budget-floor", type=int, metavar="N", help="adaptive: pairs for each query at least"
-        )
-        parser.add_argument(
-            "--stop-missing",
-            type=float,
-            metavar="F",
-            help="adaptive: stop when at most this share is missing",
-        )
-        parser.add_argument(
-            "--stop-looks", type=int, metavar="M", help="adaptive: looks at the audit (default: 4)"
-        )
-        parser.add_argument("--stop-over", metavar="WHAT", help="adaptive: query or queue (default: query)")
+        add_live_arguments(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling import live_options
