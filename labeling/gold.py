@@ -66,7 +66,7 @@ class Score:
         return (self.sensitivity + self.specificity) / 2
 
 
-def wilson(right: int, answers: int, z: float = TWO_SIDED_95) -> tuple[float, float]:
+def wilson(right: float, answers: float, z: float = TWO_SIDED_95) -> tuple[float, float]:
     """The Wilson interval of a share (E. B. Wilson, 1927), 95 % unless `z` says otherwise.
 
     >>> [round(bound, 2) for bound in wilson(9, 10)]

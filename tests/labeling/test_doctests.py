@@ -6,7 +6,9 @@ from importlib import import_module
 import pytest
 
 
-@pytest.mark.parametrize("name", ["agreement", "consensus", "monitors", "workload"])
+@pytest.mark.parametrize(
+    "name", ["agreement", "anchoring", "consensus", "monitors", "prelabel_quality", "shares", "workload"]
+)
 def test_examples_run(name: str) -> None:
     result = doctest.testmod(import_module(f"labeling.{name}"))
 
