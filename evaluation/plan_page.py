@@ -36,7 +36,7 @@ def plan_context(planned: dict[str, Any], settings: PlanSettings) -> dict[str, A
         "plan": planned,
         "team": next(row for row in rows if row["annotators"] == settings.annotators),
         "growth": pictures.growth(drawn),
-        "curve": pictures.curve(drawn),
+        "curve": pictures.curve(drawn, settings.depth),
         "heat_map": pictures.heat_map(drawn),
     }
 

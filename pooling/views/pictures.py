@@ -52,14 +52,66 @@ def distribution(diagnostics: dict[str, Any]) -> list[Bar]:
     ]
 
 
-def curve(diagnostics: dict[str, Any]) -> str:
-    """The growth with depth as points of an SVG of 100 by 40, from the origin on."""
+@dataclass(frozen=True)
+class Tick:
+    """A labelled place on an axis, in per cent of the whole picture."""
+
+    label: str
+    at: float
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A line with its axes. points: in a box of 100 by 40; marked: the place of a depth that stands out."""
+
+    points: str
+    pairs: list[Tick]
+    depths: list[Tick]
+    marked: Tick | None = None
+
+
+# The box of the line within the picture, in per cent.
+LEFT, RIGHT, TOP, BOTTOM = 12.0, 97.0, 12.0, 80.0
+
+
+def curve(diagnostics: dict[str, Any], marked: int | None = None) -> Curve:
+    """The growth with depth, from the origin on; `marked` is a depth to show."""
     sizes = diagnostics["size_by_depth"]
     step = -(-len(sizes) // 200)
     points = [(0, 0), *((depth, sizes[depth - 1]) for depth in [*range(1, len(sizes), step), len(sizes)])]
-    return " ".join(
-        f"{100 * depth / len(sizes):.1f},{40 - 40 * pairs / sizes[-1]:.1f}" for depth, pairs in points
+
+    def across(depth: int) -> float:
+        return LEFT + (RIGHT - LEFT) * depth / len(sizes)
+
+    return Curve(
+        " ".join(
+            f"{100 * depth / len(sizes):.1f},{40 - 40 * pairs / sizes[-1]:.1f}" for depth, pairs in points
+        ),
+        [
+            Tick(_short(pairs), BOTTOM - (BOTTOM - TOP) * pairs / sizes[-1])
+            for pairs in round_numbers(sizes[-1])
+        ],
+        [Tick(f"{depth:,}", across(depth)) for depth in round_numbers(len(sizes))],
+        None if marked is None or marked > len(sizes) else Tick(f"{marked:,}", across(marked)),
     )
+
+
+def _short(pairs: int) -> str:
+    """Short enough for a phone."""
+    return f"{pairs // 1000:,} k" if pairs >= 10_000 else f"{pairs:,}"
+
+
+def round_numbers(most: int) -> list[int]:
+    """From 0 to at most `most` in steps of 1, 2 or 5 times a power of ten, six at most.
+
+    >>> round_numbers(1769)
+    [0, 500, 1000, 1500]
+    >>> round_numbers(3)
+    [0, 1, 2, 3]
+    """
+    steps = (digit * 10**power for power in range(12) for digit in (1, 2, 5))
+    step = next(step for step in steps if most <= 5 * step)
+    return list(range(0, most + 1, step))
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,7 @@ def test_a_run_with_a_depth_of_its_own_is_counted_to_it(world: World, client: Cl
     part = client.get(PAGE, asked, headers={"HX-Request": "true"})
     assert "Pairs in the pool</dt><dd>9<" in part.content.decode()
     assert "depths.alpha=3" in part["HX-Push-Url"]
+    assert 'class="marked"' in part.content.decode()
     begun = client_of(world.ada).post(API, {"name": "own", "depth": 1, "depths": {"alpha": 3}}, format="json")
     assert begun.json()["pairs"] == 9
     assert Pool.objects.get().depths == {"alpha": 3}

@@ -7,7 +7,8 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["formats.errors", "formats.sources", "ranking", "merging", "audit", "query_facts"]
+    "name",
+    ["formats.errors", "formats.sources", "ranking", "merging", "audit", "query_facts", "views.pictures"],
 )
 def test_examples_run(name: str) -> None:
     result = doctest.testmod(import_module(f"pooling.{name}"))

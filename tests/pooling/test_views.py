@@ -186,6 +186,8 @@ def test_a_pools_page_shows_finds_by_run_families_and_thin_queries(world: World,
     client.force_login(world.vera)
     page = text_of(client.get(pool.get_absolute_url()))
     assert 'class="curve"' in page
+    assert 'text-anchor="end">10</text>' in page
+    assert "Depth: ranks taken from each run" in page
     assert "Thin queries" in page
     families = pool.diagnostics["families"]
     assert ("nearly the same list as" in page) == bool(families)
