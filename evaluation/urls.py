@@ -12,6 +12,8 @@ from evaluation import (
     replay_api,
     replay_views,
     views,
+    where_api,
+    where_views,
 )
 
 urlpatterns: list[URLPattern] = [
@@ -34,6 +36,24 @@ urlpatterns: list[URLPattern] = [
         "reports/<int:report_id>/comparisons/forest/<slug:variant>.svg",
         comparison_views.report_forest,
         name="report_forest",
+    ),
+    path("reports/<int:report_id>/where/", where_views.report_where, name="report_where"),
+    path(
+        "reports/<int:report_id>/where/<slug:variant>.svg",
+        where_views.report_where_picture,
+        name="report_where_picture",
+    ),
+    path(
+        "reports/<int:report_id>/where/download/<slug:format>/",
+        where_views.report_where_file,
+        name="report_where_file",
+    ),
+    path("reports/<int:report_id>/queries/", where_views.report_queries, name="report_queries"),
+    path("reports/<int:report_id>/queries/detail/", where_views.report_query, name="report_query"),
+    path(
+        "reports/<int:report_id>/queries/download/<slug:what>/",
+        where_views.report_queries_file,
+        name="report_queries_file",
     ),
     path(
         "reports/<int:report_id>/<slug:measure>/<slug:variant>.svg", views.report_chart, name="report_chart"
@@ -58,6 +78,9 @@ api_urlpatterns: list[URLPattern] = [
         comparison_api.ReportComparisons.as_view(),
         name="api_report_comparisons",
     ),
+    path("reports/<int:report_id>/breakdown/", where_api.ReportBreakdown.as_view(), name="api_breakdown"),
+    path("reports/<int:report_id>/queries/", where_api.ReportQueries.as_view(), name="api_report_queries"),
+    path("reports/<int:report_id>/queries/detail/", where_api.ReportQuery.as_view(), name="api_report_query"),
     path("reports/<int:report_id>/deciding/", comparison_api.Deciding.as_view(), name="api_deciding"),
     path("collections/<slug:slug>/replays/", replay_api.Replays.as_view(), name="api_replays"),
     path("replays/<int:replay_id>/", replay_api.ReplayResult.as_view(), name="api_replay"),

@@ -16,6 +16,7 @@ from django.db import IntegrityError, transaction
 
 from pooling.models import Collection, Run
 from pooling.problems import InputError
+from pooling.signals import run_imported
 from pooling.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 
 if TYPE_CHECKING:
@@ -157,6 +158,7 @@ def _stored(run: Run, frame: pl.DataFrame) -> Run:
         try:
             with transaction.atomic():
                 run.save()
+                run_imported.send(Run, run=run)
         except BaseException as error:
             default_storage.delete(run.file.name)
             if isinstance(error, IntegrityError) and run.collection.runs.filter(name=run.name).exists():
@@ -187,6 +189,17 @@ def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
         problem = f"The file of run “{run.name}” has no rank for every row. Choose another rule for ties."
         raise InputError(problem, fields={"ties": problem})
     return frame
+
+
+def read_stored_query(run: Run, query_id: str) -> pl.DataFrame:
+    """The rows of one query of a run, as `read_stored_run` gives them; none where it does not answer it."""
+    import polars as pl
+
+    try:
+        frame = pl.scan_parquet(default_storage.path(str(run.file.name)))
+    except NotImplementedError:  # a storage without local paths
+        frame = read_stored_run(run).lazy()
+    return frame.filter(pl.col("query_id") == query_id).collect()
 
 
 def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:

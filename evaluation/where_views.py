@@ -1,0 +1,136 @@
+"""The pages that tell where a report's runs fail, with their pictures and files."""
+
+from __future__ import annotations
+
+import csv
+import io
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.cache import patch_cache_control
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from evaluation.access import report_for
+from evaluation.models import Report
+from evaluation.query_pages import QueriesView, QueryView, queries_context, query_context
+from evaluation.report_page import conventions_in_words
+from evaluation.report_queries import missed_csv, queries_csv
+from evaluation.where_page import (
+    WhereView,
+    chosen_breakdown,
+    draw,
+    groupings_of,
+    picture_of,
+    where_context,
+)
+from pooling.charting import VARIANTS, to_png
+from pooling.problems import InputError
+
+# Files of a breakdown: name in the address -> media type.
+FILES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png"}
+
+
+@login_required
+@require_safe
+def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
+    """A measure by groups of queries; the query string chooses."""
+    shown = report_for(request.user, report_id)
+    groupings = groupings_of(shown)
+    choice = WhereView(request.GET, report=shown, groupings=groupings).choice()
+    context = {**_context(shown), **where_context(shown, choice, groupings)}
+    return render(request, "evaluation/where.html", context)
+
+
+@login_required
+@require_safe
+def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
+    """The picture of a breakdown as SVG; its address holds a checksum of what it shows."""
+    shown = report_for(request.user, report_id)
+    if variant not in VARIANTS:
+        raise Http404("This report has no such picture.")
+    choice = WhereView(request.GET, report=shown, groupings=groupings_of(shown)).choice()
+    response = HttpResponse(picture_of(shown, choice, variant), content_type="image/svg+xml")
+    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
+    return response
+
+
+@login_required
+@require_safe
+def report_where_file(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+    """A breakdown to take away: its rows as CSV, its picture as SVG or PNG."""
+    shown = report_for(request.user, report_id)
+    if format not in FILES:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FILES)}.")
+    choice = WhereView(request.GET, report=shown, groupings=groupings_of(shown)).choice()
+    if format == "svg":
+        content = picture_of(shown, choice, "light")
+    elif format == "png":
+        content = to_png(draw(chosen_breakdown(shown, choice), choice, "light"), scale=3)
+    else:
+        content = _csv(chosen_breakdown(shown, choice).rows())
+    name = f"{_slug(shown)}-by-{slugify(choice.by) or 'group'}.{format}"
+    return FileResponse(io.BytesIO(content), as_attachment=True, filename=name, content_type=FILES[format])
+
+
+@login_required
+@require_safe
+def report_queries(request: HttpRequest, report_id: int) -> HttpResponse:
+    """The queries of a report one by one for a run."""
+    shown = report_for(request.user, report_id)
+    asked = QueriesView(request.GET, report=shown).asked()
+    context = {**_context(shown), **queries_context(shown, asked, request.GET.get("page"))}
+    return render(request, "evaluation/report_queries.html", context)
+
+
+@login_required
+@require_safe
+def report_queries_file(request: HttpRequest, report_id: int, what: str) -> FileResponse:
+    """The queries, or the documents missed in them, as CSV."""
+    shown = report_for(request.user, report_id)
+    makers = {"queries": queries_csv, "missed": missed_csv}
+    if what not in makers:
+        raise Http404("This report has no such file.")
+    try:
+        content = makers[what](shown, QueriesView(request.GET, report=shown).asked())
+    except InputError as error:
+        raise Http404(str(error)) from None
+    return FileResponse(
+        content, as_attachment=True, filename=f"{_slug(shown)}-{what}.csv", content_type="text/csv"
+    )
+
+
+@login_required
+@require_safe
+def report_query(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Two runs side by side on the query that the query string names."""
+    shown = report_for(request.user, report_id)
+    try:
+        context = query_context(shown, QueryView(request.GET, report=shown).choice())
+    except InputError as error:
+        if error.missing:
+            raise Http404(str(error)) from None
+        raise
+    return render(request, "evaluation/report_query.html", {**_context(shown), **context})
+
+
+def _context(report: Report) -> dict[str, object]:
+    return {
+        "collection": report.collection,
+        "section": "reports",
+        "report": report,
+        "conventions": conventions_in_words(report),
+    }
+
+
+def _slug(report: Report) -> str:
+    return slugify(report.name) or f"report-{report.pk}"
+
+
+def _csv(rows: list[dict[str, object]]) -> bytes:
+    out = io.StringIO()
+    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue().encode()
