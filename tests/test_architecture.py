@@ -49,6 +49,7 @@ PURE = (
     "labeling/anchoring.py",
     "labeling/prelabel_quality.py",
     "labeling/shares.py",
+    "labeling/verification.py",
     "labeling/consensus.py",
     "labeling/dawid_skene.py",
     "labeling/monitors.py",

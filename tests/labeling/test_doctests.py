@@ -7,7 +7,17 @@ import pytest
 
 
 @pytest.mark.parametrize(
-    "name", ["agreement", "anchoring", "consensus", "monitors", "prelabel_quality", "shares", "workload"]
+    "name",
+    [
+        "agreement",
+        "anchoring",
+        "consensus",
+        "monitors",
+        "prelabel_quality",
+        "shares",
+        "verification",
+        "workload",
+    ],
 )
 def test_examples_run(name: str) -> None:
     result = doctest.testmod(import_module(f"labeling.{name}"))
