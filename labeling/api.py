@@ -249,6 +249,7 @@ class Progress(APIView):
             progress["annotators"] = []
             progress["leases"]["by"] = []
             progress["cost"] |= dict.fromkeys(MONEY)
+            progress["order"] = None
         return Response({**progress, "own": annotator_progress(queue, person(request))})
 
 

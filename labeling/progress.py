@@ -14,6 +14,7 @@ from labeling.costs import cost_of
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.own_work import seconds_at
 from labeling.repeats import answers_to_repeats
+from labeling.selection_report import order_of
 from labeling.slots import KNOWN
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
     last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
     supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that so many people
-    work, each as much a day as people did in those days.
+    work, each as much a day as people did in those days. `order` says what moves an adaptive one.
     """
     now = now or timezone.now()
     items = item_counts(queue)
+    waiting = _open_items(queue, now)
     annotators = annotator_rows(queue)
     needed, done = items.pop("needed"), items.pop("done_judgments")
     for_ties = expected_for_ties(items.pop("tied"), items.pop("agreed"), items.pop("may_tie"))
@@ -58,7 +60,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
         "name": queue.name,
         "state": queue.state,
         "items": items,
-        "open_items": _open_items(queue, now),
+        "open_items": waiting,
         "judgments": {
             "needed": needed,
             "done": done,
@@ -81,6 +83,11 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
             ),
         },
         "end_date": _end_date(left, pace["per_day"], now),
+        "order": order_of(
+            queue,
+            settled=items[Item.State.DONE] + items[Item.State.ADJUDICATION],
+            begun=waiting["leased"] + waiting["second_opinion"],
+        ),
         "by_annotators": [
             {"annotators": people, "end_date": _end_date(left, people * pace["per_annotator"], now)}
             for people in TEAMS

@@ -98,6 +98,7 @@ def status_table(progress: dict[str, Any]) -> str:
         "another opinion.",
         f"Pace: {pace['per_day']:,.0f} verdicts a day by {pace['annotators']} people; "
         f"{_seconds(pace['median_seconds'])} each, nine in ten within {_seconds(pace['p90_seconds'])}.",
+        *(progress["order"]["sentences"] if progress["order"] else ["The order is fixed."]),
         f"Ends: {progress['end_date'] or 'not known'}; by annotators, {', '.join(teams)}.",
     ]
     if leases["held"]:

@@ -43,6 +43,54 @@ def selection_of(queue: Queue) -> dict[str, Any] | None:
     return {**_rule(selection), "finished": _counts(plans), "queries": rows}
 
 
+def order_of(queue: Queue, settled: int, begun: int) -> dict[str, Any] | None:
+    """What moves the order of an adaptive queue, how much of the budget is used, and what finished how many
+    queries; None for a queue with a fixed order.
+
+    settled, begun: its pairs that are settled, and those that somebody holds or has judged and that are not.
+    """
+    selection = Selection.objects.filter(queue=queue.pk).first() if queue.is_adaptive else None
+    if selection is None:
+        return None
+    plans = list(selection.plans.only("size", "finished_by"))
+    told = {
+        **_rule(selection),
+        "pool": sum(plan.size for plan in plans),
+        "used": settled + begun,
+        "settled": settled,
+        "finished": _counts(plans),
+    }
+    return {**told, "sentences": [_rule_sentence(told), _stop_sentence(told), sentence(told)]}
+
+
+RULES = {
+    Selection.Rule.EQUAL: "as many for each query",
+    Selection.Rule.SHARE: "the same share of each query's pool",
+    Selection.Rule.GREEDY: "spent where relevant documents turn up",
+}
+
+
+def _rule_sentence(told: Mapping[str, Any]) -> str:
+    used = f"{told['used']:,} used, {told['settled']:,} of them settled"
+    begin = f"Labels move the order of what is left, by the strategy {told['strategy']}"
+    if told["budget"] is None:
+        return f"{begin}; no budget, so all {told['pool']:,} pairs come: {used}."
+    floor = f", at least {told['budget_floor']:,} each" if told["budget_floor"] else ""
+    rule = RULES[told["budget_rule"]]
+    return f"{begin}; a budget of {told['budget']:,} pairs, {rule}{floor}: {used}."
+
+
+def _stop_sentence(told: Mapping[str, Any]) -> str:
+    if told["stop_missing"] is None:
+        return "No look at the audit stops anything."
+    what = "The queue" if told["stop_over"] == Selection.Over.QUEUE else "A query"
+    times = "once" if told["stop_looks"] == 1 else f"{told['stop_looks']} times"
+    return (
+        f"{what} stops when its audit, looked at {times}, says that at most {told['stop_missing']:.0%} of "
+        "what is relevant is missing."
+    )
+
+
 def frozen_selections(collection: Collection) -> list[dict[str, Any]]:
     """What a release keeps of the adaptive queues of a collection: the rule, and each query's end.
 

@@ -73,8 +73,8 @@ class SelectedQuerySerializer(serializers.Serializer[Any]):
     next_look = serializers.IntegerField(allow_null=True, help_text="After so many documents.")
 
 
-class SelectionSerializer(serializers.Serializer[Any]):
-    """The order of an adaptive queue: its rule, and each query."""
+class RuleSerializer(serializers.Serializer[Any]):
+    """What moves the order of an adaptive queue, what ends it, and how far it is."""
 
     strategy = serializers.CharField()
     budget = serializers.IntegerField(allow_null=True)
@@ -88,6 +88,20 @@ class SelectionSerializer(serializers.Serializer[Any]):
     finished = serializers.DictField(
         child=serializers.IntegerField(), help_text="Queries by what finished them; “” are not finished."
     )
+
+
+class OrderSerializer(RuleSerializer):
+    """The same, how much is used, and in words."""
+
+    pool = serializers.IntegerField(help_text="Pooled pairs.")
+    used = serializers.IntegerField(help_text="Of the budget: pairs settled, judged or held.")
+    settled = serializers.IntegerField()
+    sentences = serializers.ListField(child=serializers.CharField())
+
+
+class SelectionSerializer(RuleSerializer):
+    """The same with a row for each query."""
+
     queries = SelectedQuerySerializer(many=True)
 
 

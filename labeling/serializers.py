@@ -13,7 +13,7 @@ from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
 from labeling.rules import RULES_IN_WORDS
-from labeling.selection_serializers import LiveOptionsSerializer
+from labeling.selection_serializers import LiveOptionsSerializer, OrderSerializer
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
@@ -377,6 +377,7 @@ class ProgressSerializer(serializers.Serializer[Any]):
     pace = PaceSerializer()
     cost = CostSerializer()
     end_date = serializers.DateField(allow_null=True)
+    order = OrderSerializer(allow_null=True, help_text="Null: a fixed order, or you are an annotator.")
     by_annotators = EndDateSerializer(many=True)
     open_items = OpenItemsSerializer()
     leases = HeldSerializer()

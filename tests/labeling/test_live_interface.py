@@ -9,6 +9,7 @@ from django.core.management import call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
+from labeling.finishing import finish_queries
 from labeling.live_options import LiveOptions
 from labeling.models import Queue, Selection
 from labeling.queues import claim
@@ -118,6 +119,29 @@ def test_the_release_page_says_what_finished_the_queries(world: World, client: C
     made = client.post("/collections/harbour/qrels/new/", {"name": "r", "rule": "majority"})
     page = client.get(made["Location"]).content.decode()
     assert "3 queries: 3 by its budget." in page
+
+
+def test_progress_says_what_moves_a_live_order_but_not_to_annotators(world: World, api: APIClient) -> None:
+    live = LiveOptions(budget=6, budget_rule="share", stop_missing=0.2, stop_looks=1)
+    queue = make_live_queue(world, live=live)
+    for lease in claim(queue, world.ben, 2).leases[:1]:
+        judge(queue, world.ben, lease.item_id)
+    finish_queries(queue, ["q3"])
+    address = f"/api/queues/{queue.pk}/progress/"
+    order = api.get(address).json()["order"]
+    assert (order["strategy"], order["budget_rule"], order["budget"]) == ("learned", "share", 6)
+    assert (order["used"], order["settled"], order["finished"]["hand"]) == (2, 1, 1)
+    assert order["sentences"] == [
+        "Labels move the order of what is left, by the strategy learned; a budget of 6 pairs, the same share "
+        "of each query's pool: 2 used, 1 of them settled.",
+        "A query stops when its audit, looked at once, says that at most 20% of what is relevant is missing.",
+        "3 queries: 1 by hand, 2 not finished.",
+    ]
+    said = io.StringIO()
+    call_command("queue_status", "harbour", queue.name, stdout=said)
+    assert "\n".join(order["sentences"]) in said.getvalue()
+    api.force_authenticate(world.ben)
+    assert api.get(address).json()["order"] is None
 
 
 def test_the_command_opens_an_adaptive_queue(world: World) -> None:
