@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from django.http import Http404
 
-from labeling.models import QrelsRelease, Queue
+from labeling.models import Prelabeler, PrelabelJob, QrelsRelease, Queue
 from labeling.statements import queue_with_role
 from pooling.access import JUDGES, NOTHING_HERE, READERS, admit, fetch, require_role
 from pooling.models import Role
@@ -32,3 +32,16 @@ def release_for(
     release = fetch(QrelsRelease.objects.select_related("collection"), pk=release_id)
     require_role(user, release.collection, roles)
     return release
+
+
+def prelabel_pass_for(user: User | AnonymousUser, pass_id: int, roles: tuple[Role, ...]) -> PrelabelJob:
+    """Fetch a pass of pre-labels, with queue and collection, for somebody with one of `roles`."""
+    rows = PrelabelJob.objects.select_related("queue__collection", "prelabeler__collection")
+    job = fetch(rows, pk=pass_id)
+    require_role(user, job.queue.collection, roles)
+    return job
+
+
+def prelabeler_for_queue(queue: Queue, prelabeler_id: int) -> Prelabeler:
+    """Fetch a prelabeler of the queue's collection."""
+    return fetch(Prelabeler.objects.filter(collection=queue.collection_id), pk=prelabeler_id)

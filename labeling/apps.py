@@ -8,5 +8,5 @@ class LabelingConfig(AppConfig):
     verbose_name = "Labeling"
 
     def ready(self) -> None:
-        """Register the imports, and the opening and changing of queues, for the worker as for the site."""
-        from labeling import gold_import, label_import, opening, redundancy  # noqa: F401
+        """Register for the worker what it does: imports, opening and changing of queues, pre-labels."""
+        from labeling import gold_import, label_import, opening, prelabel_jobs, redundancy  # noqa: F401

@@ -89,7 +89,7 @@ def pending_pairs(job: PrelabelJob) -> list[tuple[int, int]]:
     answered = Prelabel.objects.filter(**of_pair, document_version=OuterRef("document__version"))
     failed = PrelabelFailure.objects.filter(**of_pair, document_version=OuterRef("document__version"))
     if job.retries_failed:
-        failed = failed.filter(job=job)
+        failed = failed.filter(job=job.pk)
     rows = (
         Item.objects.filter(queue=job.queue_id, repeats=None)
         .exclude(state=Item.State.ASIDE)

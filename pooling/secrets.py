@@ -54,7 +54,7 @@ def _fernet() -> MultiFernet:
     from cryptography.fernet import Fernet, MultiFernet
 
     keys = (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS)
-    return MultiFernet([Fernet(urlsafe_b64encode(_derived(key))) for key in keys])
+    return MultiFernet([Fernet(urlsafe_b64encode(_derived(str(key)))) for key in keys])
 
 
 def _derived(key: str) -> bytes:

@@ -14,6 +14,7 @@ PAGES = {
     "adaptive": "Adaptive queues",
     "extending": "Extending a pool",
     "quality": "Quality",
+    "prelabels": "Pre-labels",
     "qrels": "Qrels",
     "recall": "Honest recall",
     "people": "People",

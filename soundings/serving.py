@@ -20,6 +20,7 @@ from types import FrameType
 from django.conf import settings
 from django.db import connections
 
+from labeling.prelabel_jobs import pause_abandoned_passes
 from pooling.jobs import end_abandoned_jobs
 
 # A child gets this long to finish what it is doing; then it is told again, which ends a job half way.
@@ -184,6 +185,7 @@ def _has_own_worker() -> bool:
 def _start_worker() -> Child:
     """Start the worker, and tell whoever waits for a job that the one before it did not finish."""
     end_abandoned_jobs()
+    pause_abandoned_passes()
     connections.close_all()
     return _start(WORKER_COMMAND)
 

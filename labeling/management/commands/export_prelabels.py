@@ -1,0 +1,37 @@
+"""`export_prelabels SLUG QUEUE --model M --output FILE`: what a model proposed, never mixed with labels."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.commands import InputCommand
+
+FORMATS = ("csv", "tsv", "jsonl", "trec")
+
+
+class Command(InputCommand):
+    help = "Write the pre-labels of a model in a queue to a file whose rows say where they come from."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
+        parser.add_argument("--model", metavar="M", required=True)
+        parser.add_argument("--prompt", metavar="NAME", help="default: the newest")
+        parser.add_argument("--format", choices=FORMATS, default="csv", help="default: csv")
+        parser.add_argument("--output", metavar="FILE", type=Path, required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.prelabel_export import export_prelabels, prelabeler_named
+        from labeling.queue_tables import queue_named
+        from pooling.formats.writing import packed, replaced
+        from pooling.storing import disk_errors_named
+
+        queue = queue_named(options["slug"], options["queue"])
+        prelabeler = prelabeler_named(queue, options["model"], options["prompt"])
+        path = options["output"]
+        content = export_prelabels(queue, prelabeler, options["format"])
+        with disk_errors_named(), replaced(path) as temporary:
+            temporary.write_bytes(packed(path, content))
+        self.stdout.write(f"{path}: the pre-labels of {prelabeler} in “{queue.name}”.")

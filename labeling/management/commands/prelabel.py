@@ -1,0 +1,142 @@
+"""`prelabel SLUG QUEUE --model M`: a language model proposes a verdict for every pair of a queue."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from argparse import ArgumentParser
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from pooling.commands import InputCommand
+from pooling.terminal import progress_bar
+
+if TYPE_CHECKING:
+    from labeling.models import PrelabelJob
+    from labeling.prelabel_running import Pass
+
+INTERRUPTED = 130  # as shells say it
+
+
+class Command(InputCommand):
+    help = "Ask a language model about the pairs of a queue. People judge blind; what it says stays apart."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
+        parser.add_argument("--model", metavar="M", required=True, help="as the server calls it")
+        parser.add_argument("--prompt", default="binary", help="binary or graded (default: binary)")
+        parser.add_argument(
+            "--threshold", type=int, metavar="N", help="graded: the least grade that is relevant (default: 2)"
+        )
+        parser.add_argument("--base-url", metavar="U", help="the server (default: the first of the settings)")
+        parser.add_argument("--budget", metavar="X", help="cost at most; the pass pauses there")
+        parser.add_argument(
+            "--price", metavar="IN/OUT", help="of a million tokens read and written (default: settings)"
+        )
+        parser.add_argument(
+            "--concurrency", type=int, default=8, metavar="N", help="requests at a time (default: 8)"
+        )
+        parser.add_argument("--limit", type=int, metavar="N", help="pairs at most, a random part")
+        parser.add_argument("--retry-failed", action="store_true", help="ask again where a pass failed")
+        parser.add_argument("--batch", action="store_true", help="through the server's Batch interface")
+        parser.add_argument("--dry-run", action="store_true", help="print the estimate, and ask nothing")
+        parser.add_argument(
+            "--sample", action="store_true", help="ask 20 pairs, print what they say of the rest, and stop"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.prelabel_costs import parse_prices
+        from labeling.prelabel_estimates import SAMPLE, estimate, estimate_in_words
+        from labeling.prelabel_jobs import PassOptions
+        from labeling.prelabel_options import prelabeler_for
+        from labeling.queue_tables import queue_named
+
+        queue = queue_named(options["slug"], options["queue"])
+        prices = parse_prices(options["price"]) if options["price"] else None
+        prelabeler = prelabeler_for(
+            queue.collection,
+            options["model"],
+            prompt=options["prompt"],
+            base_url=options["base_url"],
+            threshold=options["threshold"],
+        )
+        chosen = PassOptions(
+            concurrency=options["concurrency"],
+            limit=SAMPLE if options["sample"] else options["limit"],
+            budget=_amount(options["budget"]),
+            prices=prices,
+            retries_failed=options["retry_failed"],
+            uses_batches=options["batch"],
+        )
+        if not options["dry_run"]:
+            self._run(queue, prelabeler, chosen)
+        if options["dry_run"] or options["sample"]:
+            found = estimate(
+                queue,
+                prelabeler,
+                limit=options["limit"],
+                retries_failed=chosen.retries_failed,
+                concurrency=chosen.concurrency,
+                prices=prices,
+                batch=chosen.uses_batches,
+                reads_all=True,
+            )
+            self.stdout.write(estimate_in_words(found))
+
+    def _run(self, queue: Any, prelabeler: Any, chosen: Any) -> None:
+        from labeling.prelabel_jobs import run_here
+        from labeling.prelabel_running import PAUSE
+        from pooling.problems import InputError
+
+        with progress_bar("Asking") as report:
+
+            def progress(job: PrelabelJob) -> None:
+                cost = "" if job.input_price is None else f", {job.cost:,.4f} {job.currency}"
+                failed = f", {job.failed_count:,} failed" if job.failed_count else ""
+                detail = f"{job.done_count:,} of {job.pair_count:,}{failed}{cost}"
+                report(job.done_count / max(job.pair_count, 1), detail)
+
+            def started(running: Pass) -> None:
+                # Once lets what was sent come back; twice does not wait for it.
+                def interrupted(number: int, frame: Any) -> None:
+                    signal.signal(signal.SIGINT, signal.default_int_handler)
+                    running.stop(PAUSE, "Paused by Ctrl+C; the same command goes on.")
+
+                signal.signal(signal.SIGINT, interrupted)
+
+            before = signal.getsignal(signal.SIGINT)
+            try:
+                job = run_here(queue, prelabeler, chosen, progress=progress, started=started)
+            finally:
+                signal.signal(signal.SIGINT, before)
+        if job.state == "failed":
+            raise InputError(job.detail)
+        self.stdout.write(_told(job, prelabeler))
+        if job.detail.startswith("Paused by Ctrl+C"):
+            sys.exit(INTERRUPTED)
+
+
+def _amount(written: str | None) -> Decimal | None:
+    from pooling.problems import InputError
+
+    if written is None:
+        return None
+    try:
+        amount = Decimal(written)
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not (amount.is_finite() and 0 < amount < 10**9):
+        raise InputError(f"--budget: “{written}” is no amount above 0.")
+    return amount
+
+
+def _told(job: PrelabelJob, prelabeler: Any) -> str:
+    cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
+    if job.uncertain_cost:
+        cost += f", and at most {job.uncertain_cost:,.4f} for requests whose answer never came"
+    counts = f"{job.answered_count:,} asked, {job.cached_count:,} known, {job.failed_count:,} failed"
+    return (
+        f"{prelabeler}: {counts}, of {job.pair_count:,} pairs; {job.request_count:,} requests, "
+        f"{job.input_tokens:,} tokens read and {job.output_tokens:,} written; {cost}. {job.detail}"
+    )

@@ -1,0 +1,93 @@
+"""Pre-labels as a file of their own, which says in every row that no person said it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from django.utils.text import slugify
+
+from labeling.models import Prelabel, Prelabeler, Queue, Verdict
+from pooling.problems import InputError
+
+FORMATS = {
+    "csv": ".prelabels.csv",
+    "tsv": ".prelabels.tsv",
+    "jsonl": ".prelabels.jsonl",
+    "trec": ".prelabels.qrels",
+}
+COLUMNS = ("query_id", "document_id", "relevance", "source", "score", "grade")
+
+
+def source_of(prelabeler: Prelabeler) -> str:
+    """What the source column says, without blanks: kind, model, prompt and the beginning of its hash."""
+    kind = "llm" if prelabeler.source == Prelabeler.Source.LANGUAGE_MODEL else "classifier"
+    parts = [kind, prelabeler.model]
+    if prelabeler.prompt:
+        parts += [f"{prelabeler.prompt}-v{prelabeler.prompt_version}", prelabeler.prompt_hash[:8]]
+    return re.sub(r"\s+", "_", ":".join(parts))
+
+
+def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") -> bytes:
+    """The pre-labels of a queue's pairs in the order of their ids, bytewise, in UTF-8.
+
+    In `trec`, the second of the four columns is the source; trec_eval does not read it. `InputError` for
+    another format, for none to write, and in `trec` for an id with a blank.
+    """
+    if format not in FORMATS:
+        problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
+        raise InputError(problem, fields={"format": problem})
+    rows = list(_rows(queue, prelabeler))
+    if not rows:
+        raise InputError(f"There are no pre-labels of {prelabeler} in “{queue.name}”.", missing=True)
+    if format == "trec":
+        return "".join(map(_trec_line, rows)).encode()
+    if format == "jsonl":
+        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
+    text = io.StringIO()
+    delimiter = "," if format == "csv" else "\t"
+    writer = csv.DictWriter(text, COLUMNS, delimiter=delimiter, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def export_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:
+    """A file name, of letters that every file system takes."""
+    words = slugify(f"{queue.collection.slug}-{queue.name}-{prelabeler.model}-{prelabeler.prompt}")
+    return (words[:120] or f"prelabels-{prelabeler.pk}") + FORMATS[format]
+
+
+def prelabeler_named(queue: Queue, model: str, prompt: str | None = None) -> Prelabeler:
+    """The newest prelabeler of that model, and prompt, that has pre-labels in the queue."""
+    rows = Prelabel.objects.in_queue(queue).filter(prelabeler__model=model)
+    if prompt is not None:
+        rows = rows.filter(prelabeler__prompt=prompt)
+    newest = Prelabeler.objects.filter(pk__in=rows.values("prelabeler")).first()
+    if newest is None:
+        asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
+        raise InputError(f"There are no pre-labels by {asked} in “{queue.name}”.", missing=True)
+    return newest
+
+
+def _rows(queue: Queue, prelabeler: Prelabeler) -> Iterator[dict[str, Any]]:
+    source = source_of(prelabeler)
+    found = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
+    fields = ("query__external_id", "document__external_id", "verdict", "score", "grade")
+    rows = list(found.values_list(*fields).iterator())
+    rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
+    for query, document, verdict, score, grade in rows:
+        relevance = int(verdict == Verdict.RELEVANT)
+        yield dict(zip(COLUMNS, (query, document, relevance, source, score, grade), strict=True))
+
+
+def _trec_line(row: dict[str, Any]) -> str:
+    query, document = row["query_id"], row["document_id"]
+    for identifier in (query, document):
+        if any(letter in identifier for letter in " \t\r\n"):
+            raise InputError(f"The id “{identifier}” holds a blank, which TREC files cannot. Choose csv.")
+    return f"{query} {row['source']} {document} {row['relevance']}\n"

@@ -1,0 +1,74 @@
+"""What the page of a queue's pre-labels shows, and the HTTP interface tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
+from labeling.prelabel_options import allowed_servers, missing_key
+
+LISTED_PASSES = 20
+
+
+def passes_of(queue: Queue) -> list[PrelabelJob]:
+    """The newest passes over a queue, with their prelabelers."""
+    return list(queue.prelabel_jobs.select_related("prelabeler", "created_by")[:LISTED_PASSES])
+
+
+def models_of(queue: Queue) -> list[dict[str, Any]]:
+    """A row for each model and prompt that was asked about pairs of the queue, newest first.
+
+    `prelabeler`, `answered`, `relevant`, `share` (of answered, 0 to 1 or None), `cost` and `failures`, pairs
+    by reason in words.
+    """
+    answers = (
+        Prelabel.objects.current()
+        .in_queue(queue)
+        .order_by()
+        .values("prelabeler")
+        .annotate(
+            answered=Count("pk"), relevant=Count("pk", filter=Q(verdict=Verdict.RELEVANT)), cost=Sum("cost")
+        )
+    )
+    failures: dict[int, dict[str, int]] = {}
+    items = queue.items.order_by().values("query")
+    counted = PrelabelFailure.objects.filter(query__in=items).order_by().values("prelabeler", "reason")
+    for row in counted.annotate(pairs=Count("pk")):
+        reason = PrelabelFailure.Reason(row["reason"]).label
+        failures.setdefault(row["prelabeler"], {})[str(reason)] = row["pairs"]
+    told: dict[int, Any] = {row["prelabeler"]: row for row in answers}
+    nothing = {"answered": 0, "relevant": 0, "cost": 0}
+    rows: list[dict[str, Any]] = []
+    for prelabeler in Prelabeler.objects.filter(pk__in={*told, *failures}):
+        counts: dict[str, Any] = {**nothing, **told.get(prelabeler.pk, {})}
+        share = counts["relevant"] / counts["answered"] if counts["answered"] else None
+        failed = failures.get(prelabeler.pk, {})
+        rows.append({**counts, "prelabeler": prelabeler, "share": share, "failures": failed})
+    return rows
+
+
+def servers_of(queue: Queue) -> list[dict[str, Any]]:
+    """A row for each server that this site may use: `base_url`, who stored a key, when, what is missing."""
+    keys = ModelServerKey.objects.filter(collection=queue.collection_id).select_related("stored_by")
+    stored = {key.base_url: key for key in keys}
+    return [
+        {
+            "base_url": url,
+            "stored_by": stored[url].stored_by if url in stored else None,
+            "stored_at": stored[url].stored_at if url in stored else None,
+            "missing": missing_key(queue.collection, url),
+        }
+        for url in allowed_servers()
+    ]
+
+
+def not_set_up(servers: list[dict[str, Any]]) -> str:
+    """One sentence where no server could be asked; else nothing."""
+    if not servers:
+        return (
+            "No server of language models is set up (SOUNDINGS_LLM_SERVERS). "
+            "Everything but pre-labels works without."
+        )
+    return str(servers[0]["missing"]) if all(row["missing"] for row in servers) else ""

@@ -1,0 +1,170 @@
+"""The page and the HTTP interface of pre-labels: what admins do there, and nobody else."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries, Settings
+from rest_framework.test import APIClient
+
+from labeling.models import Prelabel, PrelabelJob, Queue
+from tests.labeling.helpers import make_queue
+from tests.labeling.model_server import KEY, ModelServer
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+FORM = {"model": "small", "prompt": "binary", "concurrency": "4"}
+
+
+@pytest.fixture
+def server(settings: Settings) -> Iterator[ModelServer]:
+    with ModelServer(key=KEY) as server:
+        settings.LLM_SERVERS = [server.base_url]
+        settings.LLM_PRICES = ["small=10/100"]
+        settings.LLM_API_KEY = KEY
+        yield server
+
+
+@pytest.fixture
+def queue(world: World) -> Queue:
+    return make_queue(world)
+
+
+@pytest.fixture
+def api(world: World) -> APIClient:
+    client = APIClient()
+    client.force_authenticate(world.ada)
+    return client
+
+
+def form(server: ModelServer, **changes: str) -> dict[str, str]:
+    return {**FORM, "base_url": server.base_url, **changes}
+
+
+def test_an_admin_estimates_starts_and_downloads(
+    queue: Queue, server: ModelServer, world: World, client: Client, django_capture_on_commit_callbacks: Any
+) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{queue.pk}/prelabels/"
+    told = client.post(f"{page}start/", {**form(server), "estimate": "1"}).content.decode()
+    assert "What it would do: small, binary v1" in told
+    assert server.requests == []
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(f"{page}start/", form(server, budget="2.5"))
+    shown = client.get(page).content.decode()
+    assert "0.0180" in shown
+    assert "of 2.5" in shown
+    assert KEY not in shown
+    prelabeler = Prelabel.objects.first().prelabeler_id  # type: ignore[union-attr]
+    file = client.get(f"{page}{prelabeler}/csv/")
+    assert file["Content-Disposition"].startswith("attachment")
+    assert len(file.content.splitlines()) == 7
+    assert (
+        "small"
+        not in client.get(page, headers={"HX-Request": "true"}).content.decode().partition("<table")[0]
+    )
+
+
+def test_what_will_not_do_is_said_beside_its_field(
+    queue: Queue, server: ModelServer, world: World, client: Client
+) -> None:
+    client.force_login(world.ada)
+    start = f"/queues/{queue.pk}/prelabels/start/"
+    for changes, said in (
+        ({"model": "unpriced", "budget": "1"}, "A budget needs the prices"),
+        ({"threshold": "2"}, "Only a graded prompt has a threshold"),
+        ({"base_url": "http://169.254.169.254/v1"}, "not one of the available choices"),
+        ({"input_price": "1"}, "Give both prices"),
+    ):
+        assert said in client.post(start, form(server, **changes)).content.decode()
+    assert not PrelabelJob.objects.exists()
+
+
+def test_without_server_or_key_the_page_says_so(
+    queue: Queue, world: World, client: Client, settings: Settings
+) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{queue.pk}/prelabels/"
+    settings.LLM_SERVERS = ["https://api.openai.com/v1"]
+    assert "Everything but pre-labels works without" in client.get(page).content.decode()
+    settings.LLM_SERVERS = []
+    assert "No server of language models is set up" in client.get(page).content.decode()
+
+
+def test_a_stored_key_is_never_shown(queue: Queue, server: ModelServer, world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{queue.pk}/prelabels/"
+    body = {"key_server": server.base_url, "key": "sk-other-998877"}
+    shown = client.post(f"{page}key/", body, follow=True).content.decode()
+    assert "stored" in shown
+    assert "sk-other" not in shown
+    broken = client.post(f"{page}key/", {**body, "key": "sk-with blank"}).content.decode()
+    assert "without spaces" in broken
+    assert "sk-with" not in broken
+    assert "is removed" in client.post(f"{page}key/", {**body, "key": ""}, follow=True).content.decode()
+    assert not queue.collection.model_server_keys.exists()
+
+
+def test_the_interface_estimates_starts_pauses_resumes_and_downloads(
+    queue: Queue, server: ModelServer, api: APIClient, django_capture_on_commit_callbacks: Any
+) -> None:
+    place = f"/api/queues/{queue.pk}/prelabels/"
+    body = {"model": "small", "budget": 1, "limit": 4}
+    estimate = api.post(f"{place}estimate/", body, format="json").json()
+    assert (estimate["to_ask"], estimate["rests_on"], server.requests) == (4, 0, [])
+    assert len(estimate["cost"]) == 2
+    started = api.post(place, body, format="json")
+    assert (started.status_code, started.json()["state"]) == (202, "queued")
+    assert api.post(place, body, format="json").status_code == 409
+    one = f"/api/prelabel-passes/{started.json()['id']}/"
+    assert api.post(one, {"action": "pause"}, format="json").json()["state"] == "paused"
+    with django_capture_on_commit_callbacks(execute=True):
+        api.post(one, {"action": "resume", "budget": 2}, format="json")
+    done = api.get(one).json()
+    assert (done["state"], done["answered_count"], done["cost"], done["budget"]) == ("done", 4, 0.012, 2)
+    told = api.get(place).json()
+    assert (told["models"][0]["answered"], len(told["passes"])) == (4, 1)
+    number = told["models"][0]["prelabeler"]["id"]
+    assert api.get(f"{place}qrels/?prelabeler={number}&format=trec").content.count(b" llm:small:") == 4
+    assert api.get(f"{place}qrels/?prelabeler=x").status_code == 400
+    assert api.post(one, {"action": "cancel"}, format="json").status_code == 409
+
+
+def test_only_admins_see_or_do_any_of_it(
+    queue: Queue, server: ModelServer, world: World, client: Client, api: APIClient
+) -> None:
+    job = api.post(f"/api/queues/{queue.pk}/prelabels/", {"model": "small"}, format="json").json()
+    for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
+        client.force_login(user)
+        other = APIClient()
+        other.force_authenticate(user)
+        page = f"/queues/{queue.pk}/prelabels/"
+        for path in (page, f"{page}{job['prelabeler']['id']}/csv/"):
+            assert client.get(path).status_code == status
+        for path in (f"{page}start/", f"{page}key/", f"/prelabel-passes/{job['id']}/"):
+            assert client.post(path, form(server)).status_code == status
+        for path in (f"/api{page}", f"/api{page}qrels/?prelabeler=1", f"/api/prelabel-passes/{job['id']}/"):
+            assert other.get(path).status_code == status
+        for path in (f"/api{page}", f"/api{page}estimate/", f"/api/prelabel-passes/{job['id']}/"):
+            assert other.post(path, {"model": "m", "action": "pause"}, format="json").status_code == status
+        if status == 403:
+            shown = client.get(f"/queues/{queue.pk}/").content.decode()
+            assert "prelabels" not in shown
+
+
+def test_the_page_takes_as_many_queries_for_many_passes_as_for_one(
+    queue: Queue,
+    server: ModelServer,
+    world: World,
+    client: Client,
+    api: APIClient,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    for name in ("small", "large", "other"):
+        api.post(f"/api/queues/{queue.pk}/prelabels/", {"model": name}, format="json")
+    client.force_login(world.ada)
+    with django_assert_max_num_queries(12):
+        client.get(f"/queues/{queue.pk}/prelabels/")
