@@ -5,14 +5,20 @@ from __future__ import annotations
 import pytest
 
 from labeling.judged_share import judged_share, judged_share_of_pool
+from labeling.label_import import import_qrels
 from labeling.models import Queue
 from labeling.progress import item_counts
 from labeling.qrels import release_qrels
 from labeling.queues import change_state, open_queue
+from pooling.models import Collection
+from pooling.pools import build_pool, pooled_frame
 from pooling.problems import InputError
+from pooling.runs import import_run
+from pooling.texts import import_queries
 from pooling.versions import extend_pool
 from tests.labeling.helpers import judge
 from tests.pooling.test_extension import gamma
+from tests.testdata import DATA, needs_data
 from tests.world import World
 
 
@@ -62,3 +68,44 @@ def test_what_waits_in_another_queue_waits_there_until_that_is_closed(world: Wor
         ("q1", "d3"),
         ("q2", "d4"),
     }
+
+
+@needs_data
+def test_a_fifth_run_of_dl19_brings_125_pairs_and_305_of_its_places_have_their_label(world: World) -> None:
+    """The first ten of four runs are 962 pairs of 43 queries; the figures are those that the guide tells."""
+    folder = DATA / "dl19"
+    collection = Collection.objects.create(slug="dl19", name="TREC DL 2019")
+    import_queries(collection, folder / "queries.jsonl")
+    *four, fifth = [
+        import_run(collection, folder / "runs" / f"{name}.run")
+        for name in ("bm25", "bm25-rm3", "tas-b", "splade-pp-ed", "repllama")
+    ]
+    pool = build_pool(collection, name="top 10", runs=four, depth=10)
+    assert (pool.pair_count, pool.query_count) == (962, 43)
+    labels = world.folder / "first.qrels"
+    labels.write_text("".join(f"{query} 0 {document} 0\n" for query, document in pooled_frame(pool).rows()))
+    import_qrels(collection, labels)
+
+    wider = extend_pool(pool, runs=[fifth])
+    assert (wider.diagnostics["new"]["pairs"], wider.pair_count) == (125, 962 + 125)
+    queue = open_queue(wider, seed=1)
+    brought = wider.entries.filter(version=2).values_list("query__external_id", "document__external_id")
+    assert pairs(queue) == set(brought)
+    assert len(brought) == 125
+
+    def judged(run: str) -> tuple[float, float]:
+        row = next(row for row in judged_share(queue, item_counts(queue)) if row["run"] == run)
+        return row["before"], row["now"]
+
+    share = pytest.approx(305 / 430)  # 0.709
+    assert judged("repllama") == (share, share)
+    collection.memberships.create(user=world.ben, role="annotator")
+    judge_all(world, queue)
+    assert judged("repllama") == (share, 1)
+    assert judged("bm25") == (1, 1)
+    sidecar = release_qrels(collection, name="both").sidecar
+    assert [(one["name"], one["version"], one["extends"]) for one in sidecar["pools"]] == [
+        ("top 10, version 2", 2, "top 10"),
+        ("top 10", 1, None),
+    ]
+    assert sidecar["counts"]["pairs"] == 962 + 125
