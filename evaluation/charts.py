@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pooling.charting import DARK, LIGHT, Theme, finished, to_png, to_svg
+from pooling.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -24,6 +24,7 @@ __all__ = [
     "found_curves",
     "picture_size",
     "recall_curve",
+    "to_pdf",
     "to_png",
     "to_svg",
 ]
@@ -44,6 +45,8 @@ def recall_curve(
     narrow: bool = False,
     title: str = "Recall@K",
     order: Sequence[str] | None = None,
+    chosen: Sequence[str] | None = None,
+    live: bool = False,
 ) -> alt.LayerChart:
     """The curve of one measure over K, one line per run with its interval as a band.
 
@@ -51,14 +54,77 @@ def recall_curve(
     missing values: then there is no band), and perhaps `lower_bound` and `upper_bound`: where some differ,
     they are a lighter band with thin edges, and the legend names both. Runs keep the order of `order`, or
     that of the rows. `narrow` puts the legend below, for a telephone. K is on a logarithmic axis, because the
-    first ranks matter most.
+    first ranks matter most. `chosen`: only these have colour, band and a place in the legend; the others are
+    thin grey lines behind them. `live` adds what a page can do and a file cannot: words on hovering, and a
+    click on a legend's entry that dims the other runs.
     """
     runs = list(dict.fromkeys(order if order is not None else curve["run"]))
-    look = _Look(runs, DARK if dark else LIGHT, narrow)
+    shown = runs if chosen is None else [run for run in runs if run in set(chosen)]
+    look = Look(shown, DARK if dark else LIGHT, narrow, _picking() if live else None)
     share = {"title": title, "scale": _share_scale(curve)}
     cutoffs, bounds = curve["k"].nunique(), _has_bounds(curve)
-    layers = (_dots if cutoffs == 1 else _lines)(curve, look, share, bounds=bounds)
-    return finished(layers, picture_size(len(runs), cutoffs, narrow=narrow, bounds=bounds), look.theme)
+    if cutoffs == 1:
+        look = replace(look, runs=runs)
+        layers = _dots(curve, look, share, bounds=bounds)
+        size = picture_size(len(runs), cutoffs, narrow=narrow, bounds=bounds)
+    else:
+        in_front = curve[curve["run"].isin(shown)]
+        layers = _lines(in_front, look, share, bounds=bounds)
+        # Above the bands, which would hide them, and below the lines.
+        layers[-2:-2] = _behind(curve[~curve["run"].isin(shown)], look, share)
+        size = picture_size(len(shown), cutoffs, narrow=narrow, bounds=bounds)
+    if live:
+        layers += [_hovered(curve, look, share, single=cutoffs == 1)]
+    return finished(layers, size, look.theme)
+
+
+def _picking() -> alt.Parameter:
+    """The choice of runs by clicks on the legend."""
+    import altair as alt
+
+    return alt.selection_point(name="picked", fields=["run"], bind="legend")
+
+
+def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.Chart]:
+    """Runs that nobody chose, as thin grey lines."""
+    if curve.empty:
+        return []
+    import altair as alt
+
+    cutoffs = sorted({int(k) for k in curve["k"]})
+    line = alt.Chart(curve).mark_line(strokeWidth=1, opacity=0.5, color=look.theme.quiet)
+    return [line.encode(x=_cutoff_axis(cutoffs), y=alt.Y("mean:Q", **share), detail="run:N")]
+
+
+def _hovered(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, single: bool) -> alt.Chart:
+    """Unseen marks, larger than those below them, that say run, K, mean, interval and bounds."""
+    import altair as alt
+
+    told = curve.assign(
+        interval=_spans(curve, "low", "high"), bounds=_spans(curve, "lower_bound", "upper_bound")
+    )
+    words = [
+        alt.Tooltip("run:N", title="run"),
+        *([] if single else [alt.Tooltip("k:Q", title="K")]),
+        alt.Tooltip("mean:Q", title="mean", format=".3f"),
+        alt.Tooltip("interval:N", title="interval"),
+        *([alt.Tooltip("bounds:N", title="bounds")] if _has_bounds(curve) else []),
+    ]
+    mark = alt.Chart(told).mark_point(filled=True, size=260, opacity=0.0)
+    if single:
+        place = {"x": alt.X("mean:Q", **share), "y": alt.Y("run:N", sort=list(look.runs))}
+    else:
+        cutoffs = sorted({int(k) for k in curve["k"]})
+        place = {"x": _cutoff_axis(cutoffs), "y": alt.Y("mean:Q", **share)}
+    hovered: alt.Chart = mark.encode(tooltip=words, **place)
+    return hovered
+
+
+def _spans(curve: pd.DataFrame, low: str, high: str) -> list[str]:
+    if low not in curve.columns:
+        return [""] * len(curve)
+    ends = zip(curve[low], curve[high], strict=True)
+    return ["none" if math.isnan(least) else f"{least:.3f} to {most:.3f}" for least, most in ends]
 
 
 def found_curves(
@@ -77,7 +143,7 @@ def found_curves(
     import altair as alt
     import pandas as pd
 
-    look = _Look(list(curves), DARK if dark else LIGHT, narrow)
+    look = Look(list(curves), DARK if dark else LIGHT, narrow)
     rows = [
         (name, share, found)
         for name, curve in curves.items()
@@ -113,12 +179,23 @@ def picture_size(
 
 
 @dataclass(frozen=True)
-class _Look:
+class Look:
     """What tells the runs of one picture apart: colour and mark, or colour and dash when they are many."""
 
     runs: Sequence[str]
     theme: Theme
     narrow: bool
+    # The choice by clicks on the legend, in a page.
+    picked: alt.Parameter | None = None
+
+    def dimmed(self, chart: alt.Chart, opacity: float) -> alt.Chart:
+        """The chart as strong as `opacity` says, and fainter where other runs were picked."""
+        import altair as alt
+
+        if self.picked is None:
+            return chart.encode(opacity=alt.value(opacity))
+        strength = alt.when(self.picked).then(alt.value(opacity)).otherwise(alt.value(opacity * 0.12))
+        return chart.encode(opacity=strength)
 
     @property
     def many(self) -> bool:
@@ -161,7 +238,7 @@ class _Look:
 
 
 def _lines(
-    curve: pd.DataFrame, look: _Look, share: dict[str, Any], *, bounds: bool = False
+    curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: bool = False
 ) -> list[alt.Chart]:
     """A line with marks for each run over its interval as a band, and over its bounds as a lighter one."""
     import altair as alt
@@ -170,29 +247,30 @@ def _lines(
     base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), color=look.colour())
     height = alt.Y("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
     strength = (0.03, 0.01) if look.many else (0.11, 0.04)
-    band = base.mark_area(opacity=strength[0]).encode(y=alt.Y("low:Q", **share), y2="high:Q")
+    band = base.mark_area().encode(y=alt.Y("low:Q", **share), y2="high:Q")
     line = base.mark_line(strokeWidth=1.5 if look.many else 2.25)
-    mark = base.mark_point(filled=True, size=20 if look.many else 46, opacity=1).encode(y=height)
+    mark = base.mark_point(filled=True, size=20 if look.many else 46).encode(y=height)
+    marked = look.dimmed(mark if look.many else mark.encode(shape=look.shape()), 1)
     curves = [
-        band,
-        line.encode(y=height, strokeDash=look.dash()),
-        mark if look.many else mark.encode(shape=look.shape()),
+        look.dimmed(band, strength[0]),
+        look.dimmed(line.encode(y=height, strokeDash=look.dash()), 1),
+        marked if look.picked is None else marked.add_params(look.picked),
     ]
     if not bounds:
         return curves
-    lighter = base.mark_area(opacity=strength[1])
-    edge = base.mark_line(opacity=0.25 if look.many else 0.5)
-    ends = [edge.encode(y=alt.Y(f"{end}:Q", **share)) for end in ("lower_bound", "upper_bound")]
+    lighter = base.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q")
+    edge, thin = base.mark_line(), 0.25 if look.many else 0.5
+    ends = [
+        look.dimmed(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin) for end in ("lower_bound", "upper_bound")
+    ]
     return [
-        lighter.encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q"),
+        look.dimmed(lighter, strength[1]),
         *(_named(end, BOUNDS, look) for end in ends),
         *curves,
     ]
 
 
-def _dots(
-    curve: pd.DataFrame, look: _Look, share: dict[str, Any], *, bounds: bool = False
-) -> list[alt.Chart]:
+def _dots(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: bool = False) -> list[alt.Chart]:
     """One row per run with its mean as a mark on its interval and bounds: a single K is no curve."""
     import altair as alt
 
@@ -209,7 +287,7 @@ def _dots(
     return [_named(thin, BOUNDS, look), _named(thick, INTERVAL, look), mark]
 
 
-def _named(layer: alt.Chart, name: str, look: _Look) -> alt.Chart:
+def _named(layer: alt.Chart, name: str, look: Look) -> alt.Chart:
     """A layer of lines as thick as the legend shows those of `name`."""
     import altair as alt
 

@@ -11,7 +11,8 @@ from django.http import FileResponse, Http404
 from django.utils.text import slugify
 
 from evaluation.models import Report
-from evaluation.report_files import chart_png, chart_svg, read_table, scan_per_query
+from evaluation.report_charts import CHART_FORMATS, kinds_of, usual_choice
+from evaluation.report_files import read_table, scan_per_query
 from evaluation.report_settings import settings_of
 
 Maker = Callable[[Report, str], IO[bytes]]
@@ -21,12 +22,12 @@ def _table(form: str) -> Maker:
     return lambda report, measure: io.BytesIO(read_table(report, form))
 
 
-def _svg(report: Report, measure: str) -> IO[bytes]:
-    return io.BytesIO(chart_svg(report, measure, "light"))
+def _curve(form: str) -> Maker:
+    def make(report: Report, measure: str) -> IO[bytes]:
+        made = CHART_FORMATS[form][1](report, kinds_of(report)["curve"], usual_choice(report, measure))
+        return io.BytesIO(made)
 
-
-def _png(report: Report, measure: str) -> IO[bytes]:
-    return io.BytesIO(chart_png(report, measure))
+    return make
 
 
 def _per_query(report: Report, measure: str) -> IO[bytes]:
@@ -46,8 +47,9 @@ FORMATS: dict[str, tuple[str, str, Maker]] = {
     "json": (".json", "application/json", _table("json")),
     "markdown": (".md", "text/markdown", _table("markdown")),
     "latex": (".tex", "application/x-tex", _table("latex")),
-    "svg": (".svg", "image/svg+xml", _svg),
-    "png": (".png", "image/png", _png),
+    "svg": (".svg", "image/svg+xml", _curve("svg")),
+    "png": (".png", "image/png", _curve("png")),
+    "pdf": (".pdf", "application/pdf", _curve("pdf")),
     "settings": (".toml", "application/toml", _settings),
     "per-query": ("-by-query.csv", "text/csv", _per_query),
 }

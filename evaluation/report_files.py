@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from evaluation.results import Evaluation
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
-LOOK = 2
+LOOK = 3
 # Written by `report_comparisons.py`.
 OTHERS = ("comparisons.json", "unjudged.parquet")
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
@@ -58,6 +58,12 @@ def delete_parts(report: Report) -> None:
     tables = (beside(report, name) for name in (*TABLES.values(), *OTHERS))
     for name in (report.per_query.name, report.relevant.name, *tables):
         default_storage.delete(str(name))
+    try:
+        pictures = default_storage.listdir(folder_of(report))[1]
+    except (FileNotFoundError, NotImplementedError):
+        return
+    for name in pictures:
+        default_storage.delete(beside(report, name))
 
 
 def read_table(report: Report, form: str) -> bytes:
@@ -71,8 +77,9 @@ def beside(report: Report, name: str) -> str:
     return str(PurePosixPath(str(report.per_query.name)).with_name(name))
 
 
-def _picture(measure: str, variant: str) -> str:
-    return f"{measure}-{variant}-{LOOK}.svg"
+def folder_of(report: Report) -> str:
+    """The report's folder in the file storage."""
+    return str(PurePosixPath(str(report.per_query.name)).parent)
 
 
 def put_frame(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
@@ -117,12 +124,6 @@ def cutoffs_of(report: Report, measure: str) -> list[int | None]:
     pairs = (key.partition("@") for key in figures)
     at = sorted(int(k) for name, _, k in pairs if name == measure and k)
     return [*at, *([None] if measure in figures else [])]
-
-
-def drawn_cutoffs(report: Report, measure: str) -> list[int | None]:
-    """Those of a picture, in which the whole run has no place beside values of K."""
-    cutoffs = cutoffs_of(report, measure)
-    return [k for k in cutoffs if k is not None] or cutoffs
 
 
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> dict[str, Any]:
@@ -188,63 +189,3 @@ def _scan(name: str) -> pl.LazyFrame:
 def chart_key(report: Report) -> str:
     """Differs between any two reports and looks: what makes a picture's address safe to cache for ever."""
     return f"{PurePosixPath(str(report.per_query.name)).parent.name[:12]}-{LOOK}"
-
-
-def chart_svg(report: Report, measure: str, variant: str) -> bytes:
-    """The curve of a measure as SVG, drawn once and then kept beside the report's data."""
-    name = beside(report, _picture(measure, variant))
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
-    from evaluation import charts
-
-    picture = charts.to_svg(draw(report, measure, variant))
-    default_storage.save(name, ContentFile(picture))
-    return picture
-
-
-def chart_png(report: Report, measure: str) -> bytes:
-    """The curve of a measure as PNG, for documents."""
-    from evaluation import charts
-
-    return charts.to_png(draw(report, measure, "light"), scale=3)
-
-
-def draw(report: Report, measure: str, variant: str) -> Any:
-    """The Altair chart of a report's curve; `variant` is one of `pooling.charting.VARIANTS`."""
-    import pandas as pd
-
-    from evaluation import charts
-    from evaluation.measures import titled
-
-    cutoffs = drawn_cutoffs(report, measure)
-    rows = [
-        {"run": run, "k": k or 0, **_numbers(figure_of(report, run, measure, k))}
-        for run in run_names(report)
-        for k in cutoffs
-    ]
-    return charts.recall_curve(
-        pd.DataFrame(rows).astype(dict.fromkeys(_NUMBERS, float)),
-        dark=variant.startswith("dark"),
-        narrow=variant.endswith("narrow"),
-        title=titled(measure, cutoffs[0]) if len(cutoffs) == 1 else f"{titled(measure, None)}@K",
-    )
-
-
-_NUMBERS = ("mean", "low", "high", "lower_bound", "upper_bound")
-
-
-def _numbers(figure: dict[str, Any]) -> dict[str, Any]:
-    held = (figure["mean"], figure["low"], figure["high"], *(figure.get("bounds") or (None, None)))
-    return dict(zip(_NUMBERS, held, strict=True))
-
-
-def has_bounds(report: Report, measure: str) -> bool:
-    """Whether the picture of a measure shows bounds: unjudged documents leave some number open."""
-    figures = (
-        figure_of(report, run, measure, k)
-        for run in run_names(report)
-        for k in drawn_cutoffs(report, measure)
-    )
-    bounds = [figure.get("bounds") or (None, None) for figure in figures]
-    return any(least is not None and least < most for least, most in bounds)

@@ -6,15 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evaluation.charts import picture_size
+from evaluation.chart_page import form_context, picture_of
 from evaluation.estimates_page import estimates_context
 from evaluation.models import Report
+from evaluation.report_charts import figures_of, kinds_of
 from evaluation.report_files import (
-    chart_key,
     cutoffs_of,
-    drawn_cutoffs,
     figure_of,
-    has_bounds,
     relevant_total,
     run_names,
 )
@@ -23,6 +21,7 @@ from evaluation.worst_queries import worst_queries
 from pooling.models import Query
 
 if TYPE_CHECKING:
+    from evaluation.chart_kinds import ChartChoice
     from evaluation.forms import Choice
 
 # Below this share of labelled documents a recall says more about the labels than about the run.
@@ -32,27 +31,26 @@ UNEVEN_COVERAGE = 0.05
 MOST_IDS = 200
 
 
-def report_context(report: Report, choice: Choice) -> dict[str, Any]:
+def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[str, Any]:
     """Everything the template needs; nothing is measured anew, and the database queries are constant."""
+    from evaluation.chart_kinds import bounds_open
     from evaluation.measures import MEASURES
     from evaluation.results import share_in_words
 
     result, columns = report.result, cutoffs_of(report, choice.measure)
-    size = len(run_names(report)), len(drawn_cutoffs(report, choice.measure))
-    bounds_drawn = has_bounds(report, choice.measure)
+    curve = kinds_of(report)["curve"]
+    bounds_drawn = bounds_open(figures_of(report), choice.measure)
     coverage = coverage_by_cutoff(report)
     return {
         "choice": choice,
-        "cutoffs": report.options["k"],
         "columns": columns,
         "shown": _shown(choice.measure, columns),
-        "runs": run_names(report),
         "measure": MEASURES[choice.measure],
         "measures": [MEASURES[name] for name in report.options["measures"]],
-        "chart_key": chart_key(report),
+        **form_context(report, drawn),
+        "picture": picture_of(report, curve, drawn, alt=_alt(report, choice.measure, bounds_drawn)),
+        "curve_caption": _caption(report, columns, bounds_drawn),
         "bounds_drawn": bounds_drawn,
-        "wide_size": picture_size(*size, bounds=bounds_drawn),
-        "narrow_size": picture_size(*size, narrow=True, bounds=bounds_drawn),
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
@@ -69,6 +67,34 @@ def report_context(report: Report, choice: Choice) -> dict[str, Any]:
         "worst": worst_queries(report, choice.run, choice.k, choice.count),
         **settings_context(report, choice.measure),
     }
+
+
+def _alt(report: Report, measure: str, with_bounds: bool) -> str:
+    """The curve in words; the table below it has its numbers."""
+    columns, runs = cutoffs_of(report, measure), len(run_names(report))
+    bounds = " and bounds from unjudged documents" if with_bounds else ""
+    over = [k for k in columns if k is not None]
+    at = f", over K from {over[0]} to {over[-1]}" if len(columns) > 1 else ""
+    runs_in_words, ends = ("1 run", "interval") if runs == 1 else (f"{runs} runs", "intervals")
+    return (
+        f"{_shown(measure, columns)} of {runs_in_words} with {ends}{bounds}{at}; "
+        "the table below has the same numbers."
+    )
+
+
+def _caption(report: Report, columns: Sequence[int | None], with_bounds: bool) -> str:
+    """How to read the curve."""
+    from evaluation.results import share_in_words
+
+    interval, curved = report.result["conventions"]["interval"], len(columns) > 1
+    said = (
+        f"Mean over queries with its {share_in_words(interval['level'])} interval, {interval['method']}: it "
+        "speaks of the choice of queries, not of missing labels."
+    )
+    if with_bounds:
+        edges = "lighter band with thin edges" if curved else "thin line"
+        said += f" The {edges}: its bounds, whatever the unjudged documents of the pool turn out to be."
+    return f"{said} K is on a logarithmic axis." if curved else said
 
 
 def _shown(measure: str, columns: Sequence[int | None]) -> str:

@@ -12,6 +12,7 @@ from django.db import transaction
 from evaluation.config import Settings
 from evaluation.models import Report
 from evaluation.pool_estimates import estimates_of, too_large
+from evaluation.report_charts import chart_svg, kinds_of, usual_choice
 from evaluation.report_choices import (
     MEASURES,
     checked_cutoffs,
@@ -26,7 +27,7 @@ from evaluation.report_choices import (
 )
 from evaluation.report_comparisons import comparisons_of, store_comparisons, unjudged_frame
 from evaluation.report_estimates import basis_of
-from evaluation.report_files import chart_svg, delete_parts, store_parts
+from evaluation.report_files import delete_parts, store_parts
 from evaluation.software import software_versions
 from labeling.qrels import read_release
 from pooling.charting import VARIANTS
@@ -85,11 +86,7 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
 @job_kind("report")
 def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
     asked = _resolved(job.collection, ReportRequest(**job.arguments))
-    made = create_report(job.collection, user=job.created_by, report=report, **asked)
-    report(0.95, "Drawing.")
-    for variant in VARIANTS:
-        chart_svg(made, "recall", variant)
-    return result_of(made)
+    return result_of(create_report(job.collection, user=job.created_by, report=report, **asked))
 
 
 def result_of(report: Report) -> dict[str, Any]:
@@ -145,7 +142,7 @@ def create_report(
     list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of the
     release.
     """
-    report = report or (lambda share, detail: None)
+    in_background, report = report is not None, report or (lambda share, detail: None)
     if not runs:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
     held = (held or Settings()).over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED))
@@ -160,14 +157,14 @@ def create_report(
     evaluation = _evaluation(
         qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool, held, strata
     )
-    report(0.8, "Comparing.")
+    report(0.75, "Comparing.")
     basis = None if too_large(evaluation) else basis_of(collection, release, qrels, evaluation)
     others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
-    report(0.9, "Storing.")
+    report(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
     made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
     made.result = {**evaluation.to_dict(), "estimates": estimates_of(basis)}
-    return _stored(made, runs, evaluation, qrels, others)
+    return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
 
 
 def _readers(
@@ -177,7 +174,7 @@ def _readers(
 
     def reader(run: Run, done: int) -> Callable[[], pl.DataFrame]:
         def read() -> pl.DataFrame:
-            report(0.75 * done / len(runs), f"Measuring “{run.name}”.")
+            report(0.5 * done / len(runs), f"Measuring “{run.name}”.")
             return read_stored_run(run, need_rank=conventions.ties == "rank")
 
         return read
@@ -264,13 +261,17 @@ def _stored(
     evaluation: Evaluation,
     qrels: pl.DataFrame,
     comparisons: tuple[dict[str, Any], pl.DataFrame] | None,
+    report: Progress | None,
 ) -> Report:
-    """Write the files, then the row; when either fails, nothing stays behind."""
+    """Write the files, and in the background the pictures of the page, then the row; when either fails or is
+    cancelled, nothing stays behind."""
     with disk_errors_named():
         try:
             store_parts(made, evaluation, qrels)
             if comparisons is not None:
                 store_comparisons(made, *comparisons)
+            if report:
+                _draw(made, report)
             with transaction.atomic():
                 made.save()
                 made.runs.set(runs)
@@ -278,3 +279,11 @@ def _stored(
             delete_parts(made)
             raise
     return made
+
+
+def _draw(made: Report, report: Progress) -> None:
+    """The pictures that the page opens with; without a worker they are drawn when somebody looks."""
+    curve, choice = kinds_of(made)["curve"], usual_choice(made)
+    for place, variant in enumerate(VARIANTS):
+        report(0.92 + 0.02 * place, "Drawing.")
+        chart_svg(made, curve, choice, variant)

@@ -1,9 +1,11 @@
 """The addresses of this stage: pages, and the HTTP interface below /api/."""
 
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, re_path
 
 from evaluation import (
     api,
+    chart_api,
+    chart_views,
     comparison_api,
     comparison_views,
     plan_api,
@@ -36,6 +38,20 @@ urlpatterns: list[URLPattern] = [
         "reports/<int:report_id>/comparisons/forest/<slug:variant>.svg",
         comparison_views.report_forest,
         name="report_forest",
+    ),
+    path("reports/<int:report_id>/charts/", chart_views.report_charts, name="report_charts"),
+    path(
+        "reports/<int:report_id>/charts/<slug:name>/", chart_views.report_chart_page, name="report_chart_page"
+    ),
+    re_path(
+        r"^reports/(?P<report_id>\d+)/charts/(?P<name>[-\w]+)/(?P<variant>[-\w]+)\.(?P<suffix>svg|json)$",
+        chart_views.report_picture,
+        name="report_picture",
+    ),
+    path(
+        "reports/<int:report_id>/charts/<slug:name>/download/<slug:format>/",
+        chart_views.report_chart_file,
+        name="report_chart_file",
     ),
     path("reports/<int:report_id>/where/", where_views.report_where, name="report_where"),
     path(
@@ -77,6 +93,12 @@ api_urlpatterns: list[URLPattern] = [
         "reports/<int:report_id>/comparisons/",
         comparison_api.ReportComparisons.as_view(),
         name="api_report_comparisons",
+    ),
+    path("reports/<int:report_id>/charts/", chart_api.ReportCharts.as_view(), name="api_report_charts"),
+    path(
+        "reports/<int:report_id>/charts/<slug:name>/",
+        chart_api.ReportChart.as_view(),
+        name="api_report_chart",
     ),
     path("reports/<int:report_id>/breakdown/", where_api.ReportBreakdown.as_view(), name="api_breakdown"),
     path("reports/<int:report_id>/queries/", where_api.ReportQueries.as_view(), name="api_report_queries"),

@@ -10,10 +10,11 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
+from evaluation.chart_page import ChartView
 from evaluation.downloads import download
 from evaluation.forms import ReportForm, ReportView, SettingsForm
 from evaluation.models import Report
-from evaluation.report_files import chart_svg
+from evaluation.report_charts import chart_svg, kinds_of, usual_choice
 from evaluation.report_page import report_context
 from evaluation.reports import request_report
 from pooling.access import ADMIN, collection_for
@@ -73,7 +74,8 @@ def report(request: HttpRequest, report_id: int) -> HttpResponse:
     shown = report_for(request.user, report_id)
     context = {"collection": shown.collection, "section": "reports", "report": shown}
     chosen = ReportView(request.GET, report=shown).choice()
-    return render(request, "evaluation/report.html", {**context, **report_context(shown, chosen)})
+    drawn = ChartView(request.GET, report=shown).choice(chosen.measure)
+    return render(request, "evaluation/report.html", {**context, **report_context(shown, chosen, drawn)})
 
 
 @login_required
@@ -91,6 +93,7 @@ def report_chart(request: HttpRequest, report_id: int, measure: str, variant: st
     shown = report_for(request.user, report_id)
     if variant not in VARIANTS or measure not in shown.options["measures"]:
         raise Http404("This report has no such picture.")
-    response = HttpResponse(chart_svg(shown, measure, variant), content_type="image/svg+xml")
+    picture = chart_svg(shown, kinds_of(shown)["curve"], usual_choice(shown, measure), variant)
+    response = HttpResponse(picture, content_type="image/svg+xml")
     patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
     return response

@@ -1,4 +1,4 @@
-"""What all pictures share: colours, letters, and SVG and PNG without a network. No Django here.
+"""What all pictures share: colours, letters, and SVG, PNG and PDF without a network. No Django here.
 
 Altair and vl-convert are imported inside the functions, because they take longer to load than a page may.
 """
@@ -59,17 +59,25 @@ def to_svg(chart: alt.LayerChart) -> bytes:
     """The picture as SVG; needs no network and no browser."""
     import vl_convert
 
-    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=_grammar_version())).encode()
+    return str(vl_convert.vegalite_to_svg(chart.to_dict(), vl_version=grammar_version())).encode()
 
 
 def to_png(chart: alt.LayerChart, *, scale: float = 2) -> bytes:
     """The picture as PNG with `scale` pixels per point."""
     import vl_convert
 
-    return bytes(vl_convert.vegalite_to_png(chart.to_dict(), vl_version=_grammar_version(), scale=scale))
+    return bytes(vl_convert.vegalite_to_png(chart.to_dict(), vl_version=grammar_version(), scale=scale))
 
 
-def _grammar_version() -> str:
+def to_pdf(chart: alt.LayerChart) -> bytes:
+    """The picture as PDF, for papers; its letters are outlines."""
+    import vl_convert
+
+    return bytes(vl_convert.vegalite_to_pdf(chart.to_dict(), vl_version=grammar_version()))
+
+
+def grammar_version() -> str:
+    """The version of Vega-Lite in which specifications are written."""
     import altair as alt
 
     return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])

@@ -4,7 +4,7 @@ from django.urls import URLPattern, path
 
 from pooling import api
 from pooling.strategy_api import Strategies
-from pooling.views import collection, jobs, pools, runs, texts
+from pooling.views import charts, collection, jobs, pools, runs, texts
 
 urlpatterns: list[URLPattern] = [
     # Not below collections/, where every word is a collection's short name.
@@ -24,6 +24,8 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/pools/<int:pool_id>/pairs/", pools.pairs, name="pool_pairs"),
     path("collections/<slug:slug>/pools/<int:pool_id>/extend/", pools.extend, name="pool_extend"),
     path("collections/<slug:slug>/pools/<int:pool_id>/pool.tsv", pools.download, name="pool_download"),
+    # The script of the pictures; its version makes it safe to keep for ever.
+    path("charts/vega-embed-<str:version>.js", charts.library, name="chart_library"),
     # jobs/
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/cancel/", jobs.job_cancel, name="job_cancel"),

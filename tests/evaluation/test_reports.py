@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.conventions import Conventions
 from evaluation.models import Report
-from evaluation.report_files import chart_svg, relevant_of, scan_per_query
+from evaluation.report_charts import chart_svg, kinds_of, usual_choice
+from evaluation.report_files import relevant_of, scan_per_query
 from evaluation.reports import ReportRequest, request_report
 from evaluation.worst_queries import worst_queries
 from pooling.models import Job
@@ -222,9 +224,11 @@ def test_large_runs_go_to_the_worker(
     assert job.result["url"] == report.get_absolute_url()
 
 
-def test_a_picture_is_drawn_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_of_the_usual_choice_is_drawn_once(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     report = make_report(world)
-    first = chart_svg(report, "recall", "light")
+    kind, usual = kinds_of(report)["curve"], usual_choice(report)
+    first = chart_svg(report, kind, usual, "light")
     monkeypatch.setattr("evaluation.charts.to_svg", lambda chart: b"drawn again")
-    assert chart_svg(report, "recall", "light") == first
-    assert chart_svg(report, "recall", "dark") == b"drawn again"
+    assert chart_svg(report, kind, usual, "light") == first
+    assert chart_svg(report, kind, usual, "dark") == b"drawn again"
+    assert chart_svg(report, kind, replace(usual, chosen=("beta",)), "light") == b"drawn again"

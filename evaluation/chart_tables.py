@@ -1,0 +1,221 @@
+"""The numbers behind the pictures of a report, each as a table. No Django here.
+
+Every table is a pandas frame whose rows stand in the order of the picture, so that a table, a file and a
+picture of one name never say different things.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+# More columns than this nobody tells apart: queries are put together, so many bins of equal size.
+MOST_COLUMNS, BINS = 200, 100
+# Runs that have colour and a place in the legend; the colours of a theme are as many.
+MOST_CHOSEN = 8
+
+
+@dataclass(frozen=True)
+class Figures:
+    """What pictures are made of.
+
+    result: the object that `evaluate --format json` prints. runs: their names in order. per_query: run,
+    query_id, measure, k, value (null: the query does not count). relevant: query_id, once for each relevant
+    document.
+    """
+
+    result: Mapping[str, Any]
+    runs: Sequence[str]
+    per_query: pl.LazyFrame
+    relevant: pl.LazyFrame
+
+    def figure(self, run: str, measure: str, k: int | None) -> Mapping[str, Any] | None:
+        """The stored figure of one run, or None."""
+        from evaluation.measures import key_of
+
+        found: Mapping[str, Any] | None = self.result["runs"][run].get(key_of(measure, k))
+        return found
+
+    def cutoffs(self, measure: str) -> list[int]:
+        """The values of K at which a measure was taken, rising."""
+        pairs = (key.partition("@") for key in self.result["runs"][self.runs[0]])
+        return sorted(int(k) for name, _, k in pairs if name == measure and k)
+
+    def values(self, measure: str, k: int, runs: Sequence[str] | None = None) -> pl.DataFrame:
+        """run, query_id, value of the queries that count; runs in order, queries in that of the labels."""
+        import polars as pl
+
+        asked = (pl.col("measure") == measure) & (pl.col("k") == k) & pl.col("value").is_not_null()
+        if runs is not None:
+            asked &= pl.col("run").is_in(list(runs))
+        return self.per_query.filter(asked).select("run", "query_id", "value").collect()
+
+
+def best_runs(figures: Figures, measure: str, k: int | None, count: int = MOST_CHOSEN) -> list[str]:
+    """The runs with the highest means, at most `count`, in the order of the report."""
+    means = {run: (figures.figure(run, measure, k) or {}).get("mean") for run in figures.runs}
+    ranked = sorted(figures.runs, key=lambda run: -(means[run] or 0.0))
+    return [run for run in figures.runs if run in ranked[:count]]
+
+
+def curve_table(figures: Figures, measure: str) -> pd.DataFrame:
+    """run, k, mean, low, high, lower_bound, upper_bound (the last two missing but for recall); over the whole
+    run, where a measure is that alone, k is 0."""
+    import pandas as pd
+
+    names = ("mean", "low", "high", "lower_bound", "upper_bound")
+    rows = []
+    cutoffs: list[int | None] = [*figures.cutoffs(measure)]
+    for run in figures.runs:
+        for k in cutoffs or [None]:
+            found = figures.figure(run, measure, k) or {}
+            bounds = found.get("bounds") or (None, None)
+            numbers = (found.get("mean"), found.get("low"), found.get("high"), *bounds)
+            rows.append({"run": run, "k": k or 0, **dict(zip(names, numbers, strict=True))})
+    return pd.DataFrame(rows).astype(dict.fromkeys(names, float))
+
+
+def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
+    """One row per run, the highest mean first: queries, mean, the percentiles 5, 25, 50, 75 and 95 (linear
+    between values), and the shares of queries at exactly 0 and exactly 1."""
+    import polars as pl
+
+    value = pl.col("value")
+    shares = {"at_0": (value == 0).mean(), "at_1": (value == 1).mean()}
+    cuts = {f"p{cut}": value.quantile(cut / 100, "linear") for cut in (5, 25, 50, 75, 95)}
+    table = (
+        figures.values(measure, k)
+        .group_by("run", maintain_order=True)
+        .agg(queries=pl.len(), mean=value.mean(), **cuts, **shares)
+        .sort("mean", descending=True, maintain_order=True)
+    )
+    return _pandas(table)
+
+
+def gains_table(figures: Figures, first: str, second: str, measure: str, k: int) -> pd.DataFrame:
+    """One row per query that counts for both runs: query_id, first, second, gain (first minus second); the
+    greatest gain first, equal ones by query id."""
+    import polars as pl
+
+    values = figures.values(measure, k, [first, second])
+    mine, other = (values.filter(pl.col("run") == run).drop("run") for run in (first, second))
+    both = mine.rename({"value": "first"}).join(other.rename({"value": "second"}), on="query_id")
+    gains = both.with_columns(gain=pl.col("first") - pl.col("second"))
+    return _pandas(gains.sort("gain", "query_id", descending=[True, False]))
+
+
+def relevant_table(figures: Figures, runs: Sequence[str], measure: str, k: int) -> pd.DataFrame:
+    """One row per run and query that counts: run, query_id, relevant (documents), value."""
+    import polars as pl
+
+    counts = figures.relevant.group_by("query_id").agg(relevant=pl.len()).collect()
+    values = figures.values(measure, k, runs).join(counts, on="query_id", how="left", maintain_order="left")
+    counted = values.with_columns(pl.col("relevant").fill_null(0))
+    return _pandas(counted.select("run", "query_id", "relevant", "value"))
+
+
+def relevant_bins(table: pd.DataFrame) -> pd.DataFrame:
+    """`relevant_table` by run and number of relevant documents, doubling: run, from, to, queries, relevant
+    (their mean), mean (of the values)."""
+    import numpy as np
+    import pandas as pd
+
+    if table.empty:
+        return pd.DataFrame(columns=["run", "from", "to", "queries", "relevant", "mean"])
+    exponent = np.floor(np.log2(np.maximum(table["relevant"], 1))).astype(int)
+    least = np.where(table["relevant"] == 0, 0, 2**exponent)
+    most = np.where(table["relevant"] == 0, 0, 2 ** (exponent + 1) - 1)
+    grouped = table.assign(**{"from": least, "to": most}).groupby(["run", "from", "to"], sort=False)
+    named = {"queries": ("value", "size"), "relevant": ("relevant", "mean"), "mean": ("value", "mean")}
+    bins = grouped.agg(**named).reset_index()
+    places = {run: place for place, run in enumerate(dict.fromkeys(table["run"]))}
+    ordered = bins.assign(place=bins["run"].map(places)).sort_values(["place", "from"], ignore_index=True)
+    return ordered.drop(columns="place")
+
+
+def precision_recall_table(figures: Figures) -> pd.DataFrame:
+    """run, k, recall, precision: the means at each K that has both."""
+    import pandas as pd
+
+    both = [k for k in figures.cutoffs("recall") if k in figures.cutoffs("precision")]
+    rows = [
+        (
+            run,
+            k,
+            *((figures.figure(run, measure, k) or {}).get("mean") for measure in ("recall", "precision")),
+        )
+        for run in figures.runs
+        for k in both
+    ]
+    table = pd.DataFrame(rows, columns=["run", "k", "recall", "precision"])
+    return table.astype({"recall": float, "precision": float})
+
+
+def coverage_table(figures: Figures, k: int) -> pd.DataFrame:
+    """One row per query, the least judged first: query_id, mean over runs, and judged@k of each run, under
+    `judged: NAME`; missing where the query does not count for the run."""
+    import polars as pl
+
+    values = figures.values("judged", k)
+    wide = values.pivot(on="run", index="query_id", values="value", maintain_order=True)
+    runs = [run for run in figures.runs if run in wide.columns]
+    if not runs:
+        return _pandas(pl.DataFrame(schema={"query_id": pl.String, "mean": pl.Float64}))
+    named = wide.select(
+        "query_id",
+        pl.mean_horizontal(runs).alias("mean"),
+        *(pl.col(run).alias(f"{JUDGED}{run}") for run in runs),
+    )
+    return _pandas(named.sort("mean", "query_id"))
+
+
+JUDGED = "judged: "
+
+
+def coverage_cells(table: pd.DataFrame) -> pd.DataFrame:
+    """`coverage_table` as the cells of a heat map: run, start, end (places of queries), judged (mean)."""
+    import numpy as np
+    import pandas as pd
+
+    edges = np.array(bin_edges(len(table)))
+    parts = []
+    for name in table.columns if len(table) else ():
+        if not name.startswith(JUDGED):
+            continue
+        values = table[name].to_numpy(dtype=float)
+        counts = np.add.reduceat((~np.isnan(values)).astype(float), edges[:-1])
+        sums = np.add.reduceat(np.nan_to_num(values), edges[:-1])
+        means = np.divide(sums, counts, out=np.full(len(sums), np.nan), where=counts > 0)
+        cells = {"run": name.removeprefix(JUDGED), "start": edges[:-1], "end": edges[1:], "judged": means}
+        parts.append(pd.DataFrame(cells))
+    return (
+        pd.concat(parts, ignore_index=True)
+        if parts
+        else pd.DataFrame(columns=["run", "start", "end", "judged"])
+    )
+
+
+def bin_edges(count: int) -> list[int]:
+    """Where the columns of a picture begin, and at the end `count`: one column for each of `count` queries,
+    or BINS of as equal a size as can be where they are too many."""
+    columns = count if count <= MOST_COLUMNS else BINS
+    return [round(count * column / columns) for column in range(columns + 1)] if count else [0]
+
+
+def _pandas(frame: pl.DataFrame) -> pd.DataFrame:
+    """The same as a pandas frame, without PyArrow; null becomes NaN."""
+    import pandas as pd
+
+    columns = {}
+    for name in frame.columns:
+        series = frame[name]
+        numeric = series.dtype.is_numeric()
+        columns[name] = series.to_numpy() if numeric and not series.null_count() else series.to_list()
+    table = pd.DataFrame(columns, columns=frame.columns)
+    floats = [name for name in frame.columns if frame[name].dtype.is_float()]
+    return table.astype(dict.fromkeys(floats, float))
