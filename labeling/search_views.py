@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.models import Queue
-from labeling.searching import add_found, query_named, search_for, search_of
+from labeling.searching import add_found, queries_of, query_named, search_for, search_of
 from pooling.access import JUDGES
 from pooling.problems import InputError
 from pooling.views.outcome import person
@@ -51,6 +51,7 @@ def search(request: HttpRequest, queue_id: int) -> HttpResponse:
                 )
     except InputError as error:
         context["problem"] = str(error)
+    context["queries"] = queries_of(queue)
     return render(request, "labeling/search.html", context)
 
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Max
+from django.db.models import Exists, Max, OuterRef
 
 from labeling.gold_questions import follow_gold_in
 from labeling.models import ImportedLabel, Item, Judgment, Queue, Verdict
@@ -30,9 +30,11 @@ from pooling.texts import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 NAME = "Further documents"
 EXCERPT = 400
+OFFERED = 1_000
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,13 @@ def query_named(collection: Collection, query_id: str) -> Query:
         problem = f"There is no query “{query_id}” in the collection."
         raise InputError(problem, fields={"query": problem})
     return query
+
+
+def queries_of(queue: Queue) -> QuerySet[Query]:
+    """The first queries of a queue, to choose from; others are found by their id."""
+    items = Item.objects.filter(queue=queue, query=OuterRef("pk")).exclude(order_key=0)
+    queries = Query.objects.filter(Exists(items), collection=queue.collection_id).only("external_id", "text")
+    return queries.order_by("external_id")[:OFFERED]
 
 
 def search_of(user: User, key: int | None) -> DocumentSearch | None:

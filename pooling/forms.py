@@ -185,6 +185,8 @@ class ExtensionForm(RunDepthsForm):
         others = runs_beside(pool)
         self.fields["runs"].queryset = others  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in others.only("pk")]
+        if not self.fields["runs"].initial:
+            self.fields["runs"].widget = forms.MultipleHiddenInput()
         self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
         self.show_depths()
 

@@ -91,6 +91,8 @@ def test_the_page_searches_and_adds(world: World, client: Client) -> None:
     for user, status in ((world.dan, 404), (world.vera, 403), (world.ben, 200)):
         client.force_login(user)
         assert client.get(address).status_code == status, user
+    offered = client.get(address).content.decode()
+    assert '<option value="q2" label="lost umbrella">' in offered
     asked = {"query": "q2", "words": "bus"}
     page = client.get(address, asked)
     assert page.context["result"].search.shown == 1

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.test import Client
 from rest_framework.test import APIClient
 
 from pooling.models import Collection, Pool, Run
@@ -134,6 +135,17 @@ def test_runs_that_bring_nothing_new_are_refused(world: World) -> None:
     with pytest.raises(InputError, match="Nothing is new: the first 2 documents of these runs are all in"):
         extend_pool(pool, runs=[import_run(world.collection, path)])
     assert Pool.objects.count() == 1
+
+
+def test_the_page_offers_no_runs_where_there_are_none(world: World, client: Client) -> None:
+    pool = world.build_pool(depth=1)
+    client.force_login(world.ada)
+    address = f"/collections/harbour/pools/{pool.pk}/extend/"
+    page = client.get(address).content.decode()
+    assert "Every run of the collection is in this pool." in page
+    assert "New runs" not in page
+    assert client.post(address, {"name": "deeper", "depth": "2", "strategy": "rrf"}).status_code == 302
+    assert Pool.objects.get(extends=pool).pair_count == 8
 
 
 def test_over_http_and_by_command(world: World) -> None:
