@@ -1,10 +1,10 @@
-"""The doors to reports and replays: whoever fetches through it has been asked for permission on the way."""
+"""The doors to what this stage keeps: whoever fetches through it has been asked for permission on the way."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.models import Replay, Report
+from evaluation.models import Canary, LatencyReport, Replay, Report
 from pooling.access import READERS, fetch, require_role
 
 if TYPE_CHECKING:
@@ -27,3 +27,19 @@ def replay_for(user: User | AnonymousUser, replay_id: int, roles: tuple[Role, ..
     replay = fetch(replays, pk=replay_id)
     require_role(user, replay.collection, roles)
     return replay
+
+
+def latency_report_for(
+    user: User | AnonymousUser, report_id: int, roles: tuple[Role, ...] = READERS
+) -> LatencyReport:
+    """Fetch a latency report and its collection for somebody with one of `roles`."""
+    report = fetch(LatencyReport.objects.select_related("collection", "created_by"), pk=report_id)
+    require_role(user, report.collection, roles)
+    return report
+
+
+def canary_for(user: User | AnonymousUser, canary_id: int, roles: tuple[Role, ...] = READERS) -> Canary:
+    """Fetch a canary, its collection and its release, for somebody with one of `roles`."""
+    canary = fetch(Canary.objects.select_related("collection", "release", "created_by"), pk=canary_id)
+    require_role(user, canary.collection, roles)
+    return canary

@@ -1,6 +1,20 @@
 """Stage 3 as a Django app."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from django.apps import AppConfig
+
+if TYPE_CHECKING:
+    from pooling.models import Run
+
+
+def hear_of_run(sender: object, run: Run, **more: object) -> None:
+    """Have a new run measured by the canaries."""
+    from evaluation.canaries import watch_run
+
+    watch_run(run)
 
 
 class EvaluationConfig(AppConfig):
@@ -8,5 +22,8 @@ class EvaluationConfig(AppConfig):
     verbose_name = "Evaluation"
 
     def ready(self) -> None:
-        """Make the work of this stage's jobs known to the background worker."""
-        from evaluation import campaigns, replays, reports  # noqa: F401
+        """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
+        from evaluation import alerts, campaigns, canaries, latency_reports, replays, reports  # noqa: F401
+        from pooling.signals import run_imported
+
+        run_imported.connect(hear_of_run, dispatch_uid="canaries")

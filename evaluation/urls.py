@@ -13,6 +13,7 @@ from evaluation import (
     pool_views,
     replay_api,
     replay_views,
+    retrieval_urls,
     views,
     where_api,
     where_views,
@@ -113,3 +114,6 @@ api_urlpatterns: list[URLPattern] = [
         name="api_pool_diagnostics",
     ),
 ]
+# Approximate indexes and canaries.
+urlpatterns += retrieval_urls.urlpatterns
+api_urlpatterns += retrieval_urls.api_urlpatterns

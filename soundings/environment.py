@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import os
 import warnings
 from typing import Any
@@ -20,6 +21,13 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         except ValueError:
             problem = f"{var} is “{os.environ.get(var, '')}”, which cannot be read as what it sets."
             raise ImproperlyConfigured(problem) from None
+
+    def networks(self, var: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
+        """The networks of a list such as 10.0.0.0/8,fd00::/8; none where it is not set."""
+        try:
+            return [ipaddress.ip_network(text.strip()) for text in self.list(var, default=[]) if text.strip()]
+        except ValueError as error:
+            raise ImproperlyConfigured(f"{var}: {error}; write for instance 10.0.0.0/8.") from None
 
     def mail(self, var: str) -> dict[str, Any]:
         """The mail server of a URL, as Django writes it."""

@@ -144,8 +144,8 @@ PRICE_PER_JUDGMENT = env.float("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
 CURRENCY = env.str("SOUNDINGS_CURRENCY", default="EUR")
 COST_OVERHEAD = env.float("SOUNDINGS_COST_OVERHEAD", default=0.0)
 
-# Servers of language models that pages may use, by base URL. The key of the environment belongs to the first and
-# is sent to no other. Prices are MODEL=INPUT/OUTPUT for a million tokens each.
+# Servers of language models that pages may use, by base URL. The key of the environment belongs to the first
+# and is sent to no other. Prices are MODEL=INPUT/OUTPUT for a million tokens each.
 LLM_SERVERS = env.list("SOUNDINGS_LLM_SERVERS", default=["https://api.openai.com/v1"])
 LLM_API_KEY = env.str("SOUNDINGS_OPENAI_API_KEY", default="") or env.str("OPENAI_API_KEY", default="")
 LLM_PRICES = env.list("SOUNDINGS_LLM_PRICES", default=[])
@@ -215,6 +215,9 @@ if SENDS_MAIL:
     globals().update(env.mail("SOUNDINGS_MAIL_URL"))
 EMAIL_TIMEOUT = 10  # seconds: a mail server that is away holds nobody's page up
 DEFAULT_FROM_EMAIL = env.str("SOUNDINGS_MAIL_FROM", default="soundings@localhost")
+
+# Webhooks of canaries go to public addresses, and into these networks.
+WEBHOOK_PRIVATE_NETWORKS = env.networks("SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS")
 
 # --- HTTP interface ---------------------------------------------------------------------------------------
 

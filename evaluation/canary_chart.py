@@ -1,0 +1,83 @@
+"""A canary over the runs imported in time, as a picture. No Django here.
+
+Altair is imported inside the functions, because it takes longer to load than a page may.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pooling.charting import DARK, LIGHT, finished
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+
+
+def canary_chart_size(families: int, *, narrow: bool = False) -> tuple[int, int]:
+    """Width and height of the picture of so many families, legend included."""
+    return (380, 360 + 23 * families) if narrow else (860, 400)
+
+
+def canary_over_time(
+    values: pd.DataFrame,
+    *,
+    threshold: float,
+    title: str,
+    dark: bool = False,
+    narrow: bool = False,
+) -> alt.LayerChart:
+    """A line for each family of runs over their import, with intervals, and the threshold as a dashed line.
+
+    values: run, family, at (time of import), mean, low, high, drop (whether it fell beyond noise): those are
+    ringed. Runs of one moment stand beside each other in the order of import, so that none hides another.
+    """
+    import altair as alt
+    import pandas as pd
+
+    theme = DARK if dark else LIGHT
+    families = list(dict.fromkeys(values["family"]))
+    colours = [theme.runs[number % len(theme.runs)] for number in range(len(families))]
+    marks = [SHAPES[number % len(SHAPES)] for number in range(len(families))]
+    legend = alt.Legend(
+        title=None,
+        orient="bottom" if narrow else "right",
+        columns=1,
+        labelLimit=280,
+        symbolLimit=0,
+        symbolOpacity=1,
+        symbolSize=90,
+    )
+    across = alt.X(
+        "at:T",
+        title="Imported",
+        axis=alt.Axis(tickCount=4 if narrow else 8, grid=False, labelOverlap="greedy"),
+        scale=alt.Scale(padding=24),
+    )
+    ends = [*values["mean"].dropna(), *values["low"].dropna(), *values["high"].dropna(), threshold]
+    bottom, top = math.floor(10 * min(ends) - 0.2) / 10, math.ceil(10 * max(ends) + 0.2) / 10
+    scale = alt.Scale(domain=[max(bottom, 0.0), min(top, 1.0)], nice=False)
+
+    def height(column: str) -> alt.Y:
+        return alt.Y(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".2f", tickCount=6))
+
+    colour = alt.Color("family:N", scale=alt.Scale(domain=families, range=colours), legend=legend)
+    shape = alt.Shape("family:N", scale=alt.Scale(domain=families, range=marks), legend=legend)
+    base = alt.Chart(values).encode(x=across, color=colour)
+    dropped = alt.Chart(values[values["drop"]]).encode(x=across, y=height("mean"))
+    line = alt.Chart(pd.DataFrame({"mean": [threshold], "name": [f"threshold {threshold:g}"]}))
+    ink = theme.runs[1]
+    layers = [
+        line.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=ink).encode(y=height("mean")),
+        line.mark_text(align="left", dx=4, dy=-8, fontSize=12, color=ink).encode(
+            x=alt.value(0), y=height("mean"), text="name:N"
+        ),
+        base.mark_line(strokeWidth=1.75).encode(y=height("mean")),
+        base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=height("low"), y2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(y=height("mean"), shape=shape),
+        dropped.mark_point(filled=False, size=330, strokeWidth=2.25, opacity=1, color=theme.ink),
+    ]
+    return finished(layers, canary_chart_size(len(families), narrow=narrow), theme)

@@ -1,0 +1,47 @@
+"""`canary SLUG list|check`: what the canaries say, for people and for continuous integration."""
+
+from __future__ import annotations
+
+import json
+import sys
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "List the canaries of a collection, or check a run against them: exit code 1 when one is below."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("action", choices=("list", "check"), help="what to do")
+        parser.add_argument("names", metavar="CANARY", nargs="*", help="only these canaries")
+        parser.add_argument("--run", metavar="RUN", help="the run to check (default: the newest)")
+        parser.add_argument("--format", choices=("table", "json"), default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Exit code 1 when a value is below its threshold."""
+        from evaluation.canary_checks import canaries_named, check_run
+        from evaluation.canary_page import described
+        from pooling.membership import collection_named
+
+        collection = collection_named(options["slug"])
+        chosen = canaries_named(collection, options["names"])
+        if options["action"] == "list":
+            if options["run"]:
+                raise ValueError("--run belongs to check; leave it out to list.")
+            rows = [described(canary, for_admin=True) for canary in chosen]
+            self._print(rows, options["format"], "{name}: {measure} ≥ {threshold:g}, {release}, tag “{tag}”")
+            return
+        rows = [found.to_dict() for found in check_run(collection, chosen, options["run"])]
+        self._print(rows, options["format"], "{sentence}")
+        if any(row["below"] for row in rows):
+            sys.exit(1)
+
+    def _print(self, rows: list[dict[str, Any]], form: str, line: str) -> None:
+        if form == "json":
+            self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
+            return
+        for row in rows:
+            self.stdout.write(line.format(**row))

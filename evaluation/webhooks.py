@@ -1,0 +1,199 @@
+"""Sending a message to somebody else's server: signed, bounded in time, and never into a private network.
+
+Where a name leads is looked at when the connection is made, and the connection goes to the very address that
+was looked at, so that a name cannot lead elsewhere a moment later. Redirects are not followed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import socket
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    import httpcore2
+
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+TRIES = 3
+PAUSES = (1.0, 5.0)  # seconds between one try and the next
+SECONDS = 10.0  # for connecting, for each write and for each read
+SIGNATURE, TIME = "X-Soundings-Signature", "X-Soundings-Time"
+NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+
+
+class RefusedAddressError(Exception):
+    """The receiver lies in a network that messages may not go to; the message says which."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Whether a message arrived, after how many tries, and what was answered or went wrong."""
+
+    sent: bool
+    tries: int
+    detail: str
+
+
+def problem_of(url: str) -> str | None:
+    """Why this cannot be the address of a webhook; None where it can."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "This is no address. Write for instance https://hooks.example.org/soundings."
+    if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
+        return "The address of a webhook begins with https:// or http:// and names a host."
+    if parts.username or parts.password:
+        return "The address holds a user name or password. Leave them out; messages are signed instead."
+    if any(ord(character) <= 32 or ord(character) > 126 for character in url):
+        return "The address holds a blank or a letter outside ASCII. Write it percent-encoded."
+    return None
+
+
+def host_of(url: str) -> str:
+    """The host of an address: what a log may show of it."""
+    return urlsplit(url).hostname or ""
+
+
+def refuse_private(host: str, addresses: Sequence[str], allowed: Sequence[Network]) -> None:
+    """`RefusedAddressError` when any of a host's addresses is not public and in none of `allowed`."""
+    for text in addresses:
+        address = ipaddress.ip_address(text.partition("%")[0])
+        inner = _inner(address)
+        if any(one in network for one in (address, inner) for network in allowed if _same(one, network)):
+            continue
+        if not inner.is_global or inner.is_multicast:
+            raise RefusedAddressError(
+                f"{host} leads to {text}, which is no public address. An administrator of the server can "
+                "allow its network with SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS."
+            )
+
+
+def _same(address: Address, network: Network) -> bool:
+    return address.version == network.version
+
+
+def _inner(address: Address) -> Address:
+    """The address of version 4 that one of version 6 carries, else the address."""
+    if isinstance(address, ipaddress.IPv4Address):
+        return address
+    if address in NAT64:
+        return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+    teredo = address.teredo
+    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)
+
+
+def signature(secret: str, stamp: str, body: bytes) -> str:
+    """`sha256=` and the HMAC of the time, a point and the body, in hexadecimal digits.
+
+    >>> signature("secret", "1", b"{}")[:15]
+    'sha256=1122767b'
+    """
+    digest = hmac.new(secret.encode(), f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
+    return f"sha256={digest}"
+
+
+def post_signed(
+    url: str,
+    body: bytes,
+    secret: str,
+    *,
+    headers: dict[str, str] | None = None,
+    allowed: Sequence[Network] = (),
+    pause: Callable[[float], None] = time.sleep,
+) -> Outcome:
+    """POST a JSON body, up to three times; what the server says beyond its status is not read.
+
+    Tried again after no answer, 429 and 5xx; any 2xx is a success, and everything else is final.
+    """
+    detail = ""
+    for number in range(1, TRIES + 1):
+        try:
+            status = _post(url, body, secret, headers or {}, allowed)
+        except RefusedAddressError as error:
+            return Outcome(False, number, str(error))
+        except Exception as error:
+            if not _is_of_the_network(error):
+                raise
+            detail = _in_words(error)
+        else:
+            detail = f"HTTP {status}"
+            if 200 <= status < 300:
+                return Outcome(True, number, detail)
+            if 300 <= status < 400:
+                return Outcome(
+                    False, number, f"{detail}: redirects are not followed; name the final address."
+                )
+            if status != 429 and status < 500:
+                return Outcome(False, number, detail)
+        if number < TRIES:
+            pause(PAUSES[number - 1])
+    return Outcome(False, TRIES, detail)
+
+
+def _post(url: str, body: bytes, secret: str, headers: dict[str, str], allowed: Sequence[Network]) -> int:
+    import httpcore2
+
+    stamp = str(int(time.time()))
+    sent = {
+        **headers,
+        "Content-Type": "application/json",
+        "User-Agent": "Soundings",
+        TIME: stamp,
+        SIGNATURE: signature(secret, stamp, body),
+        "Host": urlsplit(url).netloc,
+        "Content-Length": str(len(body)),
+    }
+    limits = dict.fromkeys(("connect", "read", "write", "pool"), SECONDS)
+    with (
+        httpcore2.ConnectionPool(network_backend=_backend(allowed)) as pool,
+        pool.stream(
+            "POST", url, headers=list(sent.items()), content=body, extensions={"timeout": limits}
+        ) as response,
+    ):
+        return int(response.status)
+
+
+def _backend(allowed: Sequence[Network]) -> httpcore2.NetworkBackend:
+    import httpcore2
+
+    class PublicNetworks(httpcore2.SyncBackend):
+        """Connects to public addresses only, and to the one it has looked at."""
+
+        def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
+            refuse_private(host, addresses, allowed)
+            return super().connect_tcp(addresses[0], port, *args, **options)
+
+        def connect_unix_socket(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+            raise RefusedAddressError("A socket of this machine is no receiver of messages.")
+
+    return PublicNetworks()
+
+
+def _is_of_the_network(error: Exception) -> bool:
+    import httpcore2
+
+    kinds = (httpcore2.NetworkError, httpcore2.TimeoutException, httpcore2.ProtocolError, OSError)
+    return isinstance(error, kinds)
+
+
+def _in_words(error: Exception) -> str:
+    import httpcore2
+
+    if isinstance(error, socket.gaierror):
+        return "The host's name is not known."
+    if isinstance(error, httpcore2.TimeoutException):
+        return f"No answer within {SECONDS:g} seconds."
+    if isinstance(error, httpcore2.ProtocolError):
+        return "What answered does not speak HTTP."
+    return f"No connection: {type(error).__name__}."

@@ -1,0 +1,6 @@
+"""What later stages may hear of this one, which knows nothing of them."""
+
+from django.dispatch import Signal
+
+# A run was stored, in the transaction that stores it; `run` is the row.
+run_imported = Signal()

@@ -1,0 +1,283 @@
+"""Canaries: what a new run is held against, what is told of it and to whom, once, and never of noise."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator
+
+import pytest
+from django.core import mail
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from evaluation import alerts as sending
+from evaluation.canaries import Alerts, change_alerts
+from evaluation.drops import family_of
+from evaluation.models import Canary, CanaryDelivery, CanaryValue
+from evaluation.webhooks import SIGNATURE, TIME, RefusedAddressError, problem_of, refuse_private, signature
+from pooling.models import Job, Run
+from pooling.problems import InputError
+from tests.evaluation.canary_cast import SECRET, Receiver, import_with_recall, make_canary, receiving
+from tests.world import World
+
+LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
+
+
+@pytest.fixture
+def receiver(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+    settings.WEBHOOK_PRIVATE_NETWORKS = LOOPBACK
+    monkeypatch.setattr(sending, "pause", lambda seconds: None)
+    with receiving() as received:
+        yield received
+
+
+def new_run(
+    world: World, capture: DjangoCaptureOnCommitCallbacks, name: str, whole: int, half: int = 0
+) -> Run:
+    """Import a run, and let the background do what it has to."""
+    with capture(execute=True):
+        return import_with_recall(world, name, whole, half)
+
+
+def canary_of(world: World, capture: DjangoCaptureOnCommitCallbacks, **alerts: object) -> Canary:
+    with capture(execute=True):
+        return make_canary(world, Alerts(**{"threshold": 0.7, **alerts}))  # type: ignore[arg-type]
+
+
+def test_a_fall_below_the_threshold_and_beyond_noise_is_told_once(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    canary = canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
+    new_run(world, capture, "dense-v1", 18)
+    assert receiver.bodies == []
+    run = new_run(world, capture, "dense-v2", 8)
+
+    (told,) = receiver.bodies
+    assert told["event"] == "alert"
+    assert told["reasons"] == ["below", "drop"]
+    assert (told["run"]["name"], told["run"]["family"]) == ("dense-v2", "dense")
+    assert told["value"]["mean"] == pytest.approx(0.4)
+    assert told["value"]["queries"] == 20
+    assert told["clear"] is True
+    assert told["change"]["run"] == "dense-v1"
+    assert told["change"]["difference"] == pytest.approx(-0.5)
+    assert told["change"]["high"] < 0
+    assert "below the threshold of 0.7; the whole interval is." in told["text"]
+    headers, body = receiver.raw[0]
+    assert headers[SIGNATURE] == signature(SECRET, headers[TIME], body)
+    # Measured again, it is known already.
+    with capture(execute=True):
+        sending.start_job(world.collection, "canaries", {"run": run.pk}, None)
+    assert len(receiver.bodies) == 1
+    assert CanaryValue.objects.filter(canary=canary).count() == 2
+    assert CanaryDelivery.objects.get().state == "sent"
+
+
+def test_a_drop_within_noise_is_not_told(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
+    new_run(world, capture, "dense-v1", 18)
+    new_run(world, capture, "dense-v2", 17, 1)  # one query of twenty lost one of its two documents
+
+    value = CanaryValue.objects.get(run__name="dense-v2")
+    assert value.difference == pytest.approx(-0.025)
+    assert value.difference_high == 0.0
+    assert (value.reasons, receiver.bodies) == ([], [])
+
+
+def test_a_value_that_stays_below_is_not_told_again_and_families_are_apart(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
+    new_run(world, capture, "sparse", 20)
+    for version in (1, 2):
+        new_run(world, capture, f"dense-v{version}", 10)
+
+    assert [told["run"]["name"] for told in receiver.bodies] == ["dense-v1"]
+    assert receiver.bodies[0]["change"] is None  # the sparse run is of another family
+
+
+def test_when_asked_for_only_a_clear_crossing_is_told(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    canary_of(world, capture, webhook_url=receiver.url, secret=SECRET, only_clear=True)
+    new_run(world, capture, "dense-v1", 13)  # 0.65, with an interval around 0.7
+    assert receiver.bodies == []
+    new_run(world, capture, "sparse-v1", 2)
+
+    assert [told["run"]["name"] for told in receiver.bodies] == ["sparse-v1"]
+
+
+def test_runs_that_were_there_before_are_measured_and_nobody_is_told(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    capture = django_capture_on_commit_callbacks
+    from tests.evaluation.canary_cast import make_queries
+
+    make_queries(world)
+    new_run(world, capture, "dense-v1", 18)
+    new_run(world, capture, "dense-v2", 8)
+    canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
+
+    assert [value.reasons for value in CanaryValue.objects.all()] == [[], ["below", "drop"]]
+    assert receiver.bodies == []
+
+
+@pytest.mark.parametrize(
+    ("answers", "tries", "state", "detail"),
+    [
+        ([500, 503, 204], 3, "sent", "HTTP 204"),
+        ([500], 3, "failed", "HTTP 500"),
+        ([429, 200], 2, "sent", "HTTP 200"),
+        ([404], 1, "failed", "HTTP 404"),
+        ([302], 1, "failed", "HTTP 302: redirects are not followed; name the final address."),
+    ],
+)
+def test_a_message_is_tried_three_times_where_that_may_help(
+    world: World,
+    receiver: Receiver,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+    answers: list[int],
+    tries: int,
+    state: str,
+    detail: str,
+) -> None:
+    receiver.answers[:] = answers
+    canary = canary_of(world, django_capture_on_commit_callbacks, webhook_url=receiver.url, secret=SECRET)
+    with django_capture_on_commit_callbacks(execute=True):
+        sending.tell(canary, None, world.ada)
+
+    sent = CanaryDelivery.objects.get()
+    assert (sent.tries, sent.state, sent.detail) == (tries, state, detail)
+    assert len(receiver.bodies) == tries
+    assert receiver.bodies[0]["event"] == "test"
+
+
+def test_a_failed_message_can_be_sent_again_and_one_that_arrived_cannot(
+    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    receiver.answers[:] = [400, 200]
+    capture = django_capture_on_commit_callbacks
+    canary = canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
+    with capture(execute=True):
+        (message,) = sending.tell(canary, None, world.ada)
+    with capture(execute=True):
+        sending.send_again(message, world.ada)
+    message.refresh_from_db()
+    assert (message.state, message.tries) == ("sent", 2)
+    with pytest.raises(InputError, match="has arrived"):
+        sending.send_again(message, world.ada)
+
+
+def test_private_addresses_are_refused_by_default(
+    world: World,
+    receiver: Receiver,
+    settings: Settings,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.WEBHOOK_PRIVATE_NETWORKS = []
+    url = receiver.url.replace("127.0.0.1", "localhost")  # looked up when it is sent
+    canary = canary_of(world, django_capture_on_commit_callbacks, webhook_url=url, secret=SECRET)
+    with django_capture_on_commit_callbacks(execute=True):
+        sending.tell(canary, None, world.ada)
+
+    sent = CanaryDelivery.objects.get()
+    assert (sent.state, sent.tries, receiver.bodies) == ("failed", 1, [])
+    assert "no public address" in sent.detail
+    assert "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS" in sent.detail
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "10.0.0.1",
+        "127.0.0.1",
+        "169.254.169.254",
+        "100.64.0.1",
+        "0.0.0.0",
+        "224.0.0.1",
+        "::1",
+        "fe80::1%eth0",
+        "fd00::1",
+        "::ffff:10.0.0.1",
+        "64:ff9b::a00:1",
+        "2002:a00:1::",
+    ],
+)
+def test_no_address_leads_into_a_private_network(address: str) -> None:
+    with pytest.raises(RefusedAddressError):
+        refuse_private("host", ["8.8.8.8", address], LOOPBACK[1:])
+    refuse_private("host", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"], [])
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["ftp://host/", "http://", "https://user:word@host/", "http://host:0/", "http://host:x/", "http://h/ä b"],
+)
+def test_what_is_no_address_of_a_webhook_is_refused(url: str) -> None:
+    assert problem_of(url)
+
+
+def test_mail_goes_out_where_there_is_a_mail_server(
+    world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
+) -> None:
+    settings.SENDS_MAIL = True
+    capture = django_capture_on_commit_callbacks
+    canary_of(world, capture, mail_to=["ops@example.org"])
+    new_run(world, capture, "dense", 2)
+
+    (letter,) = mail.outbox
+    assert letter.to == ["ops@example.org"]
+    assert letter.subject == "Harbour: dense on canary “nightly”"
+    assert "recall@2 is 0.100" in letter.body
+    settings.SENDS_MAIL = False
+    new_run(world, capture, "sparse", 2)
+    assert "SOUNDINGS_MAIL_URL" in CanaryDelivery.objects.first().detail  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("options", "alerts", "field"),
+    [
+        ({"measure": "recall"}, {}, "measure"),
+        ({"measure": "ndgc@3"}, {}, "measure"),
+        ({"tag": "rare"}, {}, "tag"),
+        ({"release": "none"}, {}, "release"),
+        ({"confidence": 1.0}, {}, "confidence"),
+        ({}, {"threshold": 1.5}, "threshold"),
+        ({}, {"webhook_url": "ftp://host/"}, "webhook_url"),
+        ({}, {"webhook_url": "https://host/"}, "secret"),
+        ({}, {"webhook_url": "https://host/", "secret": "short"}, "secret"),
+        ({}, {"mail_to": ["nobody"]}, "mail_to"),
+        ({"name": "nightly"}, {}, "name"),
+    ],
+)
+def test_what_cannot_be_watched_is_refused_with_its_field(
+    world: World, options: dict[str, object], alerts: dict[str, object], field: str
+) -> None:
+    make_canary(world)
+    with pytest.raises(InputError) as error:
+        make_canary(world, Alerts(**{"threshold": 0.7, **alerts}), **{"name": "other", **options})  # type: ignore[arg-type]
+    assert list(error.value.fields) == [field]
+    assert Canary.objects.count() == 1
+
+
+def test_the_secret_is_stored_encrypted_and_stays_when_none_is_given(world: World) -> None:
+    canary = make_canary(world, Alerts(0.7, webhook_url="https://example.org/hook", secret=SECRET))
+    change_alerts(canary, Alerts(0.5, webhook_url="https://example.org/other"), world.ada)
+    canary.refresh_from_db()
+
+    from pooling.secrets import unseal
+
+    assert SECRET not in canary.sealed_secret
+    assert unseal(canary.sealed_secret) == SECRET
+    told = [*Job.objects.values_list("arguments", "detail"), *world.collection.admin_actions.values_list()]
+    assert SECRET not in repr(told)
+
+
+def test_runs_of_one_family_differ_by_their_version() -> None:
+    names = ["dense-v2", "dense_2026-11-20", "dense.3", "bm25", "bm25-v3", "e5-base", "42"]
+    assert [family_of(name) for name in names] == ["dense", "dense", "dense", "bm25", "bm25", "e5-base", "42"]

@@ -1,0 +1,178 @@
+"""The pages, the HTTP interface and the command of canaries: who may see what, and what stands there."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
+
+from evaluation.canaries import Alerts
+from evaluation.models import Canary, CanaryDelivery
+from tests.evaluation.canary_cast import SECRET, import_with_recall, make_canary, make_queries
+from tests.world import World
+
+LIST = "/collections/harbour/canaries/"
+API = "/api/collections/harbour/canaries/"
+HOOK = "https://hooks.example.org/canary"
+
+
+@pytest.fixture
+def canary(world: World, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks) -> Canary:
+    """A canary with two runs of one family: the second fell below the threshold, beyond noise."""
+    with django_capture_on_commit_callbacks(execute=True):
+        make_queries(world)
+        import_with_recall(world, "dense-v1", 18)
+        import_with_recall(world, "dense-v2", 8)
+        made = make_canary(world, Alerts(0.7, webhook_url=HOOK, secret=SECRET, mail_to=["ops@example.org"]))
+    message = {"channel": "webhook", "receiver": "hooks.example.org", "state": "failed"}
+    CanaryDelivery.objects.create(canary=made, **message)
+    return made
+
+
+def text_of(client: Client, address: str) -> str:
+    response = client.get(address)
+    assert response.status_code == 200, address
+    return response.content.decode()
+
+
+def test_members_see_the_values_and_admins_alone_who_hears_of_them(
+    world: World, client: Client, canary: Canary
+) -> None:
+    pages = [LIST, canary.get_absolute_url(), reverse("canary_chart", args=[canary.pk, "light"])]
+    pages += [reverse("canary_download", args=[canary.pk, form]) for form in ("csv", "json", "png")]
+    for page in (*pages, API, f"/api/canaries/{canary.pk}/"):
+        client.logout()
+        assert client.get(page).status_code in (302, 401, 403)
+        for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+            client.force_login(user)
+            response = client.get(page)
+            assert response.status_code == status, (page, user)
+            told = response.content.decode(errors="replace")
+            assert SECRET not in told
+            assert user == world.ada or ("example.org" not in told), page
+    client.force_login(world.ada)
+    shown = text_of(client, canary.get_absolute_url())
+    assert HOOK in shown
+    assert "hooks.example.org" in shown
+    assert SECRET not in text_of(client, reverse("canary_edit", args=[canary.pk]))
+
+
+def test_only_admins_change_anything(world: World, client: Client, canary: Canary) -> None:
+    message = CanaryDelivery.objects.get()
+    changing = [
+        f"{LIST}new/",
+        *(reverse(f"canary_{act}", args=[canary.pk]) for act in ("edit", "test", "delete")),
+        reverse("delivery_again", args=[canary.pk, message.pk]),
+        API,
+    ]
+    for page in changing:
+        for user, status in ((world.dan, 404), (world.ben, 403), (world.vera, 403)):
+            client.force_login(user)
+            assert client.post(page).status_code == status, (page, user)
+    assert (Canary.objects.count(), CanaryDelivery.objects.count()) == (1, 1)
+
+
+def test_the_page_marks_what_fell_and_says_what_chance_would_mark(
+    world: World, client: Client, canary: Canary
+) -> None:
+    client.force_login(world.vera)
+    shown = text_of(client, canary.get_absolute_url())
+
+    assert "The newest run, dense-v2, has recall@2 0.400" in shown
+    assert "below, clearly" in shown
+    assert "fell beyond noise" in shown
+    assert "-0.500" in shown
+    assert "first of dense" in shown
+    assert "Of 1 such comparison, about 0.0 would be marked" in shown
+    assert "below, clearly" in text_of(client, LIST)
+
+
+def test_the_list_takes_the_same_queries_however_many_there_are(
+    world: World, client: Client, canary: Canary, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    for name in ("a", "b", "c"):
+        make_canary(world, name=name)
+    client.force_login(world.vera)
+    with django_assert_max_num_queries(11):
+        text_of(client, LIST)
+    with django_assert_max_num_queries(11):
+        text_of(client, canary.get_absolute_url())
+
+
+def test_a_canary_is_made_changed_and_removed_by_forms(world: World, client: Client) -> None:
+    make_queries(world)
+    client.force_login(world.ada)
+    release = world.collection.releases.get()
+    form = {
+        "name": "nightly",
+        "release": release.pk,
+        "tag": "canary",
+        "measure": "recall@2",
+        "threshold": "0.7",
+        "confidence": "0.95",
+        "webhook_url": HOOK,
+        "secret": "",
+        "mail_to": "ops@example.org, me@example.org",
+    }
+    refused = client.post(f"{LIST}new/", form).content.decode()
+    assert "A webhook needs a secret" in refused
+    made = client.post(f"{LIST}new/", {**form, "secret": SECRET}, follow=True).content.decode()
+    assert "is watched" in made
+    canary = Canary.objects.get()
+    assert canary.mail_to == ["ops@example.org", "me@example.org"]
+    assert canary.site == "http://testserver/"
+    changed = client.post(
+        reverse("canary_edit", args=[canary.pk]), {"threshold": "0.5", "webhook_url": HOOK}, follow=True
+    )
+    assert "threshold 0.5" in changed.content.decode()
+    client.post(reverse("canary_delete", args=[canary.pk]))
+    assert not Canary.objects.exists()
+
+
+def test_canaries_over_http(world: World, client: Client, canary: Canary) -> None:
+    client.force_login(world.ada)
+    body = {"name": "all", "measure": "recall@1", "threshold": 0.3, "webhook_url": HOOK, "secret": SECRET}
+    made = client.post(API, body, content_type="application/json")
+    assert made.status_code == 201
+    assert made.json()["webhook_url"] == HOOK
+    assert "secret" not in made.json()
+    refused = client.post(API, {**body, "name": "x", "measure": "recall"}, content_type="application/json")
+    assert (refused.status_code, list(refused.json()["fields"])) == (400, ["measure"])
+    assert client.post(API, body, content_type="application/json").status_code == 409
+    client.force_login(world.vera)
+    read: dict[str, Any] = client.get(f"/api/canaries/{canary.pk}/").json()
+    assert [value["run"] for value in read["values"]] == ["dense-v1", "dense-v2"]
+    assert (read["values"][1]["below"], read["values"][1]["drop"]) == (True, True)
+    assert "webhook_url" not in read
+
+
+def checked(*arguments: str) -> tuple[int, str]:
+    out = io.StringIO()
+    try:
+        call_command("canary", "harbour", *arguments, stdout=out)
+    except SystemExit as stop:
+        return int(str(stop.code)), out.getvalue()
+    return 0, out.getvalue()
+
+
+def test_the_command_ends_with_1_when_a_run_is_below(world: World, canary: Canary) -> None:
+    code, said = checked("check")
+    assert code == 1
+    assert said.startswith("nightly: dense-v2 has recall@2 0.400 [")
+    assert "over 20 queries, below 0.7. It fell beyond noise since dense-v1 (-0.500)." in said
+    code, said = checked("check", "nightly", "--run", "dense-v1", "--format", "json")
+    assert (code, json.loads(said)[0]["mean"]) == (0, 0.9)
+    assert checked("list")[1] == "nightly: recall@2 ≥ 0.7, canaries, tag “canary”\n"
+    for wrong, sentence in (
+        (["check", "daily"], "There is no canary “daily”"),
+        (["check", "--run", "sparse"], "There is no run “sparse”"),
+        (["list", "--run", "dense-v1"], "--run belongs to check"),
+    ):
+        with pytest.raises(CommandError, match=sentence):
+            call_command("canary", "harbour", *wrong)
