@@ -25,33 +25,31 @@ from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from django.db import connection, transaction
-from django.db.models import Count, Q, Sum
+from django.db import transaction
+from django.db.models import Count, F, Q, Sum
 from django.utils import timezone
 
 from labeling.models import Item, QueryPlan, Queue, Selection
-from labeling.ordering import STRETCH_KEYS, Candidate, drawn_queries, fingerprint, shown_order
-from labeling.query_state import HELD_BACK, QueryState, key_of, known_before, read_state
+from labeling.ordering import drawn_queries, fingerprint
+from labeling.placing import fixed_batches, place_items
+from labeling.query_state import QueryState, known_before, read_state
 from labeling.stopping import is_stopped, look_at_all, look_at_query
 from pooling.budget_rules import BATCH
+from pooling.jobs import start_job
 from pooling.models import Document, PoolEntry, Query
 
 if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
     from labeling.live_options import LiveOptions
     from labeling.planning import Known, Planner
     from pooling.jobs import Report
 
 logger = logging.getLogger(__name__)
 
-#: So many queries are finished within one request when all of them stop at once.
+#: So many queries are finished within one request when all of them stop at once; a job does the others, and
+#: where no worker takes it, as many more with each time that a query is ordered anew.
 AT_ONCE = 25
-MOVES = 1000
-#: A place in a batch behind all that were planned for it.
-LATE = STRETCH_KEYS - 1
-MOVE = """
-UPDATE labeling_item SET order_key = moved.column2, second_key = moved.column3
-FROM (VALUES {rows}) AS moved WHERE labeling_item.id = moved.column1
-"""
 SETTLED = (Item.State.DONE, Item.State.ADJUDICATION)
 DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
 
@@ -155,12 +153,41 @@ def _follow(queue: Queue, query: int, now: datetime) -> None:
     if selection.budget_rule == Selection.Rule.GREEDY:
         people = queue.bookmarks.count()
         _grant(queue, selection, (people + 1) * BATCH, now)
-    if look_at_all(selection):
-        logger.info("queue %s stops by what its audit shows", queue.pk)
+    stops_now = look_at_all(selection)
     if is_stopped(selection):
-        running = selection.plans.exclude(finished_by__in=DECIDED).select_related("query")
-        for other in running.order_by("place")[:AT_ONCE]:
-            _order(selection, other, now=now)
+        _stop_next(selection, now)
+    if stops_now:
+        logger.info("queue %s stops by what its audit shows", queue.pk)
+        if to_be_stopped(selection).exists():
+            start_job(queue.collection, "finish", {"queue": queue.pk}, None)
+
+
+def finish_stopped(queue: Queue, report: Report, *, now: datetime | None = None) -> int:
+    """Finish the queries that a bound over all of them has stopped, some in each transaction, so that nobody
+    who judges waits for long; returns how many."""
+    now = now or timezone.now()
+    total, finished = to_be_stopped(queue.selection).count(), 0
+    while True:
+        with transaction.atomic():
+            count = _stop_next(_locked(queue), now)
+        if not count:
+            return finished
+        finished += count
+        report(min(1.0, finished / max(total, 1)), f"{finished:,} of {total:,} queries finished.")
+
+
+def to_be_stopped(selection: Selection) -> QuerySet[QueryPlan]:
+    """The queries that a bound over all of them has stopped and that still have something to hand out."""
+    if not is_stopped(selection):
+        return selection.plans.none()
+    return selection.plans.filter(finished_by="", spent__lt=F("budget"))
+
+
+def _stop_next(selection: Selection, now: datetime) -> int:
+    plans = list(to_be_stopped(selection).select_related("query").order_by("place")[:AT_ONCE])
+    for plan in plans:
+        _order(selection, plan, now=now)
+    return len(plans)
 
 
 def _locked(queue: Queue) -> Selection:
@@ -200,11 +227,11 @@ def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None
         stopped = look_at_query(selection, plan, planner.remainder(known, state.unanswered))
         # Where everything is handed out already, nothing is left to be stopped.
         if (stopped or is_stopped(selection)) and plan.spent < plan.budget:
-            _stop(plan, planner, known, QueryPlan.Finish.BOUND, now)
+            _stop(selection, plan, planner, known, QueryPlan.Finish.BOUND, now)
     if plan.finished_by not in DECIDED:
         batches = planner.batches(_known(plan, state), plan.budget, BATCH)
         plan.ahead = [[one.handed, one.reached, one.joined] for one in batches]
-    _move(selection, plan, state)
+    place_items(selection, plan, state)
     _teach(selection, plan, planner.lesson())
     _settle_finish(selection, plan, state, now)
     plan.save()
@@ -220,9 +247,9 @@ def stop_by_hand(queue: Queue, plans: Collection[int], now: datetime) -> int:
             state = read_state(queue, plan.query_id)
             _fix(plan, state.last_batch(selection.query_count))
             planner = _planner(selection, plan, state)
-            _stop(plan, planner, _known(plan, state), QueryPlan.Finish.HAND, now)
+            _stop(selection, plan, planner, _known(plan, state), QueryPlan.Finish.HAND, now)
             _count(plan, state)
-            _move(selection, plan, state)
+            place_items(selection, plan, state)
             plan.save()
         return len(running)
 
@@ -271,15 +298,18 @@ def _count(plan: QueryPlan, state: QueryState) -> None:
     plan.judged = state.judged
     ours = [row for row in state.items.values() if row.pk in state.touched and row.state in SETTLED]
     plan.settled = len(ours)
-    plan.found = sum(state.labels.get(document, False) for document in _fixed(plan))
+    plan.found = sum(state.labels.get(document, False) for document in fixed_batches(plan))
     last = [state.labels[document] for document, batch in plan.reached if batch and document in state.labels]
     plan.recent = (sum(last[-BATCH:]) + 1) / (len(last[-BATCH:]) + 2)
 
 
-def _stop(plan: QueryPlan, planner: Planner, known: Known, by: str, now: datetime | None) -> None:
-    """Finish a query by decision. Where its audit has been looked at, documents are drawn anew beyond it."""
+def _stop(
+    selection: Selection, plan: QueryPlan, planner: Planner, known: Known, by: str, now: datetime | None
+) -> None:
+    """Finish a query by decision. Where its audit has been looked at, by itself or with all others, documents
+    are drawn anew beyond it."""
     plan.finished_by, plan.finished_at, plan.ahead = by, now or timezone.now(), []
-    if not plan.looks:
+    if not (plan.looks or selection.looks):
         return
     left = sum(document not in set(known.reached) for document in known.drawn)
     fresh = planner.drawn_anew(known, max(1, left))
@@ -295,7 +325,7 @@ def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now
     """Whether a query that nobody stopped is at its end, and by what; undone when items open again."""
     if plan.finished_by in DECIDED:
         return
-    fixed = _fixed(plan)
+    fixed = fixed_batches(plan)
     waits = any(
         row.state == Item.State.OPEN and row.document in fixed for row in state.items.values()
     ) or any(handed for handed, _, _ in plan.ahead)
@@ -308,12 +338,6 @@ def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now
         plan.finished_at = now or timezone.now()
 
 
-def _fixed(plan: QueryPlan) -> dict[int, int]:
-    """The documents of batches that do not change any more, with the batch of each."""
-    handed = {document: batch for document, batch, _ in plan.drawn}
-    return dict(plan.reached) | handed
-
-
 def _teach(selection: Selection, plan: QueryPlan, lesson: bytes) -> None:
     from labeling.planning import summed
 
@@ -322,60 +346,6 @@ def _teach(selection: Selection, plan: QueryPlan, lesson: bytes) -> None:
     selection.lessons = summed(bytes(selection.lessons), less=bytes(plan.lesson), more=lesson)
     plan.lesson = lesson
     selection.save(update_fields=["lessons"])
-
-
-def _move(selection: Selection, plan: QueryPlan, state: QueryState) -> None:
-    """Store the keys of what lies ahead, and hold back what does not any more."""
-    keys: dict[int, tuple[int, int]] = {}
-    for batch, (handed, _, _) in enumerate(plan.ahead, start=plan.begun + 1):
-        keys |= _shown(selection, plan, state, batch, handed)
-    fixed = _fixed(plan)
-    rows = []
-    for document, row in state.items.items():
-        if document in keys:
-            wanted = keys[document]
-        elif document in fixed:
-            if row.order_key > 0 or row.state != Item.State.OPEN:
-                continue
-            # Settled elsewhere when it was reached, and open again: it comes with the others of its batch.
-            place = key_of(max(fixed[document], 1), plan.place, selection.query_count, LATE)
-            wanted = (place, place)
-        else:
-            wanted = (HELD_BACK, HELD_BACK)
-        second = wanted[1] if selection.queue.bounds[1] > 1 else None
-        is_ours = row.pk in state.movable or row.state != Item.State.OPEN
-        if is_ours and (row.order_key, row.second_key) != (wanted[0], second):
-            rows.append(f"({row.pk}, {wanted[0]}, CAST({'NULL' if second is None else second} AS bigint))")
-    with connection.cursor() as cursor:
-        for first in range(0, len(rows), MOVES):
-            cursor.execute(MOVE.format(rows=", ".join(rows[first : first + MOVES])))
-
-
-def _shown(
-    selection: Selection, plan: QueryPlan, state: QueryState, batch: int, handed: list[int]
-) -> dict[int, tuple[int, int]]:
-    """The two order keys of each document of a batch."""
-    names = {entry.document: entry.document_id for entry in state.entries}
-    pairs = [
-        Candidate(
-            plan.query.external_id,
-            names[document],
-            state.positions[document],
-            str(plan.alike.get(str(document), "")).encode(),
-        )
-        for document in handed
-    ]
-    count, seed = selection.query_count, selection.queue.seed
-    first = {index: place for place, index in enumerate(shown_order(pairs, seed))}
-    other_place = (plan.place + count // 2) % count
-    second = {index: place for place, index in enumerate(shown_order(pairs, seed, opinion=2))}
-    return {
-        document: (
-            key_of(batch, plan.place, count, first[index]),
-            key_of(batch, other_place, count, second[index]),
-        )
-        for index, document in enumerate(handed)
-    }
 
 
 def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> int:

@@ -8,5 +8,12 @@ class LabelingConfig(AppConfig):
     verbose_name = "Labeling"
 
     def ready(self) -> None:
-        """Register for the worker what it does: imports, opening and changing of queues, pre-labels."""
-        from labeling import gold_import, label_import, opening, prelabel_jobs, redundancy  # noqa: F401
+        """Register what the worker does: imports, opening, changing and finishing of queues, pre-labels."""
+        from labeling import (  # noqa: F401
+            finishing,
+            gold_import,
+            label_import,
+            opening,
+            prelabel_jobs,
+            redundancy,
+        )

@@ -1,15 +1,17 @@
-"""Finishing queries of an adaptive queue by hand."""
+"""Finishing queries of an adaptive queue: by hand, or many at once that a bound has stopped."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.utils import timezone
 
-from labeling.adaptive import stop_by_hand
+from labeling.adaptive import finish_stopped, stop_by_hand
 from labeling.models import QueryPlan, Queue
+from pooling.jobs import Report, job_kind
+from pooling.models import Job
 from pooling.problems import InputError
 from pooling.trail import record_action
 
@@ -37,3 +39,18 @@ def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User 
         if finished:
             record_action(queue.collection, by, "queries finished", queue.name, queries=finished)
     return finished
+
+
+@job_kind("finish", can_be_cancelled=False)
+def _finish_in_background(job: Job, report: Report) -> dict[str, Any]:
+    queue = job.collection.queues.select_related("collection", "pool", "selection").get(
+        pk=job.arguments["queue"]
+    )
+    finished = finish_stopped(queue, report)
+    return {
+        "id": queue.pk,
+        "name": queue.name,
+        "finished": finished,
+        "detail": f"Queue “{queue.name}” has stopped by its audit: {finished:,} more queries are finished.",
+        "url": queue.get_absolute_url(),
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from benchmarks.bench_bounds import rates
@@ -14,7 +16,7 @@ from labeling.models import QueryPlan, Queue, Selection
 from labeling.qrels import read_release, release_qrels
 from labeling.queues import claim
 from labeling.selection_report import selection_of, sentence
-from pooling.models import Query
+from pooling.models import Job, Query
 from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_live_queue
 from tests.world import World
@@ -95,6 +97,44 @@ def test_a_bound_over_the_queue_stops_all_queries_at_one_look(world: World) -> N
     by = set(selection.plans.values_list("finished_by", flat=True))
     assert "bound" in by
     assert by <= {"bound", "pool"}
+    # The look has used up the audit of every query: estimates rest on what is drawn anew.
+    for plan in selection.plans.filter(finished_by="bound"):
+        assert (plan.draw, plan.fresh >= 1) == (2, True)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_a_job_finishes_at_once_all_queries_that_one_request_does_not(
+    world: World, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
+) -> None:
+    monkeypatch.setattr(adaptive, "AT_ONCE", 1)
+    live = LiveOptions(stop_missing=0.9, stop_looks=1, stop_over="queue")
+    queue = make_live_queue(world, queries=3, documents=8, audit_share=0.5, live=live)
+    selection = Selection.objects.get(queue=queue)
+    # The first query is at its budget: nothing of it is left to stop, and it is in nobody's way.
+    first = selection.plans.order_by("place").first()
+    selection.plans.filter(pk=first.pk).update(budget=2)
+    while not adaptive.is_stopped(selection):
+        with django_capture_on_commit_callbacks(execute=True):
+            assert judge_all(queue, world, most=1)
+        selection.refresh_from_db()
+    others = selection.plans.exclude(pk=first.pk)
+    assert set(others.values_list("finished_by", flat=True)) == {"bound"}
+    job = Job.objects.get(kind="finish")
+    assert (job.state, job.result["finished"]) == ("done", 1)
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("small_batches")
+def test_a_query_finished_by_hand_after_a_look_at_all_queries_draws_anew_too(world: World) -> None:
+    live = LiveOptions(stop_missing=0.01, stop_looks=1, stop_over="queue")
+    queue = make_live_queue(world, queries=2, documents=6, audit_share=0.5, live=live)
+    judge_all(queue, world, most=6)
+    assert Selection.objects.get(queue=queue).looks
+    finish_queries(queue, None)
+    plans = QueryPlan.objects.filter(selection=queue.pk, finished_by="hand", spent__lt=6)
+    assert plans
+    assert {plan.draw for plan in plans} == {2}
 
 
 @pytest.mark.django_db
