@@ -48,6 +48,7 @@ PURE = (
     "labeling/agreement.py",
     "labeling/anchoring.py",
     "labeling/prelabel_quality.py",
+    "labeling/relevance_model.py",
     "labeling/shares.py",
     "labeling/verification.py",
     "labeling/consensus.py",
