@@ -7,15 +7,21 @@ knows of them; one that a kill left without its number is found again by the lab
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
-from asgiref.sync import sync_to_async
-
-from labeling.prelabel_running import BUDGET, CANCEL, PAUSE, STOP, TURN, Pass, with_answer
-from labeling.prelabel_storing import store_outcomes
+from labeling.prelabel_running import (
+    BUDGET,
+    CANCEL,
+    MOST_ATTEMPTS,
+    PAUSE,
+    STOP,
+    TURN,
+    Pass,
+    with_answer,
+)
 from labeling.prelabel_work import Outcome, Pair, Question
 from labeling.prelabels import (
     ModelError,
@@ -37,20 +43,24 @@ class BatchPass(Pass):
     """One turn of such a pass: what is done is fetched, or what is left is handed in."""
 
     _waiting: dict[str, tuple[str, list[Pair]]] = field(default_factory=dict)
+    _is_short: bool = False  # the budget kept something out
+    _took: int = 0  # results
+    _paid: Decimal = Decimal(0)  # for those of the batch that is being read
 
     async def _ask_everything(self) -> None:
         try:
             self._batches: list[dict[str, Any]] = list(self.job.batches)
             self.budget.set_aside += sum((Decimal(one["at_most"]) for one in self._batches), Decimal(0))
             # One in the ordinary way: a wrong key or name is known at once, and what the server takes.
-            if not self.job.dialect and not await self._ask_next():
+            if not (self._batches or self.job.dialect or await self._ask_next()):
                 return
             is_new = not self._batches
             await (self._hand_in_everything() if is_new else self._read_everything())
             while self._batches and not self.ending.word:
                 if not await self._fetch_ended():
                     break
-        except StopError as error:
+        except ModelError as error:
+            # What was handed in stands in the row, and is found again.
             self.stop(STOP, error.detail)
         finally:
             self._finished.set()
@@ -68,6 +78,7 @@ class BatchPass(Pass):
             if not self.budget.reserve(cost):
                 if not self.budget.set_aside:
                     self.stop(BUDGET)
+                self._is_short = True
                 break
             if len(lines) == MOST_REQUESTS or size + len(line) > MOST_BYTES:
                 await self._hand_in(lines, at_most)
@@ -97,11 +108,11 @@ class BatchPass(Pass):
         """Take what has been answered; False when all that is left is to wait for another turn."""
         for batch in list(self._batches):
             if batch["id"] is None:
-                batch["id"] = await self.client.find_batch(self._label(batch))
+                batch["id"] = await self._patiently(self.client.find_batch, self._label(batch))
                 if batch["id"] is None:  # the server never heard of it
                     await self._drop(batch)
                     continue
-            state, results = await self.client.fetch_batch(batch["id"])
+            state, results = await self._patiently(self.client.fetch_batch, batch["id"])
             for result in results:
                 self._take_result(result)
             if state == "failed" and not results:
@@ -113,9 +124,9 @@ class BatchPass(Pass):
             if state in ("completed", "failed", "expired", "cancelled"):
                 await self._drop(batch)
         if not self._batches:
-            # What the budget kept out of the first round, or failed to be handed in, is for another.
-            if not self.ending.word and self._waiting:
-                self.stop(TURN)
+            # What the budget kept out, or what has to be asked in other words, is for another round.
+            if not self.ending.word and (self._waiting or self._is_short):
+                self.stop(*((TURN,) if self._took else (STOP, "The server's batches bring no answers.")))
             return False
         if self.seconds is not None:
             self.stop(TURN)
@@ -131,6 +142,7 @@ class BatchPass(Pass):
         if key not in self._waiting:
             return  # stored already, or the text has changed since
         text_hash, pairs = self._waiting.pop(key)
+        self._took += 1
         self._asked.pop(key, None)
         outcome = Outcome(key, text_hash, pairs, attempts=1)
         response = result.get("response") or {}
@@ -151,7 +163,17 @@ class BatchPass(Pass):
                 input_tokens=answer.input_tokens or 0,
                 output_tokens=answer.output_tokens or 0,
             )
+            self._paid += paid.cost
             self._keep(with_answer(paid, self.prompt.name, answer))
+
+    async def _patiently(self, call: Callable[[Any], Awaitable[Any]], argument: Any) -> Any:
+        """A call that may be repeated, as often as a question is."""
+        for attempt in range(1, MOST_ATTEMPTS):
+            try:
+                return await call(argument)
+            except PassingError as error:
+                await self._wait(attempt, error.wait)
+        return await call(argument)
 
     def _problem(self, response: dict[str, Any]) -> ModelError:
         return read_problem(
@@ -165,17 +187,14 @@ class BatchPass(Pass):
         )
 
     async def _drop(self, batch: dict[str, Any]) -> None:
-        """Forget a batch, in the transaction that stores its answers."""
-        fresh, self._fresh = self._fresh, []
-        at_most = Decimal(batch["at_most"])
-        self.budget.settle(at_most, sum((outcome.cost for outcome in fresh), Decimal(0)))
+        """Forget a batch, in the transaction that stores its answers at the latest."""
+        cost, self._paid = self._paid, Decimal(0)
+        self.budget.settle(Decimal(batch["at_most"]), cost)
         self._batches.remove(batch)
-        await self._note(fresh)
+        await self._note()
 
-    async def _note(self, outcomes: Sequence[Outcome] = ()) -> None:
-        facts = {"batches": list(self._batches), "request_count": self.requests}
-        store = sync_to_async(store_outcomes)
-        await store(self.job, outcomes, offset=self.journal.offset, **facts)
+    async def _note(self) -> None:
+        await self._store(batches=list(self._batches))
 
     def _label(self, batch: dict[str, Any]) -> dict[str, str]:
         return {"soundings": f"pass {self.job.pk}, part {batch['part']}"}

@@ -38,6 +38,8 @@ class Journal:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
         self.offset = os.fstat(self._file).st_size
+        if self.offset:
+            self._write(b"\n")  # a last line may have been cut off
 
     def sent(self, key: str, at_most: Decimal) -> None:
         """A request is about to be sent."""
@@ -62,7 +64,9 @@ class Journal:
             self._path.unlink(missing_ok=True)
 
     def _append(self, line: dict[str, Any]) -> None:
-        data = json.dumps(line, separators=(",", ":")).encode() + b"\n"
+        self._write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
+
+    def _write(self, data: bytes) -> None:
         while data:
             written = os.write(self._file, data)
             self.offset += written

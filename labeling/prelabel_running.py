@@ -110,7 +110,7 @@ class Pass:
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._stopped, self._finished = asyncio.Event(), asyncio.Event()
-        self._freed, self._fetching = asyncio.Condition(), asyncio.Lock()
+        self._freed, self._fetching, self._storing_turn = asyncio.Condition(), asyncio.Lock(), asyncio.Lock()
         self._not_before = 0.0
         self._deadline = None if self.seconds is None else self._loop.time() + self.seconds
         if self.ending.word:
@@ -334,13 +334,14 @@ class Pass:
                 await asyncio.wait_for(self._finished.wait(), FLUSH_SECONDS)
             await self._store()
 
-    async def _store(self) -> None:
+    async def _store(self, **facts: Any) -> None:
         """Put what came since the last time into the database, and see whether an admin wants an end."""
-        fresh, self._fresh = self._fresh, []
-        self._storing = {outcome.key: outcome for outcome in fresh}
-        facts: dict[str, Any] = {"request_count": self.requests, "dialect": self.dialect.to_dict()}
-        asked = await sync_to_async(store_outcomes)(self.job, fresh, offset=self.journal.offset, **facts)
-        self._storing = {}
+        async with self._storing_turn:
+            fresh, self._fresh = self._fresh, []
+            self._storing = {outcome.key: outcome for outcome in fresh}
+            facts |= {"request_count": self.requests, "dialect": self.dialect.to_dict()}
+            asked = await sync_to_async(store_outcomes)(self.job, fresh, offset=self.journal.offset, **facts)
+            self._storing = {}
         if asked in (PAUSE, CANCEL):
             self.stop(asked)
         if self.progress is not None:

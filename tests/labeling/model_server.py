@@ -80,6 +80,7 @@ class ModelServer:
         self.logprobs = logprobs
         self.keeps_requests = keeps_requests
         self.faults: deque[str] = deque()
+        self.call_faults: deque[int] = deque()  # statuses of calls other than completions
         self.fault_of: Callable[[str, str], str | None] = lambda query, document: None
         self.refuses: set[str] = set()
         self.retry_after = "2"
@@ -127,7 +128,7 @@ class ModelServer:
                 head = (await reader.readuntil(b"\r\n\r\n")).decode()
                 first, *lines = head.split("\r\n")
                 headers = {
-                    name.lower(): value.strip() for name, _, value in (l.partition(":") for l in lines)
+                    name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)
                 }
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 method, path, _ = first.split(" ", 2)
@@ -152,7 +153,9 @@ class ModelServer:
             return problem(401, f"Incorrect API key provided: {sent}.", code="invalid_api_key")
         if path == "/v1/chat/completions":
             return await self._complete(json.loads(body))
-        return await self._batch_call(method, path, headers, body)
+        if self.call_faults:
+            return problem(self.call_faults.popleft(), "Not now.")
+        return await self.batch_call(method, path, headers, body)
 
     async def _complete(self, request: dict[str, Any]) -> bytes | None:
         self._at_once += 1
@@ -226,7 +229,7 @@ class ModelServer:
             "usage": None if fault == "no_usage" else usage,
         }
 
-    async def _batch_call(self, method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
+    async def batch_call(self, method: str, path: str, headers: dict[str, str], body: bytes) -> bytes:
         match method, path.removeprefix("/v1/").split("/"):
             case "POST", ["files"]:
                 boundary = headers["content-type"].partition("boundary=")[2].strip('"').encode()
