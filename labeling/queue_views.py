@@ -24,11 +24,11 @@ from labeling.quarantine import annotator_named
 from labeling.queue_changes import change_queue
 from labeling.redundancy import has_unfinished_change
 from labeling.search_finds import search_finds
-from labeling.selection_report import selection_of, sentence
+from labeling.selection_report import plans_of, query_rows, selection_head, sentence
 from pooling.access import ADMIN, MEMBERS, READERS
 from pooling.models import Pool, Role
 from pooling.problems import InputError
-from pooling.views.outcome import person
+from pooling.views.outcome import page_of, person
 
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 SAID = {
@@ -147,8 +147,11 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         "hours_left": None if seconds_left is None else seconds_left / 3600,
         "oldest_minutes": None if oldest is None else oldest / 60,
         "is_unfinished": has_unfinished_change(queue),
-        "selection": (selection := selection_of(queue)),
-        "selection_ended": sentence(selection) if selection else "",
+        "selection": (selection := selection_head(queue)),
         "form": form,
     }
+    if selection:
+        page = page_of(request, plans_of(queue))
+        context |= {"selection_ended": sentence(selection), "page": page}
+        context["rows"] = query_rows(queue, page)
     return render(request, "labeling/queue.html", context)

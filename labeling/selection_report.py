@@ -10,12 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count
 
+from labeling.adaptive import to_be_stopped
 from labeling.models import Item, QueryPlan, Queue, Selection
 from labeling.stopping import LEVEL, look_points
 from pooling.models import Collection, Pool
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from django.db.models import QuerySet
 
 FINISHED_BY = {
     QueryPlan.Finish.BUDGET: "by its budget",
@@ -26,21 +29,41 @@ FINISHED_BY = {
 
 
 def selection_of(queue: Queue) -> dict[str, Any] | None:
-    """The order of an adaptive queue with a row for each query; None for a queue with a fixed order.
+    """The order of an adaptive queue with a row for each query; None for a queue with a fixed order."""
+    told = selection_head(queue)
+    return told and {**told, "queries": query_rows(queue, plans_of(queue))}
 
-    `left` counts the pairs of a query that are to be handed out or are held now.
+
+def selection_head(queue: Queue) -> dict[str, Any] | None:
+    """`selection_of` without the rows of its queries.
+
+    `finishing` counts the queries that a bound over all of them has stopped and that are being finished.
     """
-    selection = Selection.objects.filter(queue=queue.pk).first()
+    selection = Selection.objects.filter(queue=queue.pk).first() if queue.is_adaptive else None
     if selection is None:
         return None
-    open_items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0).order_by()
-    left = dict(open_items.values_list("query").annotate(Count("pk")))
-    plans = list(selection.plans.select_related("query").order_by("query__external_id"))
-    rows = [
-        {**_row(selection, plan), "text": plan.query.text, "left": left.get(plan.query_id, 0)}
-        for plan in plans
+    counts = _counts(selection.plans.only("selection", "finished_by"))
+    return {**_rule(selection), "finished": counts, "finishing": to_be_stopped(selection).count()}
+
+
+def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
+    """How far each query of an adaptive queue is, by the collection's own ids, without what plans rest on."""
+    plans = QueryPlan.objects.filter(selection=queue.pk).select_related("query", "selection")
+    return plans.defer("reached", "drawn", "ahead", "alike", "lesson", "selection__lessons").order_by(
+        "query__external_id"
+    )
+
+
+def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[dict[str, Any]]:
+    """A row for each of some plans; `left` counts pairs that are to be handed out or are held now."""
+    shown = list(plans)
+    open_items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
+    of_shown = open_items.filter(query__in=[plan.query_id for plan in shown])
+    left = dict(of_shown.order_by().values_list("query").annotate(Count("pk")))
+    return [
+        {**_row(plan.selection, plan), "text": plan.query.text, "left": left.get(plan.query_id, 0)}
+        for plan in shown
     ]
-    return {**_rule(selection), "finished": _counts(plans), "queries": rows}
 
 
 def order_of(queue: Queue, settled: int, begun: int) -> dict[str, Any] | None:
@@ -52,7 +75,7 @@ def order_of(queue: Queue, settled: int, begun: int) -> dict[str, Any] | None:
     selection = Selection.objects.filter(queue=queue.pk).first() if queue.is_adaptive else None
     if selection is None:
         return None
-    plans = list(selection.plans.only("size", "finished_by"))
+    plans = list(selection.plans.only("selection", "size", "finished_by"))
     told = {
         **_rule(selection),
         "pool": sum(plan.size for plan in plans),

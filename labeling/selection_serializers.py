@@ -102,6 +102,9 @@ class OrderSerializer(RuleSerializer):
 class SelectionSerializer(RuleSerializer):
     """The same with a row for each query."""
 
+    finishing = serializers.IntegerField(
+        help_text="Queries that a bound over all of them has stopped and that are still being finished."
+    )
     queries = SelectedQuerySerializer(many=True)
 
 

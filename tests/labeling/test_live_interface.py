@@ -3,20 +3,36 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import pytest
 from django.core.management import call_command
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from labeling.finishing import finish_queries
 from labeling.live_options import LiveOptions
-from labeling.models import Queue, Selection
+from labeling.models import QueryPlan, Queue, Selection
 from labeling.queues import claim
+from pooling.models import Query
 from tests.labeling.helpers import judge, make_live_pool, make_live_queue
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
+
+LOOK_THAT_STOPS = {
+    "look": 1,
+    "level": 0.05,
+    "found": 20,
+    "remainder": 9,
+    "sampled": 5,
+    "relevant": 0,
+    "at_most_missing": 1,
+    "missing_share": 0.05,
+    "stops": True,
+}
 
 
 @pytest.fixture
@@ -100,6 +116,49 @@ def test_the_page_opens_shows_and_finishes(world: World, client: Client) -> None
     assert "1 by hand, 2 not finished." in page
     refused = client.post("/collections/harbour/queues/new/", {**form, "name": "x", "stop_missing": 2})
     assert "above 0 and below 1" in refused.content.decode()
+
+
+def test_the_table_of_queries_is_paged_with_as_many_statements_for_a_full_page_as_for_three_rows(
+    world: World, client: Client, django_assert_num_queries: Any
+) -> None:
+    client.force_login(world.ada)
+    queue = make_live_queue(world)
+    address = queue.get_absolute_url()
+    client.get(address)
+    with CaptureQueriesContext(connection) as few:
+        assert client.get(address).content.decode().count('name="query"') == 3
+    add_queries(queue, 60)
+    with django_assert_num_queries(len(few)):
+        first = client.get(address).content.decode()
+    assert first.count('name="query"') == 50
+    assert 'href="?page=2#order"' in first
+    second = client.get(address, {"page": 2}).content.decode()
+    assert second.count('name="query"') == 13
+    assert "63 queries: 63 not finished." in second
+
+
+def test_a_queue_that_has_stopped_says_that_its_queries_are_being_finished(
+    world: World, client: Client, api: APIClient
+) -> None:
+    client.force_login(world.ada)
+    live = LiveOptions(stop_missing=0.1, stop_looks=1, stop_over="queue")
+    queue = make_live_queue(world, live=live)
+    assert b"being finished" not in client.get(queue.get_absolute_url()).content
+    Selection.objects.update(looks=[LOOK_THAT_STOPS])
+    page = client.get(queue.get_absolute_url()).content.decode()
+    assert "The queue has stopped; 3 queries are still being finished in the background." in page
+    assert api.get(f"/api/queues/{queue.pk}/selection/").json()["finishing"] == 3
+
+
+def add_queries(queue: Queue, count: int) -> None:
+    """Queries of an adaptive queue of which nothing was handed out yet."""
+    made = Query.objects.bulk_create(
+        Query(collection=queue.collection, external_id=f"r{number:03}", text="") for number in range(count)
+    )
+    QueryPlan.objects.bulk_create(
+        QueryPlan(selection=queue.selection, query=query, place=place, size=3, budget=3)
+        for place, query in enumerate(made, start=3)
+    )
 
 
 def test_the_page_of_a_fixed_queue_says_nothing_of_a_live_order(world: World, client: Client) -> None:
