@@ -14,17 +14,17 @@ from labeling.gold_options import GoldOptions, checked_options, site_options
 from labeling.live_options import checked_live
 from labeling.models import Queue
 from labeling.queues import checked_judgments, free_name, open_queue
-from pooling.jobs import Report, job_kind, start_job
+from pooling.jobs import Report, job_kind, note_stored, start_job
 from pooling.models import Collection, Job, Pool
 from pooling.pools import build_pool, checked_choice, expected_pairs
 from pooling.problems import InputError
 from pooling.runs import runs_named
 from pooling.storing import checked_name
 
-CHOICE = ("depth", "depths", "strategy", "budget", "audit_share")
-
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+
+CHOICE = ("depth", "depths", "strategy", "budget", "audit_share")
 
 
 def begin(
@@ -40,7 +40,8 @@ def begin(
     checked_choice(settings.choice, runs)
     most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
     if expected_pairs(runs, settings.depth, settings.depths) <= most:
-        return _begun(collection, settings, name, user)
+        pool = _built(collection, settings, name, user, _silent)
+        return _opened(pool, settings, user, _silent)
     arguments = {**asdict(settings), "runs": [run.name for run in runs], "name": name}
     return start_job(collection, "campaign", arguments, user)
 
@@ -50,14 +51,20 @@ def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
     name = checked_name(name, "pool")
     pool = Pool(collection=collection, name=name, **_choice(settings))
     if collection.pools.filter(name=name).exists():
-        problem = f"There is a pool “{name}” already. Give this one another name."
-        raise InputError(problem, fields={"name": problem}, conflict=True)
+        problem = f"There is a pool “{name}” already. Give this one another name"
+        if not collection.queues.filter(pool__name=name).exists():
+            problem += ", or open a queue on that pool's page: it has none"
+        raise InputError(f"{problem}.", fields={"name": f"{problem}."}, conflict=True)
     free_name(pool, name)
     checked_judgments(settings.judgments_per_item, settings.most_judgments_per_item)
     checked_options(_gold(settings))
     if settings.live:
         checked_live(pool, settings.live)
     return name
+
+
+def _silent(share: float, detail: str) -> None:
+    """Nobody waits for a report within a request."""
 
 
 def _choice(settings: PlanSettings) -> dict[str, Any]:
@@ -68,27 +75,25 @@ def _gold(settings: PlanSettings) -> GoldOptions:
     return site_options(**{one.name: getattr(settings, one.name, None) for one in fields(GoldOptions)})
 
 
-def _begun(
-    collection: Collection,
-    settings: PlanSettings,
-    name: str,
-    user: User | None,
-    report: Report | None = None,
-) -> dict[str, Any]:
-    report = report or (lambda share, detail: None)
-    runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
-    pool = build_pool(
+def _built(
+    collection: Collection, settings: PlanSettings, name: str, user: User | None, report: Report
+) -> Pool:
+    return build_pool(
         collection,
         name=name,
-        runs=runs,
+        runs=runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True)),
         user=user,
         report=lambda share, detail: report(0.6 * share, detail),
         **_choice(settings),
     )
+
+
+def _opened(pool: Pool, settings: PlanSettings, user: User | None, report: Report) -> dict[str, Any]:
+    """The queue of a pool that was built for it alone; without the queue the pool goes again."""
     try:
         queue = open_queue(
             pool,
-            name=name,
+            name=pool.name,
             judgments_per_item=settings.judgments_per_item,
             most_judgments_per_item=settings.most_judgments_per_item,
             gold=_gold(settings),
@@ -97,7 +102,7 @@ def _begun(
             report=lambda share, detail: report(0.6 + 0.4 * share, detail),
         )
     except Exception:
-        pool.delete()  # it was built for this queue alone
+        pool.delete()
         raise
     prices = {name: getattr(settings, name) for name in ("price_per_judgment", "overhead")}
     if any(value is not None for value in prices.values()):
@@ -120,5 +125,27 @@ def _result(pool: Pool, queue: Queue) -> dict[str, Any]:
 @job_kind("campaign")
 def _begin_in_background(job: Job, report: Report) -> dict[str, Any]:
     arguments = dict(job.arguments)
-    name = arguments.pop("name")
-    return _begun(job.collection, PlanSettings(**arguments), name, job.created_by, report)
+    name, stored = arguments.pop("name"), arguments.pop("stored", None)
+    settings, user = PlanSettings(**arguments), job.created_by
+    pool = _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, report)
+    if queue := pool.queues.first():
+        return _result(pool, queue)
+    note_stored(job, _half(pool))
+    try:
+        return _opened(pool, settings, user, report)
+    except Exception:
+        note_stored(job, None)
+        raise
+
+
+def _half(pool: Pool) -> dict[str, Any]:
+    """What is stored of a campaign when its pool is."""
+    detail = f"Pool “{pool.name}” is built, and its queue is not open yet."
+    return {"pool": pool.pk, "detail": detail, "url": pool.get_absolute_url()}
+
+
+def _pool_of(job: Job, stored: dict[str, Any]) -> Pool:
+    pool = job.collection.pools.filter(pk=stored["pool"]).first()
+    if pool is None:
+        raise InputError("The pool of this campaign is not there any more. Begin the plan again.")
+    return pool

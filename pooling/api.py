@@ -17,7 +17,7 @@ from pooling import serializers
 from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
 from pooling.imports import take_in
 from pooling.invitations import invite, open_invitations, withdraw
-from pooling.jobs import cancel_job
+from pooling.jobs import cancel_job, resume_job
 from pooling.membership import add_member, create_collection
 from pooling.models import Job, Membership, Pool, Run
 from pooling.pools import build_or_start
@@ -272,7 +272,9 @@ class OneJob(APIView):
 
     @extend_schema(responses={200: serializers.JobSerializer, 404: PROBLEM})
     def get(self, request: Request, job_id: int) -> Response:
-        """Read how far a job is; `result` is what the call would have answered."""
+        """Read how far a job is; `result` is what the call would have answered, or, of a failed one whose
+        server was stopped, what is stored of it.
+        """
         return Response(serializers.JobSerializer(job_for(request.user, job_id)).data)
 
 
@@ -290,3 +292,15 @@ class JobCancel(APIView):
         job = job_for(request.user, job_id, ADMIN)
         cancel_job(job, person(request))
         return Response(serializers.JobSerializer(job).data)
+
+
+class JobResume(APIView):
+    """Going on with one job."""
+
+    @extend_schema(
+        request=None,
+        responses={202: serializers.JobStartedSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, job_id: int) -> Response:
+        """Take up again a job whose server was stopped, behind what is stored of it; 409 where nothing is."""
+        return made(resume_job(job_for(request.user, job_id, ADMIN), person(request)))

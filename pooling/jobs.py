@@ -3,7 +3,8 @@
 A kind of job is a function `(job, report) -> result`, registered under a name; `report(share, detail)` stores
 how far it is, and raises `JobCancelledError` once somebody has asked for the end of the job. A cancelled job
 leaves behind what it leaves after any other error: nothing. Kinds that store their work in steps, each of
-which is of use, are registered as not to be cancelled.
+which is of use, are registered as not to be cancelled. Work of two parts notes the first when it is stored
+(`note_stored`), so that it can be taken up again behind it when the worker was killed.
 """
 
 from __future__ import annotations
@@ -117,6 +118,29 @@ def cancel_job(job: Job, user: User | None) -> None:
     JobCancellation.objects.get_or_create(job=job, defaults={"asked_by": user})
 
 
+def note_stored(job: Job, stored: dict[str, Any] | None) -> None:
+    """Note what of a running job is stored for good, with `detail`, a sentence, and `url`; None takes it
+    back. Whoever takes the job up again finds it under `stored` among the arguments.
+    """
+    Job.objects.filter(pk=job.pk).update(result=stored)
+
+
+def resume_job(job: Job, user: User | None) -> Job:
+    """Take up again a job whose worker was killed, behind what is stored of it; the job that does so.
+
+    `InputError` for a job of which nothing is stored, and for one that was taken up before.
+    """
+    with transaction.atomic():
+        failed = Job.objects.select_for_update().get(pk=job.pk)
+        stored = failed.result
+        if failed.state != Job.State.FAILED or not stored or "resumed" in stored:
+            problem = "There is nothing of this job to go on from. Start it again."
+            raise InputError(problem, conflict=True)
+        resumed = start_job(job.collection, job.kind, {**job.arguments, "stored": stored}, user)
+        note_stored(job, {**stored, "resumed": resumed.pk})
+    return resumed
+
+
 def _go_on(job: Job, share: float, detail: str) -> None:
     """Store how far a job is, or raise `JobCancelledError`."""
     if not Job.objects.filter(pk=job.pk, cancellation=None).update(progress=share, detail=detail):
@@ -144,15 +168,16 @@ def _discard_upload(job: Job) -> None:
 def end_abandoned_jobs() -> int:
     """End the jobs that a worker of this machine was killed over, and return how many those were.
 
-    A job stores what it makes in one transaction, so nothing of an abandoned one is there.
+    A job stores what it makes in one transaction, so nothing of an abandoned one is there but what it noted.
     """
     abandoned = [job for job in Job.objects.filter(state=Job.State.RUNNING) if _is_abandoned(job)]
     for job in abandoned:
-        _end(
-            job,
-            Job.State.FAILED,
-            "The server was stopped in the middle of it; nothing of it was stored. Start it again.",
+        detail = (
+            f"The server was stopped in the middle of it. {job.result['detail']}"
+            if job.result
+            else "The server was stopped in the middle of it; nothing of it was stored. Start it again."
         )
+        _end(job, Job.State.FAILED, detail)
         _discard_upload(job)
     return len(abandoned)
 

@@ -29,6 +29,7 @@ urlpatterns: list[URLPattern] = [
     # jobs/
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/cancel/", jobs.job_cancel, name="job_cancel"),
+    path("jobs/<int:job_id>/resume/", jobs.job_resume, name="job_resume"),
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/", api.Collections.as_view(), name="api_collections"),
@@ -48,5 +49,6 @@ api_urlpatterns: list[URLPattern] = [
     path("pools/<int:pool_id>/extend/", api.PoolExtension.as_view(), name="api_pool_extend"),
     path("jobs/<int:job_id>/", api.OneJob.as_view(), name="api_job"),
     path("jobs/<int:job_id>/cancel/", api.JobCancel.as_view(), name="api_job_cancel"),
+    path("jobs/<int:job_id>/resume/", api.JobResume.as_view(), name="api_job_resume"),
     path("strategies/", Strategies.as_view(), name="api_strategies"),
 ]

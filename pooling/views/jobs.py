@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from pooling.access import ADMIN, job_for
-from pooling.jobs import can_be_cancelled, cancel_job, is_being_cancelled
+from pooling.jobs import can_be_cancelled, cancel_job, is_being_cancelled, resume_job
 from pooling.problems import InputError
 from pooling.views.outcome import person
 
@@ -44,6 +44,18 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     }
     template = "pooling/_job.html" if partial else "pooling/job.html"
     return render(request, template, context, status=STOP_POLLING if partial and job.is_finished else 200)
+
+
+@login_required
+@require_POST
+def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
+    """Go on with a job whose worker was killed."""
+    job = job_for(request.user, job_id, ADMIN)
+    try:
+        job = resume_job(job, person(request))
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect("job", job.pk)
 
 
 @login_required

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import socket
 from typing import Any
 
 import pytest
@@ -14,7 +15,8 @@ from rest_framework.test import APIClient
 
 from evaluation.significance import queries_needed
 from labeling.models import Queue
-from pooling.models import Pool
+from pooling.jobs import end_abandoned_jobs
+from pooling.models import Job, Pool
 from tests.evaluation.cast import make_release
 from tests.evaluation.test_report_api import client_of
 from tests.world import World, run_text
@@ -303,6 +305,45 @@ def test_a_large_campaign_is_begun_by_the_worker(
     assert started.status_code == 202
     job = client.get(f"/api/jobs/{started.json()['job']}/").json()
     assert (job["state"], job["result"]["queue"]) == ("done", Queue.objects.get().pk)
+
+
+def test_a_campaign_whose_server_was_killed_goes_on_from_its_pool(
+    world: World,
+    client: Client,
+    settings: Settings,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.BACKGROUND_POOL_PAIRS = 1
+    world.import_runs()
+    body = {"name": "large", "depth": 3, "judgments_per_item": 2}
+
+    def killed(*arguments: object, **options: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("evaluation.campaigns.open_queue", killed)
+        with pytest.raises(KeyboardInterrupt), django_capture_on_commit_callbacks(execute=True):
+            client_of(world.ada).post(API, body, format="json")
+    job = Job.objects.get()
+    Job.objects.update(worker=f"{socket.gethostname()}:{2**22 + 1}")
+    assert end_abandoned_jobs() == 1
+    client.force_login(world.ada)
+    page = client.get(f"/jobs/{job.pk}/").content.decode()
+    assert "Pool “large” is built, and its queue is not open yet." in page
+    assert "Go on from there" in page
+    assert "Nothing was stored" not in page
+    again = client_of(world.ada).post(API, body, format="json").json()["detail"]
+    assert "open a queue on that pool's page: it has none" in again
+    client.force_login(world.vera)
+    assert client.post(f"/jobs/{job.pk}/resume/").status_code == 403
+    client.force_login(world.ada)
+    with django_capture_on_commit_callbacks(execute=True):
+        client.post(f"/jobs/{job.pk}/resume/")
+    queue = Queue.objects.get()
+    assert (queue.name, queue.pool, queue.judgments_per_item) == ("large", Pool.objects.get(), 2)
+    assert client_of(world.ada).post(f"/api/jobs/{job.pk}/resume/").status_code == 409
+    assert "It was taken up again" in client.get(f"/jobs/{job.pk}/").content.decode()
 
 
 def test_nothing_is_built_for_a_queue_that_cannot_be_opened(world: World) -> None:
