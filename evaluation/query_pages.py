@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from evaluation.side_by_side import SideBySide
 
+# Relevant documents of one kind that a page lists.
+MOST_RELEVANT = 40
 SORTED = {
     "worst": "lowest value",
     "best": "highest value",
@@ -133,6 +135,7 @@ def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[dict
         {
             "query": row,
             "value": decimal(row.value),
+            "weight": weight_in_words(row.weight),
             "address": query_string({"query": row.query_id, "b": asked.run, "k": at}),
         }
         for row in described(report, asked, table)
@@ -189,6 +192,7 @@ def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
             for held, letter, other in zip((found.a, found.b), "AB", (found.b, found.a), strict=True)
         ],
         "places": MOST_PLACES,
+        "weight": weight_in_words(found.weight),
         "runs": run_names(report),
         "cutoffs": report.options["k"],
         "same_run": found.a.run == found.b.run,
@@ -199,7 +203,7 @@ def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
 
 
 def _parts(found: SideBySide) -> list[Mapping[str, Any]]:
-    a, b, k = found.a.run, found.b.run, found.k
+    a, b = found.a.run, found.b.run
     if a == b:
         named = [("both", f"Found by {a}"), ("neither", f"Missed by {a}")]
     else:
@@ -210,6 +214,18 @@ def _parts(found: SideBySide) -> list[Mapping[str, Any]]:
             ("both", "Both found"),
         ]
     return [
-        {"name": name, "title": title, "documents": getattr(found, name), "open": name != "both", "k": k}
+        {
+            "name": name,
+            "title": title,
+            "count": len(getattr(found, name)),
+            "documents": getattr(found, name)[:MOST_RELEVANT],
+            "more": max(0, len(getattr(found, name)) - MOST_RELEVANT),
+            "open": name != "both",
+        }
         for name, title in named
     ]
+
+
+def weight_in_words(weight: float | None) -> str:
+    """How often a query is asked, with no more digits than it needs."""
+    return "" if weight is None else f"{weight:,.6g}"

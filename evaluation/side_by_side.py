@@ -109,8 +109,9 @@ class SideBySide:
 def side_by_side(report: Report, query_id: str, a: str | None, b: str | None, k: int) -> SideBySide:
     """Two runs on a query at a K of the report; constant database queries.
 
-    Without b, the other run with the highest recall of the query; without a, the first run. `InputError` for
-    a run or K that the report does not have; it is `missing` for a query without labels.
+    Where only one is named, the other run with the highest recall of the query stands beside it; where none
+    is, the first run is. `InputError` for a run or K that the report does not have; it is `missing` for a
+    query without labels.
     """
     check_measure(report, "recall", k)
     check_runs(report, [a] if a else [], "a")
@@ -159,12 +160,16 @@ def _recalls(report: Report, query_id: str, k: int) -> dict[str, float | None]:
 def _two_runs(
     report: Report, recalls: Mapping[str, float | None], a: str | None, b: str | None
 ) -> tuple[str, str]:
-    names = run_names(report)
-    first = a or next(name for name in names if name != b or len(names) == 1)
-    others = [name for name in names if name != first]
-    if b and (b != first or not others):
-        return first, b
-    return first, max(others, key=lambda name: recalls[name] or 0.0, default=first)
+    def best_but(left_out: str) -> str:
+        others = [name for name in run_names(report) if name != left_out]
+        return max(others, key=lambda name: recalls[name] or 0.0, default=left_out)
+
+    if a and b and a != b:
+        return a, b
+    if b and not a:
+        return best_but(b), b
+    first = a or run_names(report)[0]
+    return first, best_but(first)
 
 
 def _labels(report: Report, query_id: str) -> dict[str, int]:

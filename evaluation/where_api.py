@@ -209,12 +209,14 @@ class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
     """A query and two runs."""
 
     query = serializers.CharField(trim_whitespace=False, help_text="The id of the query.")
-    a = serializers.CharField(required=False, help_text="The first run if absent.")
+    a = serializers.CharField(
+        required=False, help_text="If absent, the run with the highest recall beside `b`; the first without."
+    )
     b = serializers.CharField(required=False, help_text="The other run with the highest recall if absent.")
     k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
 
 
-class PlaceSerializer(serializers.Serializer[dict[str, object]]):
+class PlaceInListSerializer(serializers.Serializer[dict[str, object]]):
     """One document in a run's list."""
 
     rank = serializers.IntegerField()
@@ -236,7 +238,7 @@ class ListOfRunSerializer(serializers.Serializer[dict[str, object]]):
     found = serializers.IntegerField()
     depth = serializers.IntegerField(allow_null=True, help_text="Null: the run is no longer stored.")
     tied_at_k = serializers.BooleanField()
-    documents = PlaceSerializer(many=True)
+    documents = PlaceInListSerializer(many=True)
 
 
 class RelevantDocumentSerializer(serializers.Serializer[dict[str, object]]):
