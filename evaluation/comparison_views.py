@@ -18,9 +18,10 @@ from evaluation.charts import forest_size
 from evaluation.comparison_page import PairView, comparison_context
 from evaluation.models import Report
 from evaluation.report_comparisons import Compared, compared, deciding_csv, forest_svg
-from evaluation.report_deciding import open_deciding_queue
+from evaluation.report_deciding import decision_of, open_deciding_queue
 from evaluation.report_files import chart_key
-from pooling.access import ADMIN
+from labeling.access import queue_for
+from pooling.access import ADMIN, READERS
 from pooling.charting import VARIANTS
 from pooling.models import Job
 from pooling.problems import refusals
@@ -70,6 +71,28 @@ def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
         query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
         return redirect(f"{reverse('report_comparisons', args=[shown.pk])}?{query}#labels")
     return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
+
+
+@login_required
+@require_safe
+def queue_deciding(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Whether what a deciding queue was opened for is decided by now; htmx gets the part alone."""
+    queue = queue_for(request.user, queue_id, READERS)
+    found = decision_of(queue)
+    if found is None:
+        raise Http404("This queue decides nothing between two runs of a report.")
+    report, standing = found
+    query = urlencode({"a": standing.first, "b": standing.second, "k": standing.k})
+    context = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "queues",
+        "decision": standing,
+        "comparison": f"{reverse('report_comparisons', args=[report.pk])}?{query}#labels",
+    }
+    partial = bool(request.headers.get("HX-Request"))
+    template = "evaluation/_queue_deciding.html" if partial else "evaluation/queue_deciding.html"
+    return render(request, template, context)
 
 
 @login_required

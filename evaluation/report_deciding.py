@@ -232,6 +232,18 @@ def open_deciding_queue(
         raise
 
 
+def decision_of(queue: Queue) -> tuple[Report, Decision] | None:
+    """How the two runs stand that a deciding queue was opened for; None where its report is gone."""
+    asked = queue.pool.provenance
+    report = Report.objects.select_related("collection", "release").filter(
+        pk=asked.get("report"), collection=queue.collection_id
+    )
+    if queue.pool.strategy != Pool.DECIDING or (found := report.first()) is None:
+        return None
+    first, second = asked["runs"]
+    return found, decision(found, first, second, asked["k"])
+
+
 def queues_of(report: Report, first: str, second: str, k: int) -> list[Queue]:
     """The queues that were opened to decide these two, the newest first."""
     queues = report.collection.queues.filter(pool__strategy=Pool.DECIDING, pool__provenance__report=report.pk)

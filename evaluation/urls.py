@@ -85,6 +85,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("replays/<int:replay_id>/<slug:variant>.svg", replay_views.replay_chart, name="replay_chart"),
     path("collections/<slug:slug>/plan/", plan_views.plan_page, name="plan"),
+    path("queues/<int:queue_id>/deciding/", comparison_views.queue_deciding, name="queue_deciding"),
     path("collections/<slug:slug>/pools/<int:pool_id>/finds/", pool_views.finds, name="pool_finds"),
 ]
 api_urlpatterns: list[URLPattern] = [

@@ -72,7 +72,20 @@ def test_the_set_becomes_a_queue_and_labels_move_it(world: World, client: Client
     assert pairs == {("q1", "d4"), ("q2", "d6")}
     with pytest.raises(InputError, match="“Deciding 1” still holds pairs"):
         open_deciding_queue(report, "alpha", "beta", 1)
+    standing = reverse("queue_deciding", args=[queue.pk])
+    assert standing in client.get(queue.get_absolute_url()).content.decode()
+    part = client.get(standing, headers={"HX-Request": "true"}).content.decode()
+    assert "Open: 2 labels can be expected to decide it" in part
+    assert "<h1>" not in part
     judge(queue, world.ben, queue.items.order_by("pk")[0].pk, "not_relevant")
+    told = client.get(standing).content.decode()
+    assert "Decided: alpha is better" in told
+    assert "Close this queue: it is decided" in told
+    client.force_login(world.vera)
+    assert "Close this queue" not in client.get(standing).content.decode()
+    client.force_login(world.ben)
+    assert client.get(standing).status_code == 403
+    client.force_login(world.ada)
     now = decision(report, "alpha", "beta", 1)
     assert (now.leader, now.new, now.left) == ("alpha", 1, 1)
     shown = client.get(page).content.decode()
