@@ -162,7 +162,7 @@ def payload(canary: Canary, value: CanaryValue | None) -> dict[str, Any]:
 
 def sentences(canary: Canary, value: CanaryValue) -> list[str]:
     """Why a value is told, each reason in a sentence with its numbers."""
-    from evaluation.results import decimal, interval, share_in_words
+    from evaluation.wording import decimal, interval, share_in_words
 
     shown = f"{decimal(value.mean)}{interval({'low': value.low, 'high': value.high})}"
     count = f"{value.queries:,} quer{'y' if value.queries == 1 else 'ies'}"

@@ -27,7 +27,7 @@ class Checked:
 
     def sentence(self) -> str:
         """The value with its interval, the threshold, and whether it fell beyond noise."""
-        from evaluation.results import decimal, interval
+        from evaluation.wording import decimal, interval
 
         value, canary = self.value, self.canary
         shown = f"{decimal(value.mean)}{interval({'low': value.low, 'high': value.high})}"

@@ -16,7 +16,7 @@ from evaluation.canaries import DROP, is_below, is_clear
 from evaluation.canary_chart import canary_chart_size
 from evaluation.drops import marked_by_chance
 from evaluation.models import Canary, CanaryValue
-from evaluation.results import decimal, interval, share_in_words
+from evaluation.wording import decimal, interval, share_in_words
 from pooling.charting import VARIANTS
 from pooling.models import Collection
 

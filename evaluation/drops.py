@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from evaluation.measures import Floats
-from evaluation.significance import difference_intervals
+if TYPE_CHECKING:
+    from evaluation.measures import Floats
 
 # What tells the versions of one system apart at the end of a name: -v3, _2026-11-20, .12, -rc1.
 _VERSION = re.compile(r"(?:[-_.@ +]+(?:v|rc|run|build)?\d[\dT:Z]*)+$", re.IGNORECASE)
@@ -43,6 +42,10 @@ class Change:
 
 def change_between(now: Floats, before: Floats, *, confidence: float, samples: int, seed: int) -> Change:
     """The change of (Q,) values by query, NaN where a query does not count; the interval is paired."""
+    import numpy as np
+
+    from evaluation.significance import difference_intervals
+
     differences = now - before
     counted = differences[~np.isnan(differences)]
     if not len(counted):

@@ -123,7 +123,8 @@ class CollapsedRun:
         ties, scores = self.conventions.ties, self.conventions.scores
         frame = run_frame(self.name, self.source, heard, with_rank=ties == "rank")
         collapsed = collapse_chunks(frame, self.chunks, self.name, ties=ties, scores=scores)
-        heard += said(self.name, collapsed, self.chunks, self.cutoffs)
+        told = said(collapsed, self.chunks, self.cutoffs)
+        heard += [f"{self.name}: {sentence}" for sentence in told]
         self.notes.extend(note for note in heard if note not in self.notes)  # a run may be read again
         return collapsed.frame
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.measures import split_name, titled
-from evaluation.results import decimal, interval, share_in_words
+from evaluation.wording import decimal, interval, share_in_words
 from pooling.formats.errors import FormatError, shown
 
 if TYPE_CHECKING:
@@ -209,7 +208,7 @@ def _answer(
     target: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]], k: int, confidence: float
 ) -> str:
     wanted, cheapest, clear = target["at_least"], target["cheapest"], target["cheapest_clear"]
-    name, level = titled("recall", k), share_in_words(confidence)
+    name, level = f"Recall@{k}", share_in_words(confidence)
     if cheapest is None:
         best = max(rows.values(), key=lambda row: row["mean"] or 0.0)
         return f"No setting reaches {name} {wanted:g}; the best is {_told(best)}."
@@ -231,6 +230,8 @@ def parse_target(text: str) -> tuple[int, float]:
     >>> parse_target("recall@10=0.95")
     (10, 0.95)
     """
+    from evaluation.measures import split_name
+
     name, _, value = text.partition("=")
     try:
         measure, k = split_name(name)

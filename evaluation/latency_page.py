@@ -17,7 +17,7 @@ from django.utils.text import slugify
 from evaluation.latency import LatencyTable
 from evaluation.latency_chart import latency_chart_size
 from evaluation.models import LatencyReport
-from evaluation.results import decimal, interval, share_in_words
+from evaluation.wording import decimal, interval, share_in_words
 from pooling.charting import VARIANTS
 
 # Counts up when the picture changes, so that those of older versions are drawn again.

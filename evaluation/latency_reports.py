@@ -14,7 +14,7 @@ from evaluation.software import software_versions
 from pooling.jobs import Report, job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.problems import InputError
-from pooling.runs import read_stored_run, runs_named
+from pooling.runs import provenance_of, read_stored_run, runs_named
 from pooling.storing import checked_name
 
 if TYPE_CHECKING:
@@ -139,8 +139,8 @@ def _create(
     table = latency_table(found, asked.settings, asked.k, asked.target)
     made = LatencyReport(collection=collection, name=asked.name, exact=asked.exact, created_by=user)
     made.options = {
-        "exact": {"name": asked.exact.name, "sha256": asked.exact.sha256},
-        "runs": [{"name": run.name, "sha256": run.sha256} for run in runs],
+        "exact": provenance_of(asked.exact),
+        "runs": [provenance_of(run) for run in runs],
         "k": asked.k,
         "target": asked.target,
         "settings": request.settings,

@@ -18,7 +18,7 @@ from pooling.jobs import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.pools import expected_pairs
 from pooling.problems import InputError
-from pooling.runs import read_stored_run
+from pooling.runs import provenance_of, read_stored_run
 from pooling.storing import checked_name
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _create(
     made = Replay(collection=collection, name=asked.name, release=asked.release, created_by=user)
     made.options = {
         "labels": _described(asked.release, labels, read_at.isoformat()),
-        "runs": [{"name": run.name, "sha256": run.sha256} for run in asked.runs],
+        "runs": [provenance_of(run) for run in asked.runs],
         "strategies": list(asked.strategies),
         "budgets": list(asked.budgets),
         **{name: getattr(asked, name) for name in ("depth", "seeds", "noise", "batch", "k")},

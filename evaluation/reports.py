@@ -35,7 +35,7 @@ from pooling.jobs import job_kind, start_job
 from pooling.models import Collection, Job, Pool, Run
 from pooling.pools import pooled_frame
 from pooling.problems import InputError
-from pooling.runs import read_stored_run
+from pooling.runs import provenance_of, read_stored_run
 from pooling.storing import checked_name, disk_errors_named
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _options(
     """What it takes to make the same report again, and to see whether its inputs are still the same."""
     return {
         "release": {"name": release.name, "sha256": release.sha256},
-        "runs": [{"name": run.name, "sha256": run.sha256} for run in runs],
+        "runs": [provenance_of(run) for run in runs],
         "k": list(cutoffs),
         # The page chooses among names; `asked` has `map@10` beside `map`.
         "measures": list(dict.fromkeys(key.partition("@")[0] for key in measures)),

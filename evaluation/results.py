@@ -16,6 +16,11 @@ from evaluation.measures import Floats, Integers, key_of, split_name, titled
 from evaluation.scoring import Labels, ScoredRun
 from evaluation.significance import LEVEL
 from evaluation.strata import Stratum
+from evaluation.wording import decimal as decimal
+from evaluation.wording import interval as interval
+from evaluation.wording import percent as percent
+from evaluation.wording import share_in_words as share_in_words
+from evaluation.wording import unusual_level as unusual_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -376,30 +381,3 @@ def summary_row(run: str, key: str, figure: Mapping[str, Any]) -> dict[str, Any]
         "tie_max": ties.get("max"),
         "queries": figure["queries"],
     }
-
-
-def decimal(value: float | None) -> str:
-    """Three decimals, or a dash for what is undefined."""
-    return "–" if value is None else f"{value:.3f}"
-
-
-def percent(value: float | None) -> str:
-    """One decimal and a percent sign, or a dash for what is undefined."""
-    return "–" if value is None else f"{100 * value:.1f} %"
-
-
-def share_in_words(share: float) -> str:
-    """A level of confidence as a whole number of percent, or with the digits that it has: 95 %, 99.9 %."""
-    return f"{100 * share:g} %"
-
-
-def unusual_level(confidence: float) -> str:
-    """The level of an interval, said where it is not the usual one, with a blank before it."""
-    return "" if confidence == LEVEL else f" ({share_in_words(confidence)} interval)"
-
-
-def interval(figure: Mapping[str, Any]) -> str:
-    """The interval in brackets with a blank before it; nothing when there is none."""
-    if figure["low"] is None:
-        return ""
-    return f" [{figure['low']:.3f}, {figure['high']:.3f}]"

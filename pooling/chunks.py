@@ -185,8 +185,8 @@ def read_chunk_map(path: Path) -> Chunks:
     return Chunks(mapping=mapping, name=file.shown)
 
 
-def said(run: str, collapsed: Collapsed, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:
-    """What a command tells of one run: the counts, and at the first K that suffers, the warning."""
+def said(collapsed: Collapsed, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:
+    """What is told of one run: the counts, and at the first K that suffers, the warning."""
     warnings = (collapsed.warning(k) for k in sorted(cutoffs))
     warning = next((one for one in warnings if one), None)
-    return [f"{run}: {sentence}" for sentence in (collapsed.note(chunks.words), warning) if sentence]
+    return [sentence for sentence in (collapsed.note(chunks.words), warning) if sentence]

@@ -9,10 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pooling.choice import Choice
+from pooling.chunk_options import add_chunk_arguments, chunks_of
 from pooling.terminal import Writer, tracked
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from pooling.chunks import Chunks
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
 
@@ -25,6 +28,7 @@ SCORES = ("float64", "float32")
 def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("runs", metavar="RUN", nargs="+", type=Path, help="one or more run files")
     add_choice_arguments(parser)
+    add_chunk_arguments(parser.add_argument)
     parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="where the work is done"
     )
@@ -103,9 +107,10 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     choice.check()
     named = named_paths(options["runs"])
     choice.check(named)
-    tops = _tops(named, choice, errors) if options["engine"] == "local" else None
+    chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
+    tops = _tops(named, choice, chunks, errors) if options["engine"] == "local" else None
     if tops is None:
-        _pool_in_parts(list(named.values()), choice, options, output, errors)
+        _pool_in_parts(list(named.values()), choice, chunks, options, output, errors)
         return 0
     text = pool_as_tsv(build_pool(tops, finders=False, **asdict(choice)))
     if options["output"]:
@@ -115,14 +120,16 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     return 0
 
 
-def _tops(named: Mapping[str, Path], choice: Choice, errors: Writer) -> dict[str, pl.DataFrame] | None:
+def _tops(
+    named: Mapping[str, Path], choice: Choice, chunks: Chunks | None, errors: Writer
+) -> dict[str, pl.DataFrame] | None:
     """The first documents of each run; None when they are too many for memory."""
     from pooling.streaming import MOST_ROWS, read_top
 
     tops: dict[str, pl.DataFrame] = {}
     notes: list[str] = []
     for name, path in tracked("Reading runs", list(named.items()), errors):
-        top, said = read_top(path, choice)
+        top, said = read_top(path, choice, chunks)
         tops[name] = top.drop("position")
         notes += [f"{path.name}: {note}" for note in said]
         if sum(frame.height for frame in tops.values()) > MOST_ROWS:
@@ -132,7 +139,12 @@ def _tops(named: Mapping[str, Path], choice: Choice, errors: Writer) -> dict[str
 
 
 def _pool_in_parts(
-    paths: Sequence[Path], choice: Choice, options: Mapping[str, Any], output: Writer, errors: Writer
+    paths: Sequence[Path],
+    choice: Choice,
+    chunks: Chunks | None,
+    options: Mapping[str, Any],
+    output: Writer,
+    errors: Writer,
 ) -> None:
     from tempfile import TemporaryDirectory
 
@@ -147,7 +159,7 @@ def _pool_in_parts(
     if options["engine"] == "spark":
         from pooling.spark import spark_map as engine
     with TemporaryDirectory(prefix="soundings-pool-") as folder:
-        pieces, notes = pool_in_parts(paths, choice, Path(folder), engine)
+        pieces, notes = pool_in_parts(paths, choice, Path(folder), engine, chunks)
         _warn(notes, errors)
         if options["output"]:
             write_pieces(options["output"], pieces)

@@ -85,6 +85,13 @@ class RunsForm(forms.Form):
     name = forms.CharField(
         required=False, max_length=200, help_text="Left empty, a run is called by its file's name."
     )
+    collapse_chunks = forms.CharField(
+        required=False,
+        max_length=20,
+        label="Separator of chunk ids",
+        help_text="If the runs hold chunks such as page-7#3, write what stands before the chunk’s number, "
+        "here #. Each document then stands where its best chunk does.",
+    )
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()

@@ -113,11 +113,25 @@ def _said(what: str, summary: ImportSummary, url: str) -> dict[str, Any]:
 
 @importer("run")
 def _run(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report, name: str = ""
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    report: Report,
+    name: str = "",
+    collapse_chunks: str = "",
 ) -> dict[str, Any]:
-    return result_of(
-        import_run(collection, path, name=name or None, file_name=file_name, user=user, report=report)
+    chunks = None
+    if collapse_chunks:
+        from pooling.chunks import Chunks
+
+        chunks = Chunks(collapse_chunks)
+    named = name or None
+    run = import_run(
+        collection, path, name=named, file_name=file_name, user=user, report=report, chunks=chunks
     )
+    return result_of(run)
 
 
 def result_of(run: Run) -> dict[str, Any]:

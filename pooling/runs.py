@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import polars as pl
     from django.contrib.auth.models import User
 
+    from pooling.chunks import Chunks
     from pooling.formats import RunFile
     from pooling.texts import Report
 
@@ -45,10 +46,11 @@ def import_run(
     file_name: str | None = None,
     user: User | None = None,
     report: Report | None = None,
+    chunks: Chunks | None = None,
 ) -> Run:
     """Store the run of a file under `name`, or under the file's own.
 
-    1. Read and check the whole file.
+    1. Read and check the whole file; with `chunks`, make documents of its chunks.
     2. Hold it against the collection's queries (preflight).
     3. Write the Parquet file, then the row. Whatever fails, neither stays behind.
 
@@ -72,10 +74,30 @@ def import_run(
         max_bytes=settings.MAX_UPLOAD_BYTES,
     )
     report(0.5, f"Checking {run_file.frame.height:,} rows.")
+    run_file, collapse = (run_file, None) if chunks is None else _collapsed(run_file, chunks)
     run = _described(collection, name, run_file, source)
     run.imported_by = user
+    if collapse is not None:
+        run.preflight["chunks"] = collapse
     report(0.8, "Storing.")
     return _stored(run, run_file.frame)
+
+
+def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, dict[str, Any]]:
+    """The run with documents in place of their chunks, and what is kept of that."""
+    from pooling.chunks import collapse_chunks
+
+    try:
+        collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
+    except ValueError as error:
+        raise InputError(str(error), fields={"collapse_chunks": str(error)}) from None
+    facts = {
+        **chunks.to_dict(),
+        "chunks": collapsed.chunks,
+        "documents": collapsed.documents,
+        "sentence": collapsed.note(chunks.words),
+    }
+    return replace(run_file, frame=collapsed.frame), facts
 
 
 def _refuse_known_name(collection: Collection, name: str) -> None:
@@ -211,3 +233,9 @@ def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
         problem = f"There is no run “{'”, “'.join(missing)}” in “{collection.slug}”. Import it first."
         raise InputError(problem, fields={"runs": problem})
     return [known[name] for name in names]
+
+
+def provenance_of(run: Run) -> dict[str, Any]:
+    """What a result keeps of a run that it rests on: name, checksum, and how chunks became documents."""
+    chunks = run.preflight.get("chunks")
+    return {"name": run.name, "sha256": run.sha256, **({"chunks": chunks["words"]} if chunks else {})}

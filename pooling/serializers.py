@@ -86,6 +86,13 @@ class RunUploadSerializer(UploadSerializer):
     """A run file and, unless the file's own is meant, the run's name."""
 
     name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+    collapse_chunks = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=20,
+        help_text="Make documents of chunks: their id is what stands before the last of these separators.",
+    )
 
 
 class ImportSummarySerializer(serializers.Serializer[Any]):

@@ -18,6 +18,7 @@ import polars as pl
 
 from pooling.audit import spread_budget
 from pooling.choice import Choice
+from pooling.chunks import Chunks, collapse_chunks, said
 from pooling.formats import name_of, read_run
 from pooling.formats.writing import delimitable, shortest_decimals
 from pooling.merging import build_pool
@@ -52,14 +53,21 @@ def named_paths(paths: Iterable[Path]) -> dict[str, Path]:
     return named
 
 
-def read_top(path: Path, choice: Choice) -> tuple[pl.DataFrame, tuple[str, ...]]:
+def read_top(
+    path: Path, choice: Choice, chunks: Chunks | None = None
+) -> tuple[pl.DataFrame, tuple[str, ...]]:
     """The first documents of a run in its order, and what its reader noticed.
 
-    The run is cut right after reading, so that only one whole run is ever in memory.
+    The run is cut right after reading, so that only one whole run is ever in memory. `chunks`: its rows are
+    chunks, and each document stands where its best chunk does.
     """
     run = read_run(path, with_rank=choice.ties == "rank")
-    depth = choice.depth_of(name_of(path))
-    return order_run(run.frame, ties=choice.ties, scores=choice.scores, depth=depth), run.notes
+    frame, notes, depth = run.frame, run.notes, choice.depth_of(name_of(path))
+    if chunks is not None:
+        collapsed = collapse_chunks(frame, chunks, run.name, ties=choice.ties, scores=choice.scores)
+        frame = collapsed.frame if choice.ties == "rank" else collapsed.frame.drop("rank")
+        notes = (*notes, *said(collapsed, chunks, [depth]))
+    return order_run(frame, ties=choice.ties, scores=choice.scores, depth=depth), notes
 
 
 def part_count(paths: Iterable[Path]) -> int:
@@ -83,10 +91,11 @@ class SplitRun:
     folder: Path
     parts: int
     choice: Choice
+    chunks: Chunks | None = None
 
     def __call__(self, task: tuple[int, Path]) -> Split:
         number, path = task
-        top, notes = read_top(path, self.choice)
+        top, notes = read_top(path, self.choice, self.chunks)
         starts = query_starts(top)
         lengths = np.diff(np.append(starts, top.height))
         of_query = [zlib.crc32(query.encode()) % self.parts for query in top["query_id"].gather(starts)]
@@ -160,14 +169,14 @@ class PoolPart:
 
 
 def pool_in_parts(
-    paths: Sequence[Path], choice: Choice, folder: Path, engine: Engine
+    paths: Sequence[Path], choice: Choice, folder: Path, engine: Engine, chunks: Chunks | None = None
 ) -> tuple[Iterator[bytes], list[str]]:
     """The TSV of the pool in pieces, and what the readers of the runs noticed.
 
     `folder` takes the parts; whoever works on them must see it.
     """
     parts, runs = range(part_count(paths)), len(paths)
-    split = list(engine(SplitRun(folder, len(parts), choice), list(enumerate(paths))))
+    split = list(engine(SplitRun(folder, len(parts), choice, chunks), list(enumerate(paths))))
     notes = [f"{path.name}: {note}" for path, done in zip(paths, split, strict=True) for note in done.notes]
     if isinstance(choice.budget, int):
         sizes: dict[str, int] = {}

@@ -58,9 +58,9 @@ def _import_all(request: HttpRequest, collection: Collection, form: RunsForm) ->
         refuse_oversized(request)
         if not form.is_valid():
             return None
-        name = form.cleaned_data["name"]
+        options = {key: form.cleaned_data[key] for key in ("name", "collapse_chunks")}
         for file in form.cleaned_data["file"]:
-            outcomes.append(take_in(collection, "run", file, user=person(request), name=name))
+            outcomes.append(take_in(collection, "run", file, user=person(request), **options))
     except refusals() as error:
         show_problem(form, error)
         for outcome in outcomes:

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import polars as pl
 import pytest
+from django.core.management import call_command
+from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pooling.choice import Choice
 from pooling.chunk_options import chunks_of
 from pooling.chunks import Chunks, collapse_chunks, read_chunk_map
 from pooling.formats import FormatError
+from pooling.problems import InputError
+from pooling.runs import import_run, provenance_of, read_stored_run
+from pooling.streaming import pool_in_parts
+from tests.world import World
 
 HASH = Chunks("#")
 
@@ -139,3 +147,66 @@ def test_the_collapse_is_the_maximum_and_again_changes_nothing(
         )
     ]
     assert told(collapse_chunks(collapsed, HASH, "r").frame) == told(collapsed)
+
+
+CHUNKED = "q1 Q0 d1#1 1 3 t\nq1 Q0 d1#2 2 2 t\nq1 Q0 d4#1 3 1 t\n"
+
+
+def test_every_way_in_collapses_alike(
+    world: World, client: Client, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, qrels = tmp_path / "chunked.run", tmp_path / "qrels.txt"
+    path.write_text(CHUNKED)
+    qrels.write_text("q1 0 d4 1\n")
+    collapse = ["--collapse-chunks", "#"]
+    note = "3 chunks became 2 documents, 2 for a query: best chunk per document (id before the last “#”)."
+
+    call_command("evaluate", str(qrels), str(path), "--k", "2", "--format", "json", *collapse)
+    said = capsys.readouterr()
+    content = json.loads(said.out)
+    assert content["runs"]["chunked"]["recall@2"]["mean"] == 1.0
+    assert HASH.words in content["runs"]["chunked"]["recall@2"]["line"]
+    assert content["conventions"]["chunks"] == {"score": "max", "separator": "#", "words": HASH.words}
+    assert said.err == f"chunked: {note}\n"
+
+    call_command("pool", str(path), "--depth", "2", *collapse)
+    said = capsys.readouterr()
+    assert [line.split("\t")[1] for line in said.out.splitlines()[1:]] == ["d1", "d4"]
+    assert note in said.err
+
+    call_command("import_run", "harbour", str(path), *collapse)
+    assert note in capsys.readouterr().out
+    client.force_login(world.ada)
+    with path.open("rb") as file:
+        form = {"file": file, "name": "by page", "collapse_chunks": "#"}
+        client.post("/collections/harbour/runs/import/", form)
+    with path.open("rb") as file:
+        form = {"file": file, "name": "by http", "collapse_chunks": "#"}
+        assert client.post("/api/collections/harbour/runs/", form).status_code == 201
+    for run in world.collection.runs.all():
+        assert told(read_stored_run(run)) == [("d1", 3.0, 1), ("d4", 1.0, 2)]
+        assert provenance_of(run)["chunks"] == HASH.words
+        assert note in client.get(run.get_absolute_url()).content.decode()
+    assert world.collection.runs.count() == 3
+
+
+def test_a_pool_made_in_parts_collapses_too(tmp_path: Path) -> None:
+    path = tmp_path / "chunked.run"
+    path.write_text(CHUNKED)
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    pieces, notes = pool_in_parts(
+        [path], Choice(depth=2), folder, lambda function, tasks: [function(task) for task in tasks], HASH
+    )
+
+    assert b"".join(pieces).count(b"\nq1\td") == 2
+    assert len(notes) == 1
+
+
+def test_a_chunk_without_a_document_is_refused_beside_its_field(world: World, tmp_path: Path) -> None:
+    path = tmp_path / "chunked.run"
+    path.write_text("q1 Q0 #1 1 3 t\n")
+    with pytest.raises(InputError, match="has no document before") as error:
+        import_run(world.collection, path, chunks=HASH)
+    assert list(error.value.fields) == ["collapse_chunks"]
+    assert not world.collection.runs.exists()

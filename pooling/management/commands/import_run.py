@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from pooling.chunk_options import add_chunk_arguments, chunks_of
 from pooling.commands import InputCommand
 from pooling.terminal import progress_bar
 
@@ -17,6 +18,7 @@ class Command(InputCommand):
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="run files")
         parser.add_argument("--name", help="what the run is called (default: the file's name; one file only)")
+        add_chunk_arguments(parser.add_argument)
 
     def handle(self, *args: Any, **options: Any) -> None:
         from pooling.membership import collection_named
@@ -25,10 +27,13 @@ class Command(InputCommand):
         files, name = options["files"], options["name"]
         if name and len(files) > 1:
             raise ValueError("--name fits one file. Leave it out to import several.")
+        chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
         collection = collection_named(options["slug"])
         for path in files:
             with progress_bar(path.name) as report:
-                run = import_run(collection, path, name=name, report=report)
+                run = import_run(collection, path, name=name, report=report, chunks=chunks)
             self.stdout.write(f"{run.name}: {run.row_count:,} rows for {run.query_count:,} queries.")
+            if "chunks" in run.preflight:
+                self.stdout.write(f"{run.name}: {run.preflight['chunks']['sentence']}")
             for note in run.preflight["notes"]:
                 self.stderr.write(self.style.WARNING(f"{run.name}: {note}"))

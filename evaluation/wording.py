@@ -1,0 +1,35 @@
+"""Figures as people read them. Loads nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+USUAL_LEVEL = 0.95
+
+
+def decimal(value: float | None) -> str:
+    """Three decimals, or a dash for what is undefined."""
+    return "–" if value is None else f"{value:.3f}"
+
+
+def percent(value: float | None) -> str:
+    """One decimal and a percent sign, or a dash for what is undefined."""
+    return "–" if value is None else f"{100 * value:.1f} %"
+
+
+def share_in_words(share: float) -> str:
+    """A level of confidence as a whole number of percent, or with the digits that it has: 95 %, 99.9 %."""
+    return f"{100 * share:g} %"
+
+
+def unusual_level(confidence: float) -> str:
+    """The level of an interval, said where it is not the usual one, with a blank before it."""
+    return "" if confidence == USUAL_LEVEL else f" ({share_in_words(confidence)} interval)"
+
+
+def interval(figure: Mapping[str, Any]) -> str:
+    """The interval in brackets with a blank before it; nothing when there is none."""
+    if figure["low"] is None:
+        return ""
+    return f" [{figure['low']:.3f}, {figure['high']:.3f}]"
