@@ -174,7 +174,7 @@ class Campaign:
         return 0.0
 
     def _judge(self, place: int, item: Item, lease: Lease | None, now: datetime) -> None:
-        user, key = self.users[place], f"key {next(self.keys)}"
+        user, key = self.users[place], f"{self.queue.pk} {next(self.keys)}"
         query, document = item.query.external_id, item.document.external_id
         says = self.truth[query][document] ^ self._happens(self.habits.noise)
         verdict, reason = "relevant" if says else "not_relevant", ""
