@@ -28,7 +28,11 @@ def share_of_ties(collection: Collection) -> tuple[float, int]:
     As if one of ten had tied before any did, as everywhere; `pairs` is what there was beyond these.
     """
     items = Item.objects.filter(
-        queue__collection=collection, order_key__gt=0, needed_at_most__gt=F("needed_at_least")
+        queue__collection=collection,
+        order_key__gt=0,
+        needed_at_most__gt=F("needed_at_least"),
+        # A pre-label that is contradicted asks for one more too.
+        expected="",
     )
     tied = items.filter(needed__gt=F("needed_at_least")).count()
     agreed = items.filter(needed=F("needed_at_least"), state=Item.State.DONE).count()

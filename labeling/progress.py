@@ -108,7 +108,8 @@ def item_counts(queue: Queue) -> dict[str, int]:
     is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
     not_raised = is_adaptive & Q(needed=F("needed_at_least"))
     by_ties = {
-        "tied": is_adaptive & Q(needed__gt=F("needed_at_least")),
+        # Where a pre-label lets expect something, one more may be needed for that.
+        "tied": is_adaptive & Q(expected="", needed__gt=F("needed_at_least")),
         "agreed": not_raised & Q(state=Item.State.DONE),
         "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
     }

@@ -5,7 +5,8 @@ Whoever judges calls `claim`, `record_judgment`, `skip`, `undo`, `renew` and `re
 they hold to, on PostgreSQL and SQLite alike:
 
 1. Through claims, no item ever has more active leases and judgments than it needs (`done + leased <=
-   needed`). Where its queue asks for one more on a tie, the need rises with a tie and falls with its end.
+   needed`). Where its queue asks for one more on a tie, or where a verdict contradicts a confident
+   pre-label, the need rises with the tie or the contradiction and falls with its end.
 2. Nobody is given a pair that they have judged, but as a repeat whose answer never counts, nor one item
    twice at a time; a pair stands in a queue once.
 3. A lease is over when the clock says so: nothing has to run for that, and no item starves.
@@ -88,7 +89,7 @@ LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
 ITEM_FIELDS = (
     *("queue", "query", "document", "order_key", "second_key"),
-    *("needed_at_least", "needed_at_most", "needed", "done", "leased", "state"),
+    *("needed_at_least", "needed_at_most", "expected", "needed", "done", "leased", "state"),
 )
 
 
@@ -263,7 +264,7 @@ def _item_rows(
         slots = settle(queue.bounds, known, ()) if known else untouched
         yield (
             *(queue.pk, pair.query, pair.document, first[place], second[place]),
-            *(*queue.bounds, slots.needed, slots.done, 0, slots.state),
+            *(*queue.bounds, "", slots.needed, slots.done, 0, slots.state),
         )
 
 

@@ -45,17 +45,36 @@ def need(bounds: tuple[int, int], relevant: int, not_relevant: int) -> int:
     return max(at_least, min(at_most, 2 * min(relevant, not_relevant) + 1))
 
 
-def settle(bounds: tuple[int, int], verdicts: Iterable[str], expiries: Sequence[datetime]) -> Slots:
+def doubted(bounds: tuple[int, int], expected: str, relevant: int, not_relevant: int) -> tuple[int, int]:
+    """The bounds of an item, one higher where a vote contradicts what a confident pre-label lets expect.
+
+    The pre-label itself is no vote: it only has the pair looked at once more.
+
+    >>> [doubted((1, 1), "relevant", *votes) for votes in ((0, 0), (1, 0), (0, 1), (1, 1))]
+    [(1, 1), (1, 1), (2, 2), (2, 2)]
+    >>> doubted((2, 3), "not_relevant", 1, 0)
+    (3, 3)
+    """
+    against = {Verdict.RELEVANT: not_relevant, Verdict.NOT_RELEVANT: relevant}
+    if not expected or not against[Verdict(expected)]:
+        return bounds
+    at_least, at_most = bounds
+    return at_least + 1, max(at_least + 1, at_most)
+
+
+def settle(
+    bounds: tuple[int, int], verdicts: Iterable[str], expiries: Sequence[datetime], expected: str = ""
+) -> Slots:
     """Count the slots of an item from the verdicts on its pair and the expiries of its active leases.
 
-    `bounds` are the fewest and the most judgments that it may need. A lease keeps its slot even when a late
-    verdict has come in meanwhile, so `done + leased` never exceeds the need through claims; a verdict beyond
-    that waits and fills the slot once the lease is returned. An adjudication fills none, and settles the
-    item.
+    `bounds` are the fewest and the most judgments that it may need, `expected` is as in `doubted`. A lease
+    keeps its slot even when a late verdict has come in meanwhile, so `done + leased` never exceeds the need
+    through claims; a verdict beyond that waits and fills the slot once the lease is returned. An adjudication
+    fills none, and settles the item.
     """
     votes = Counter(verdicts)
     relevant, not_relevant = votes[Verdict.RELEVANT], votes[Verdict.NOT_RELEVANT]
-    needed = need(bounds, relevant, not_relevant)
+    needed = need(doubted(bounds, expected, relevant, not_relevant), relevant, not_relevant)
     done = min(relevant + not_relevant, max(0, needed - len(expiries)))
     if votes[ADJUDICATED]:
         state = Item.State.DONE
@@ -72,7 +91,7 @@ def slots_of(item: Item, verdicts: Iterable[str], expiries: Sequence[datetime]) 
     """`settle` for an item; one that nobody's verdict settles keeps its state and has no slots."""
     if item.state in SLOTLESS:
         return Slots(item.needed_at_least, 0, 0, None, item.state)
-    return settle((item.needed_at_least, item.needed_at_most), verdicts, expiries)
+    return settle((item.needed_at_least, item.needed_at_most), verdicts, expiries, item.expected)
 
 
 def recount(items: Sequence[Item], now: datetime) -> None:

@@ -89,7 +89,29 @@ WHERE ranked.place <= %(count)s
 ORDER BY ranked.place
 """
 
-# The items of one item's pair in every queue, in key order; who asks, and whether the key was seen before.
+# What a pre-label of an item's pair lets expect, where its queue asks for second opinions and the pre-label
+# is sure enough; else nothing. One of a text that has changed since, or without a score, is never sure.
+EXPECTED = """COALESCE((
+    SELECT CASE WHEN prelabel.score >= asking.second_opinion_from THEN 'relevant'
+      WHEN 1 - prelabel.score >= asking.second_opinion_from THEN 'not_relevant' END
+    FROM labeling_queue asking
+    JOIN labeling_prelabel prelabel ON prelabel.prelabeler_id = asking.prelabeler_id
+      AND prelabel.query_id = item.query_id AND prelabel.document_id = item.document_id
+    JOIN pooling_document judged ON judged.id = prelabel.document_id
+      AND judged.version = prelabel.document_version
+    WHERE asking.id = item.queue_id AND asking.second_opinion_from IS NOT NULL), '')"""
+# Items of a queue that somebody has judged, or that expect something, and whose expectation is out of date.
+OUTDATED_EXPECTATIONS = """
+SELECT item.id, {expected} FROM labeling_item item
+WHERE item.queue_id = %s AND item.id > %s AND item.expected <> {expected}
+  AND (item.expected <> '' OR EXISTS (
+    SELECT 1 FROM labeling_judgment judgment
+    WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id))
+ORDER BY item.id LIMIT %s
+"""
+
+# The items of one item's pair in every queue, in key order; who asks, whether the key was seen before, and
+# whose pre-label of the pair was handed out to them.
 ITEMS_OF_PAIR = """
 SELECT {columns},
   EXISTS (SELECT 1 FROM pooling_membership member WHERE member.collection_id = %(collection)s
@@ -97,7 +119,11 @@ SELECT {columns},
   EXISTS (SELECT 1 FROM labeling_judgmentevent event
     WHERE event.annotator_id = %(annotator)s AND event.key = %(key)s) AS key_is_known,
   (SELECT gold.id FROM labeling_goldquestion gold
-    WHERE gold.query_id = item.query_id AND gold.document_id = item.document_id) AS gold_id
+    WHERE gold.query_id = item.query_id AND gold.document_id = item.document_id) AS gold_id,
+  (SELECT sight.prelabeler_id FROM labeling_prelabelsight sight
+    WHERE sight.query_id = item.query_id AND sight.document_id = item.document_id
+      AND sight.annotator_id = %(annotator)s ORDER BY sight.id DESC LIMIT 1) AS seen_prelabeler,
+  {expected} AS now_expected
 FROM labeling_item target
 JOIN labeling_item item ON item.query_id = target.query_id AND item.document_id = target.document_id
 WHERE target.id = %(item)s AND target.queue_id = %(queue)s
@@ -243,7 +269,8 @@ def unused_gold(
 def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:
     """Lock the items of the pair of `item`, with `is_member`, `key_is_known` and the pair's `gold_id`.
 
-    None for an item of another queue.
+    `seen_prelabeler` is whose pre-label the person was last shown, or None; `now_expected` is what `expected`
+    is to be. None for an item of another queue.
     """
     values = {
         "collection": queue.collection_id,
@@ -252,8 +279,16 @@ def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> li
         "item": item,
         "key": key,
     }
-    statement = ITEMS_OF_PAIR.format(columns=columns_of(Item, "item"), lock=_lock())
-    return rows(statement, values, Item, extra=["is_member", "key_is_known", "gold_id"])
+    statement = ITEMS_OF_PAIR.format(columns=columns_of(Item, "item"), expected=EXPECTED, lock=_lock())
+    extra = ["is_member", "key_is_known", "gold_id", "seen_prelabeler", "now_expected"]
+    return rows(statement, values, Item, extra=extra)
+
+
+def outdated_expectations(queue: Queue, after: int, count: int) -> dict[int, str]:
+    """The next `count` items whose expectation is out of date, by key, and what it is to be."""
+    with connection.cursor() as cursor:
+        cursor.execute(OUTDATED_EXPECTATIONS.format(expected=EXPECTED), [queue.pk, after, count])
+        return dict(cursor.fetchall())
 
 
 def be_alone_with_items() -> None:

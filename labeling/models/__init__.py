@@ -16,7 +16,8 @@ from labeling.models.prelabels import (
 )
 from labeling.models.queues import Bookmark, Item, Lease, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
-from labeling.models.words import ADJUDICATED, Reason, Verdict
+from labeling.models.sights import PrelabelSight
+from labeling.models.words import ADJUDICATED, PrelabelMode, PrelabelSeen, Reason, Verdict
 
 __all__ = [
     "ADJUDICATED",
@@ -32,6 +33,9 @@ __all__ = [
     "Prelabel",
     "PrelabelFailure",
     "PrelabelJob",
+    "PrelabelMode",
+    "PrelabelSeen",
+    "PrelabelSight",
     "Prelabeler",
     "QrelsRelease",
     "Quarantine",

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from labeling.models.gold import GoldQuestion, Quarantine
 from labeling.models.queues import Item, Queue
-from labeling.models.words import ADJUDICATED, Reason, Verdict
+from labeling.models.words import ADJUDICATED, PrelabelSeen, Reason, Verdict
 from pooling.models import Collection, Document, Query
 
 
@@ -60,6 +60,21 @@ class JudgmentEvent(models.Model):
         help_text="The same person's verdict on the pair before it was shown again; this one never counts.",
     )
     is_adjudication = models.BooleanField(default=False, help_text="It settles the pair, whoever said what.")
+    prelabel_seen = models.CharField(
+        max_length=6,
+        choices=PrelabelSeen.choices,
+        default=PrelabelSeen.NEVER,
+        help_text="By what had been handed out to the person.",
+    )
+    prelabeler = models.ForeignKey(
+        "labeling.Prelabeler",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="+",
+        db_index=False,
+        help_text="The model and prompt whose pre-label was seen.",
+    )
     undoes = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="undone_by"
     )

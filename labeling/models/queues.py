@@ -10,6 +10,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
+from labeling.models.words import PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
 
 
@@ -58,6 +59,27 @@ class Queue(models.Model):
     currency = models.CharField(max_length=12, blank=True, help_text="Empty: the site's.")
     overhead = models.FloatField(
         null=True, blank=True, help_text="Share that is added to the price, such as fees. Null: the site's."
+    )
+    prelabel_mode = models.CharField(
+        max_length=10,
+        choices=PrelabelMode.choices,
+        default=PrelabelMode.BLIND,
+        help_text="Whether annotators see pre-labels.",
+    )
+    prelabeler = models.ForeignKey(
+        "labeling.Prelabeler",
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="queues",
+        help_text="Whose pre-labels are shown, or ask for second opinions.",
+    )
+    blind_share = models.FloatField(default=0.1, help_text="Of pairs, the control arm: blind in every mode.")
+    blind_seed = models.BigIntegerField(default=draw_seed, help_text="Draws the control arm.")
+    second_opinion_from = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="A verdict against a pre-label so sure asks for one judgment more. Null: none does.",
     )
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -116,6 +138,13 @@ class Item(models.Model):
     # The queue's bounds when the item was last gone through: whoever locks the row reads what holds for it.
     needed_at_least = models.PositiveSmallIntegerField()
     needed_at_most = models.PositiveSmallIntegerField()
+    expected = models.CharField(
+        max_length=12,
+        choices=Verdict.choices,
+        blank=True,
+        default="",
+        help_text="The verdict that a confident pre-label lets expect, where a contradiction asks for more.",
+    )
     needed = models.PositiveSmallIntegerField(help_text="Within these bounds, by the verdicts there are.")
     done = models.PositiveSmallIntegerField(default=0, help_text="Judgments of the pair that fill a slot.")
     leased = models.PositiveSmallIntegerField(

@@ -23,3 +23,19 @@ class Reason(models.TextChoices):
     EXPERT = "expert", "It needs an expert"
     QUERY = "query", "The query is unclear"
     OTHER = "other", "Something else"
+
+
+class PrelabelMode(models.TextChoices):
+    """Whether annotators of a queue get to see what a model says of a pair, and when."""
+
+    BLIND = "blind", "never"
+    REVEAL = "reveal", "after the verdict, where the two differ"
+    ASSIST = "assist", "before the verdict"
+
+
+class PrelabelSeen(models.TextChoices):
+    """Whether a pre-label of the pair had been handed out to whoever gave a verdict."""
+
+    NEVER = "never"
+    BEFORE = "before", "before the verdict"
+    AFTER = "after", "after the verdict"
