@@ -144,7 +144,14 @@ def open_queue(
     report(0.0, "Reading the pool.")
     pairs = _unlabelled_pairs(pool, whole=live is not None)
     if not pairs:
-        raise InputError(f"Every pair of pool “{pool.name}” that is to be judged has a label already.")
+        elsewhere = (
+            ", or waits in another queue: judge it there, or close that queue first"
+            if pool.extends_id is not None or pool.is_picked
+            else ""
+        )
+        raise InputError(
+            f"Every pair of pool “{pool.name}” that is to be judged has a label already{elsewhere}."
+        )
     report(0.2, f"Putting {len(pairs):,} pairs in order.")
     orders = _orders(queue, pairs)
     report(0.5, f"Storing {len(pairs):,} items.")
