@@ -14,6 +14,7 @@ from pooling.terminal import Writer
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.breakdown import Breakdown
     from evaluation.comparison import Comparison
     from evaluation.config import Settings
     from evaluation.pool_estimates import Basis
@@ -61,6 +62,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_chunk_arguments(parser.add_argument)
     add_against_arguments(parser)
     _add_comparisons(parser)
+    _add_breakdown(parser)
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
     parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="where the work is done"
@@ -84,7 +86,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         from evaluation.per_query import check_path, write_per_query
 
         check_path(options["per_query"])
-    queries, strata = _tagged(options["queries"], options["tag"], settings.tags)
+    queries, strata = _tagged(options["queries"], options["tag"], settings.tags, options["by"])
     pool = _pool(options["pool"], queries)
     result = evaluate(
         options["qrels"],
@@ -106,6 +108,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
             terminal=output.isatty(),
             with_trade_offs=options["trade_offs"],
             comparisons=_comparisons(result, options, basis),
+            breakdown=_breakdown(result, options),
             estimates=None if pool is None else _estimates(basis),
         )
     )
@@ -113,6 +116,32 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     for sentence in (*result.notes, *result.warnings(), *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
+
+
+def _add_breakdown(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("where it fails")
+    group.add_argument(
+        "--by",
+        metavar="THING",
+        help="break down by tag, relevant (how many documents are), weight (how often a query is asked), or "
+        "a key of the metadata in --queries FILE",
+    )
+    group.add_argument("--by-measure", metavar="M", help="of which measure, for instance recall@10")
+    group.add_argument(
+        "--by-threshold", metavar="SHARE", type=float, help="the share of queries with at least this (0.5)"
+    )
+
+
+def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> Breakdown | None:
+    """The breakdown that the options ask for; None without `--by`."""
+    if options["by"] is None:
+        if options["by_measure"] is not None or options["by_threshold"] is not None:
+            raise ValueError("--by-measure and --by-threshold belong to --by; name it too.")
+        return None
+    from evaluation.breakdown_table import breakdown_asked
+
+    names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
+    return breakdown_asked(result, **{name: options[option] for name, option in names.items()})
 
 
 def _add_comparisons(parser: ArgumentParser) -> None:
@@ -249,14 +278,14 @@ def _threshold(text: str) -> tuple[str, float]:
 
 
 def _tagged(
-    path: Path | None, tag: str | None, tags: Sequence[str] | None
+    path: Path | None, tag: str | None, tags: Sequence[str] | None, by: str | None = None
 ) -> tuple[set[str] | None, dict[str, list[str]] | None]:
     """The queries with `tag`, None for all; and those of each of `tags`."""
     if path is None and not tag and tags:
         raise ValueError("The queries' tags stand in a queries file; name it with --queries FILE.")
-    if (path is None) != (not (tag or tags)):
+    if (path is None and tag) or (path is not None and not (tag or tags or by)):
         raise ValueError("--queries and --tag belong together, or --queries and --by-tag; name both.")
-    if path is None:
+    if path is None or not (tag or tags):
         return None, None
     from evaluation.strata import chosen_strata, queries_by_tag
     from pooling.formats import read_queries

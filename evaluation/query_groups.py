@@ -38,6 +38,14 @@ class Group:
     kind: Kind
     query_ids: tuple[str, ...]
 
+    def label(self, by: str) -> str:
+        """What the group is called in a table or a picture."""
+        if self.kind == "all":
+            return "All queries"
+        if self.kind == "none":
+            return f"without a {by}" if by in (TAG, WEIGHT) else f"without {by}"
+        return str(self.name)
+
 
 @dataclass(frozen=True)
 class Grouping:

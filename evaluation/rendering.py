@@ -14,6 +14,7 @@ from evaluation.measures import MEASURES, key_of
 from evaluation.results import Evaluation, decimal, interval, percent, share_in_words
 
 if TYPE_CHECKING:
+    from evaluation.breakdown import Breakdown
     from evaluation.comparison import Comparison
 
 
@@ -35,11 +36,13 @@ def render(
     with_trade_offs: bool = False,
     comparisons: Sequence[Comparison] = (),
     estimates: Mapping[str, Any] | None = None,
+    breakdown: Breakdown | None = None,
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
     with_trade_offs: beside it the table of `evaluation.tradeoffs`; comparisons: of its runs; estimates: of
-    `evaluation.pool_estimates`. CSV has no place for any of them.
+    `evaluation.pool_estimates`. CSV has no place for any of them. breakdown: of
+    `evaluation.breakdown_table`, in CSV as rows of their own.
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
@@ -48,14 +51,18 @@ def render(
             raise ValueError("Trade-offs have no place in CSV; choose table, json, markdown or latex.")
         if comparisons:
             raise ValueError("Comparisons have no place in CSV; choose table, json, markdown or latex.")
-        return _csv(evaluation)
+        return _csv(evaluation, breakdown)
     if form == "json":
-        return _json(evaluation, with_trade_offs, comparisons, estimates)
+        return _json(evaluation, with_trade_offs, comparisons, estimates, breakdown)
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
     if estimates is not None:
         tables = _with_estimates(tables, evaluation, estimates)
     if comparisons:
         tables.append(comparison_cells(comparisons))
+    if breakdown is not None:
+        from evaluation.breakdown_table import breakdown_cells
+
+        tables.append(breakdown_cells(breakdown))
     return render_tables(tables, form, terminal=terminal)
 
 
@@ -292,6 +299,7 @@ def _json(
     with_trade_offs: bool = False,
     comparisons: Sequence[Comparison] = (),
     estimates: Mapping[str, Any] | None = None,
+    breakdown: Breakdown | None = None,
 ) -> str:
     content = evaluation.to_dict()
     if estimates is not None:
@@ -302,19 +310,23 @@ def _json(
         from evaluation.tradeoffs import trade_offs
 
         content["trade_offs"] = trade_offs(evaluation)
+    if breakdown is not None:
+        content["breakdown"] = breakdown.to_dict()
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _csv(evaluation: Evaluation) -> str:
+def _csv(evaluation: Evaluation, breakdown: Breakdown | None = None) -> str:
     out = io.StringIO()
     rows, tagged = evaluation.summary_rows(), evaluation.strata_rows()
-    # The column is there only with strata; it is empty in the rows of all queries.
+    broken = breakdown.rows() if breakdown else []
+    # The columns are there only with strata or a breakdown; they are empty in the rows of all queries.
     columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
+    columns += [name for name in (broken[0] if broken else ()) if name not in columns]
     writer = csv.DictWriter(out, columns, lineterminator="\n")
     writer.writeheader()
     for row in rows:
         writer.writerow({**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])})
-    writer.writerows(tagged)
+    writer.writerows([*tagged, *broken])
     return out.getvalue()
 
 

@@ -156,16 +156,6 @@ def where_context(report: Report, choice: WhereChoice, groupings: Sequence[str])
     }
 
 
-def label_of(group: BrokenGroup, by: str) -> str:
-    """What a group is called in a table or a picture."""
-    held = group.group
-    if held.kind == "all":
-        return "All queries"
-    if held.kind == "none":
-        return f"without a {by}" if by in ("tag", "weight") else f"without {by}"
-    return str(held.name)
-
-
 def picture_of(report: Report, choice: WhereChoice, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
     from pooling.charting import to_svg
@@ -190,7 +180,7 @@ def draw(found: Breakdown, choice: WhereChoice, variant: str) -> Any:
 
     drawn = _drawn(ordered_groups(found.groups, choice.order), choice)
     rows = [
-        {"group": label_of(one, choice.by), "run": run, **_ends(one.runs[run])}
+        {"group": one.group.label(choice.by), "run": run, **_ends(one.runs[run])}
         for one in drawn["groups"]
         for run in drawn["runs"]
     ]
@@ -232,7 +222,7 @@ def _group(one: BrokenGroup, choice: WhereChoice) -> dict[str, Any]:
     elif group.kind == "none":
         chosen = {**chosen, "by": choice.by, "ungrouped": 1}
     return {
-        "label": label_of(one, choice.by),
+        "label": one.group.label(choice.by),
         "kind": group.kind,
         "queries": len(group.query_ids),
         "rows": [

@@ -64,6 +64,8 @@ PURE = (
     "labeling/workload.py",
     "evaluation/__init__.py",
     "evaluation/breakdown.py",
+    "evaluation/breakdown_chart.py",
+    "evaluation/breakdown_table.py",
     "evaluation/query_groups.py",
     "evaluation/against.py",
     "evaluation/against_command.py",

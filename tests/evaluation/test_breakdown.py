@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import json
 from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -188,3 +193,90 @@ def test_weighted_intervals_of_many_queries_are_the_normal_limit_of_the_ratio() 
 
     assert low[0] + high[0] == pytest.approx(2 * mean)
     assert (low[0], high[0]) == pytest.approx((drawn[0][0], drawn[1][0]), abs=0.002)
+
+
+FILES = {
+    "qrels.txt": "".join(f"q{number} 0 a 1\n" for number in range(1, 7)),
+    "good.run": "".join(f"q{number} Q0 a 1 1 t\n" for number in range(1, 7)),
+    "half.run": "".join(f"q{number} Q0 {'a' if number < 4 else 'x'} 1 1 t\n" for number in range(1, 7)),
+    "queries.jsonl": "".join(
+        json.dumps({"_id": f"q{number}", "text": "t", "metadata": facts}) + "\n"
+        for number, facts in {
+            1: {"type": "what", "tags": ["all", "few"], "weight": 1},
+            2: {"type": "what", "tags": ["all"], "weight": 2},
+            3: {"type": "what", "tags": ["all"], "weight": 3},
+            4: {"type": "how", "tags": ["all"], "weight": 4},
+            5: {"type": "how", "tags": ["all"], "weight": 5},
+        }.items()
+    ),
+}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name, content in FILES.items():
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+def printed(folder: Path, *arguments: str, form: str = "table") -> str:
+    paths = [folder / name for name in ("qrels.txt", "good.run", "half.run")]
+    named = [str(folder / word) if word in FILES else word for word in arguments]
+    out = StringIO()
+    call_command("evaluate", *map(str, paths), "--k", "1", "--format", form, *named, stdout=out)
+    return out.getvalue()
+
+
+def test_the_command_adds_the_breakdown_to_every_format(folder: Path) -> None:
+    asked = ("--queries", "queries.jsonl", "--by", "type", "--by-threshold", "1")
+
+    plain, as_json = printed(folder, form="json"), printed(folder, *asked, form="json")
+    found = json.loads(as_json)
+    broken = found.pop("breakdown")
+    assert found == json.loads(plain)  # nothing else moved
+    assert [(group["group"], group["kind"]) for group in broken["groups"]] == [
+        (None, "all"), ("how", "group"), ("what", "group"), (None, "none")
+    ]  # fmt: skip
+    whole = broken["groups"][0]["runs"]["half"]
+    assert (whole["n"], whole["mean"], whole["share_reaching"]) == (6, 0.5, 0.5)
+    assert whole["weighted"]["mean"] == 6 / 15
+    assert broken["without_weight_ids"] == ["q6"]
+    table = printed(folder, *asked)
+    assert "recall@1 by type" in table
+    assert "Without a weight, and so in no weighted mean: q6." in table
+    assert "| All queries | half | 6 | 0.500 [" in printed(folder, *asked, form="markdown")
+    assert "without type & good & 1 & 1.000" in printed(folder, *asked, form="latex")
+    rows = list(csv.DictReader(StringIO(printed(folder, *asked, form="csv"))))
+    assert [row["group"] for row in rows if row["kind"] == "group"] == ["how", "how", "what", "what"]
+    assert {row["kind"] for row in rows if row["line"]} == {""}
+
+
+def test_relevant_documents_need_no_file_and_tags_may_be_chosen_beside(folder: Path) -> None:
+    assert "recall@1 by number of relevant documents" in printed(folder, "--by", "relevant")
+    both = printed(
+        folder, "--queries", "queries.jsonl", "--by", "tag", "--tag", "few", "--by-measure", "precision@1"
+    )
+    assert "precision@1 by tag" in both
+    assert "Groups overlap" in both
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (
+            ["--by", "type"],
+            "--by type needs the metadata of the queries; name their file with --queries FILE.",
+        ),
+        (["--by", "relevant", "--by-measure", "map"], "map was not evaluated; choose one of recall@1,"),
+        (["--by", "relevant", "--by-threshold", "2"], "The threshold is 2; name a share from 0 to 1."),
+        (["--by-threshold", "1"], "--by-measure and --by-threshold belong to --by; name it too."),
+        (["--queries", "queries.jsonl", "--by", "colour"], "No query says anything under metadata.colour"),
+    ],
+)
+def test_what_the_command_cannot_break_down_is_one_sentence(
+    folder: Path, arguments: list[str], sentence: str
+) -> None:
+    with pytest.raises(CommandError) as error:
+        printed(folder, *arguments)
+    assert sentence in str(error.value)
+    assert error.value.returncode == 2
