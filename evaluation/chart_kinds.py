@@ -355,7 +355,8 @@ def _coverage_said(table: pd.DataFrame, choice: ChartChoice) -> str:
     least = rows.sort_values("mean", kind="stable").iloc[0]
     return (
         f"judged@{choice.k} of {len(rows)} runs by {len(table):,} queries: the mean is lowest for "
-        f"{least['run']}, {least['mean']:.0%}, of whose queries {least['below 0.8']:.0%} are judged by less than 80 %."
+        f"{least['run']}, {least['mean']:.0%}, of whose queries {least['below 0.8']:.0%} are judged by less "
+        "than 80 %."
     )
 
 

@@ -10,6 +10,7 @@ from django import forms
 from django.urls import reverse
 from django.utils.http import urlencode
 
+from evaluation.chart_words import cells_in_words, columns_in_words
 from evaluation.models import Report
 from evaluation.report_charts import CHART_FORMATS, figures_of, kinds_of, usual_choice
 from evaluation.report_files import chart_key, run_names
@@ -17,8 +18,6 @@ from pooling.chart_library import library_version
 from pooling.charting import VARIANTS
 
 if TYPE_CHECKING:
-    import pandas as pd
-
     from evaluation.chart_kinds import ChartChoice, ChartKind
 
 # Rows of a table on a page; its file has all.
@@ -140,53 +139,8 @@ def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[
         **form_context(report, choice),
         "picture": picture_of(report, kind, choice, alt=kind.said(table, choice)),
         "said": kind.said(table, choice),
-        "columns": [(_in_words(name, choice), name in NAMES) for name in rows.columns],
-        "rows": _cells(rows.head(MOST_ROWS)),
+        "columns": columns_in_words(rows, choice),
+        "rows": cells_in_words(rows.head(MOST_ROWS)),
         "more": max(0, len(rows) - MOST_ROWS),
         "in_file": len(table),
     }
-
-
-# Columns that hold names; all others hold numbers.
-NAMES = ("run", "query_id", "least judged")
-WORDS = {
-    "query_id": "Query",
-    "at_0": "At 0",
-    "at_1": "At 1",
-    "k": "K",
-    "p50": "Median",
-    "low": "Low",
-    "high": "High",
-    "lower_bound": "Least",
-    "upper_bound": "Most",
-    "gain": "A minus B",
-    "relevant": "Relevant (mean)",
-}
-SHARES = ("at_0", "at_1", "wholly judged", "below 0.8", "judged there")
-
-
-def _in_words(name: str, choice: ChartChoice) -> str:
-    if name in ("first", "second"):
-        return f"{'A' if name == 'first' else 'B'}: {getattr(choice, name)}"
-    return WORDS.get(name) or (
-        f"{name[1:]} %" if name[0] == "p" and name[1:].isdigit() else name.capitalize()
-    )
-
-
-def _cells(rows: pd.DataFrame) -> list[list[tuple[str, bool]]]:
-    """Each cell as text, and whether it is a name."""
-    names = list(rows.columns)
-    return [
-        [(_cell(name, value), name in NAMES) for name, value in zip(names, row, strict=True)]
-        for row in rows.astype(object).itertuples(index=False, name=None)
-    ]
-
-
-def _cell(name: str, value: Any) -> str:
-    if value is None or value != value:
-        return "–"
-    if name in SHARES:
-        return f"{100 * value:.1f} %"
-    if isinstance(value, float):
-        return f"{value:+.3f}" if name == "gain" else f"{value:.3f}"
-    return f"{value:,}" if isinstance(value, int) else str(value)

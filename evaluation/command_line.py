@@ -48,6 +48,9 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_interval(parser)
     parser.add_argument("--per-query", metavar="FILE", type=Path, help="write every query's values")
     parser.add_argument(
+        "--html", metavar="FILE", type=Path, help="write a report with pictures and tables as one HTML file"
+    )
+    parser.add_argument(
         "--fail-under",
         metavar="MEASURE=VALUE",
         action="append",
@@ -86,6 +89,10 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         from evaluation.per_query import check_path, write_per_query
 
         check_path(options["per_query"])
+    if options["html"]:
+        from evaluation.html_file import check_path as check_html
+
+        check_html(options["html"])
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, options["by"])
     pool = _pool(options["pool"], queries)
     result = evaluate(
@@ -100,6 +107,10 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     )
     if options["per_query"]:
         write_per_query(result, options["per_query"])
+    if options["html"]:
+        from evaluation.html_file import write_html
+
+        write_html(result, settings, options)
     basis = None if pool is None else _basis(result, pool, options)
     output.write(
         render(

@@ -1,4 +1,4 @@
-"""A report as files to take away: tables, the curve as SVG and PNG, and all values by query."""
+"""A report as files to take away: tables, the curve, one HTML file, a bundle, and all values by query."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from django.utils.text import slugify
 
 from evaluation.models import Report
 from evaluation.report_charts import CHART_FORMATS, kinds_of, usual_choice
-from evaluation.report_files import read_table, scan_per_query
+from evaluation.report_export import bundle_of, html_file, table_of
+from evaluation.report_files import scan_per_query
 from evaluation.report_settings import settings_of
 
 Maker = Callable[[Report, str], IO[bytes]]
 
 
 def _table(form: str) -> Maker:
-    return lambda report, measure: io.BytesIO(read_table(report, form))
+    return lambda report, measure: io.BytesIO(table_of(report, form))
 
 
 def _curve(form: str) -> Maker:
@@ -50,6 +51,8 @@ FORMATS: dict[str, tuple[str, str, Maker]] = {
     "svg": (".svg", "image/svg+xml", _curve("svg")),
     "png": (".png", "image/png", _curve("png")),
     "pdf": (".pdf", "application/pdf", _curve("pdf")),
+    "html": (".html", "text/html", lambda report, measure: html_file(report)),
+    "bundle": (".zip", "application/zip", lambda report, measure: bundle_of(report)),
     "settings": (".toml", "application/toml", _settings),
     "per-query": ("-by-query.csv", "text/csv", _per_query),
 }

@@ -350,6 +350,13 @@ def _markdown_cell(text: str) -> str:
     return text
 
 
+def with_notes(text: str, form: str, notes: Sequence[str]) -> str:
+    """Text in `markdown` or `latex` with more sentences below it."""
+    if form == "markdown":
+        return text + "\n" + "".join(f"- {_markdown_cell(note)}\n" for note in notes)
+    return text + "".join(rf"\par{{\footnotesize {_latex_text(note)}}}" + "\n" for note in notes)
+
+
 def _latex(tables: Sequence[Cells]) -> str:
     return "\n".join(_latex_table(cells) for cells in tables)
 

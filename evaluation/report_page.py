@@ -10,6 +10,7 @@ from evaluation.chart_page import form_context, picture_of
 from evaluation.estimates_page import estimates_context
 from evaluation.models import Report
 from evaluation.report_charts import figures_of, kinds_of
+from evaluation.report_export import provenance_of
 from evaluation.report_files import (
     cutoffs_of,
     figure_of,
@@ -65,6 +66,7 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[s
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
         "worst": worst_queries(report, choice.run, choice.k, choice.count),
+        "provenance": provenance_of(report),
         **settings_context(report, choice.measure),
     }
 
