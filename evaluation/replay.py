@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -14,6 +14,7 @@ from pooling.score_sums import with_score_sums
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of
 from pooling.strategies.chance import stream, uniforms
 from pooling.strategies.fronts import GlobalMoveToFront
+from pooling.strategies.prior import with_priors
 
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
@@ -82,6 +83,16 @@ def labelled_pool(
         labelled=labelled.height,
         queries_left_out=labels["query_id"].n_unique() - len(candidates),
     )
+
+
+def with_prior_scores(pool: LabelledPool, priors: pl.DataFrame, *, votes: int | None = None) -> LabelledPool:
+    """The same pool for strategies that start from a score of each document; see `with_priors`."""
+    candidates = with_priors(pool.candidates, priors, votes=votes)
+    truth = {
+        query: pool.truth[query][[pool.candidates[query].number[document] for document in one.documents]]
+        for query, one in candidates.items()
+    }
+    return replace(pool, candidates=candidates, truth=truth)
 
 
 @dataclass(frozen=True)

@@ -165,9 +165,11 @@ class Recalls:
         """
         hits, totals = [], []
         for query_id, one in self.pool.candidates.items():
-            top = one.rank <= self.k
+            # A prior's votes stand behind the runs, and are none.
+            runs = len(self.pool.runs)
+            top = (one.rank <= self.k) & (one.run < runs)
             weight = weights[query_id]
-            hits.append(np.bincount(one.run[top], weights=weight[one.document[top]], minlength=one.runs))
+            hits.append(np.bincount(one.run[top], weights=weight[one.document[top]], minlength=runs))
             totals.append(weight.sum())
         hit, total = np.array(hits), np.array(totals)
         some = total > 0

@@ -94,3 +94,20 @@ def test_a_wrong_file_is_named_with_its_line_and_exit_code_2(simulate: Simulate,
     with pytest.raises(CommandError, match=r"wrong\.run, line 2") as refused:
         call_command("simulate", str(tmp_path / "qrels.txt"), str(wrong), "--depth", "3")
     assert refused.value.returncode == 2
+
+
+def test_a_prior_is_what_strategies_start_from(simulate: Simulate, tmp_path: Path) -> None:
+    """b, d and a stand first by the runs; the scores put c before b and d."""
+    (tmp_path / "model.run").write_text("q1 Q0 c 1 0.9 m\nq1 Q0 a 2 0.8 m\nq1 Q0 b 3 0.1 m\n")
+    arguments = "--strategy", "depth", "rrf", "--budget", "0.5", "--k", "1", "--format", "json"
+    without, told = (
+        as_json(simulate(*arguments)),
+        as_json(simulate(*arguments, "--prior", str(tmp_path / "model.run"))),
+    )
+    assert told["strategies"]["rrf"]["found"]["0.5"] == 1.0
+    # Two runs, whatever the votes: the recalls that labels are measured by are the same.
+    assert told["pool"]["runs"] == without["pool"]["runs"] == 2
+    assert told["all_knowing"] == without["all_knowing"]
+    (tmp_path / "bad.run").write_text("q1 Q0 c\n")
+    with pytest.raises(CommandError, match=r"bad\.run"):
+        simulate(*arguments, "--prior", str(tmp_path / "bad.run"))

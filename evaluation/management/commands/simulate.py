@@ -44,6 +44,12 @@ class Command(InputCommand):
         parser.add_argument(
             "--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)"
         )
+        parser.add_argument(
+            "--prior",
+            metavar="FILE",
+            type=Path,
+            help="scores of a model, as a run, to start from",
+        )
         parser.add_argument("--k", metavar="N", type=count, help="cutoff of the recalls (default: the depth)")
         parser.add_argument("--ties", choices=TIES, default="docid", help="what settles equal scores")
         parser.add_argument("--scores", choices=SCORES, default="float64", help="precision of comparisons")
@@ -75,7 +81,7 @@ class Command(InputCommand):
 def read_pool(options: dict[str, Any]) -> LabelledPool:
     """The labelled pool of the files; each run is cut to the depth right after reading."""
     from evaluation.inputs import named_runs, qrels_frame, run_frame
-    from evaluation.replay import labelled_pool
+    from evaluation.replay import labelled_pool, with_prior_scores
     from pooling.ranking import order_run
 
     order = {name: options[name] for name in ("ties", "scores", "depth")}
@@ -84,7 +90,9 @@ def read_pool(options: dict[str, Any]) -> LabelledPool:
     for name, path in named_runs(options["runs"]).items():
         frame = run_frame(name, path, with_rank=options["ties"] == "rank")
         tops[name] = order_run(frame, **order).drop("position")
-    return labelled_pool(labels, tops, min_relevance=options["min_relevance"], **order)
+    pool = labelled_pool(labels, tops, min_relevance=options["min_relevance"], **order)
+    prior: Path | None = options["prior"]
+    return pool if prior is None else with_prior_scores(pool, run_frame(str(prior), prior))
 
 
 def budget(text: str) -> float:
