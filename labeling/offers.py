@@ -1,6 +1,7 @@
 """What an annotator gets to see of an item, as plain data: the same for the claim call and for the page.
 
-Nothing about runs, ranks, scores, or other people's and a model's answers belongs in here.
+Nothing about runs, ranks, scores or other people's answers belongs in here, and what a model says only where
+the queue assists (see `labeling/prelabel_showing.py`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from labeling.item_numbers import number_of
 from labeling.models import Item, Lease, Queue
 from labeling.passages import best_passage, term_marks
+from labeling.prelabel_showing import proposals_for
 from labeling.statements import left_of_queries
 
 if TYPE_CHECKING:
@@ -23,7 +25,14 @@ def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[di
     left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
     # What is shown again was no longer left; it counts while it is held, so that the number falls with it.
     again = Counter(lease.item.query_id for lease in leases if lease.item.state == Item.State.REPEAT)
-    return [_offer(lease, left.get(lease.item.query_id, 0) + again[lease.item.query_id]) for lease in leases]
+    proposals = proposals_for(queue, annotator, [lease.item for lease in leases])
+    return [
+        {
+            **_offer(lease, left.get(lease.item.query_id, 0) + again[lease.item.query_id]),
+            "prelabel": proposals.get(lease.item_id),
+        }
+        for lease in leases
+    ]
 
 
 def question_offer(item: Item) -> dict[str, Any]:

@@ -103,6 +103,14 @@ class OfferedDocumentSerializer(serializers.Serializer[Any]):
     )
 
 
+class ProposalSerializer(serializers.Serializer[Any]):
+    """What a model says of a pair. It is a proposal: it fills no slot and never votes."""
+
+    verdict = serializers.ChoiceField(choices=[Verdict.RELEVANT, Verdict.NOT_RELEVANT])
+    reasoning = serializers.CharField(allow_blank=True)
+    model = serializers.CharField()
+
+
 class OfferSerializer(serializers.Serializer[Any]):
     """An item that is leased to you."""
 
@@ -112,6 +120,9 @@ class OfferSerializer(serializers.Serializer[Any]):
     expires_at = serializers.DateTimeField()
     query = OfferedQuerySerializer()
     document = OfferedDocumentSerializer()
+    prelabel = ProposalSerializer(
+        allow_null=True, help_text="Null unless the queue shows pre-labels before the verdict."
+    )
 
 
 class EmptySerializer(serializers.Serializer[Any]):
@@ -179,6 +190,11 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     key = serializers.CharField(allow_null=True)
     status = serializers.ChoiceField(choices=["stored", "extra", "duplicate", "rejected"])
     detail = serializers.CharField()
+    prelabel = ProposalSerializer(
+        allow_null=True,
+        help_text="What contradicts the verdict, in a queue that reveals pre-labels after it. Keeping the "
+        "verdict needs no call; to change it, send another for the same item under another key.",
+    )
 
 
 class AlsoClaimSerializer(serializers.Serializer[Any]):

@@ -19,7 +19,9 @@ from django.utils import timezone
 
 from labeling.adaptive import follow
 from labeling.leases import give_lease
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Reason, Verdict
+from labeling.prelabel_showing import contradicted_by, facts_of_sight, hand_out, proposal_of
+from labeling.prelabel_use import expect
 from labeling.quarantine import in_quarantine, review
 from labeling.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.statements import end_leases, judgments_of_pair, lock_items_of_pair
@@ -57,12 +59,14 @@ class Submission:
 class Outcome:
     """What became of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
 
-    `key` is None where none could be read.
+    `key` is None where none could be read. `prelabel` is what is revealed after the verdict, because a model
+    says otherwise.
     """
 
     key: str | None
     status: str
     detail: str
+    prelabel: dict[str, str] | None = None
 
 
 def record_judgment(
@@ -158,6 +162,7 @@ def _record(
     ended = end_leases(items, annotator, now)
     active = _active_leases(items, ended)
     extra = _is_extra(item, annotator, verdict, judgments, [*ended, *active], now)
+    revealed = _revealed(queue, item, verdict)
     event = _append(
         queue,
         annotator,
@@ -168,14 +173,25 @@ def _record(
         extra=extra,
         gold_id=item.gold_id if item.state in KNOWN else None,
         repeats_id=item.repeats_id,
+        **facts_of_sight(item.seen_prelabeler, revealed),
         **_facts_of(verdict),
     )
+    if revealed:
+        hand_out(annotator, [revealed], now)
     if not event.repeats_id:
         # A quarantine takes the leases away, and waits for the items that are leased.
         is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
         _project(event, judgments, in_quarantine(queue.pk, annotator) if is_late else None)
+    expect({item: item.now_expected for item in items})
     _fill_slots(items, judgments, active)
-    return _outcome(event), event
+    return _outcome(event, revealed), event
+
+
+def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
+    """What is shown after a verdict; whoever has seen a pre-label of the pair is shown none again."""
+    if item.seen_prelabeler or verdict.adjudicates:
+        return None
+    return contradicted_by(queue, item, verdict.verdict)
 
 
 def _is_for(item: Item, annotator: User) -> bool:
@@ -302,10 +318,12 @@ def _fill_slots(items: Sequence[Item], judgments: Sequence[Judgment], active: Se
     store((item, slots_of(item, verdicts, expiries[item.pk])) for item in items)
 
 
-def _outcome(event: JudgmentEvent) -> Outcome:
+def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
+    proposal = proposal_of(revealed) if revealed else None
     if event.extra:
-        return Outcome(event.key, "extra", "Stored as an extra judgment; the pair had enough without it.")
-    return Outcome(event.key, "stored", "Stored.")
+        told = "Stored as an extra judgment; the pair had enough without it."
+        return Outcome(event.key, "extra", told, proposal)
+    return Outcome(event.key, "stored", "Stored.", proposal)
 
 
 def _duplicate(event: JudgmentEvent) -> Outcome:

@@ -125,18 +125,6 @@ class Migration(migrations.Migration):
                         max_length=12,
                     ),
                 ),
-                (
-                    "seen",
-                    models.CharField(
-                        choices=[
-                            ("never", "Never"),
-                            ("before", "before the verdict"),
-                            ("after", "after the verdict"),
-                        ],
-                        help_text="Before the first verdict, or after it.",
-                        max_length=6,
-                    ),
-                ),
                 ("seen_at", models.DateTimeField()),
                 (
                     "annotator",

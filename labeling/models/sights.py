@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import models
 
 from labeling.models.prelabels import Prelabeler
-from labeling.models.words import PrelabelSeen, Verdict
+from labeling.models.words import Verdict
 from pooling.models import Document, Query
 
 
@@ -23,9 +23,6 @@ class PrelabelSight(models.Model):
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+", db_index=False)
     prelabeler = models.ForeignKey(Prelabeler, on_delete=models.CASCADE, related_name="+")
     verdict = models.CharField(max_length=12, choices=Verdict.choices, help_text="As it was shown.")
-    seen = models.CharField(
-        max_length=6, choices=PrelabelSeen.choices, help_text="Before the first verdict, or after it."
-    )
     seen_at = models.DateTimeField()
 
     class Meta:
