@@ -134,6 +134,8 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     slug = f"/collections/{world.collection.slug}/"
     collection_pages = ["", "runs/", f"runs/{runs[0].pk}/", "pools/", "pools/new/", "qrels/", "members/"]
     others = ["/", "/guide/", f"/queues/{queue.pk}/", release.get_absolute_url(), report.get_absolute_url()]
+    for name in ("where/", "queries/", "queries/detail/?query=q1"):
+        others.append(f"{report.get_absolute_url()}{name}")
     found = {}
     for address in [*(slug + name for name in collection_pages), *others]:
         page.goto(address, wait_until="domcontentloaded")
