@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 OF_LABELS = {
     "measure": "--measure",
     "pool": "--pool",
+    "html": "--html",
     "zero_relevant": "--zero-relevant",
     "min_relevance": "--min-relevance",
     "by_tag": "--by-tag",
@@ -138,7 +139,7 @@ def _looks_like_labels(path: Path) -> bool:
 
 def _refuse_what_needs_labels(options: Mapping[str, Any], settings: Settings) -> None:
     for name, written in OF_LABELS.items():
-        if options[name]:
+        if options.get(name):
             raise ValueError(f"{written} needs labels, and --against has none; leave one of the two out.")
     if options["engine"] != "local":
         raise ValueError("--against works on this machine; leave --engine out.")

@@ -54,7 +54,7 @@ def canary_over_time(
     across = alt.X(
         "at:T",
         title="Imported",
-        axis=alt.Axis(tickCount=4 if narrow else 8, grid=False, labelOverlap="greedy"),
+        axis=alt.Axis(format=_dates(values), tickCount=4 if narrow else 8, grid=False, labelOverlap="greedy"),
         scale=alt.Scale(padding=24),
     )
     ends = [*values["mean"].dropna(), *values["low"].dropna(), *values["high"].dropna(), threshold]
@@ -72,8 +72,8 @@ def canary_over_time(
     ink = theme.runs[1]
     layers = [
         line.mark_rule(strokeDash=[6, 4], strokeWidth=1.5, color=ink).encode(y=height("mean")),
-        line.mark_text(align="left", dx=4, dy=-8, fontSize=12, color=ink).encode(
-            x=alt.value(0), y=height("mean"), text="name:N"
+        line.mark_text(align="right", dx=-2, dy=-8, fontSize=12, color=ink).encode(
+            x=alt.value("width"), y=height("mean"), text="name:N"
         ),
         base.mark_line(strokeWidth=1.75).encode(y=height("mean")),
         base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=height("low"), y2="high:Q"),
@@ -81,3 +81,11 @@ def canary_over_time(
         dropped.mark_point(filled=False, size=330, strokeWidth=2.25, opacity=1, color=theme.ink),
     ]
     return finished(layers, canary_chart_size(len(families), narrow=narrow), theme)
+
+
+def _dates(values: pd.DataFrame) -> str:
+    """Days, and the time of day where all runs came within a few of them."""
+    import pandas as pd
+
+    times = pd.to_datetime(values["at"], utc=True, format="ISO8601")
+    return "%-d %b" if times.max() - times.min() > pd.Timedelta(days=4) else "%-d %b %H:%M"

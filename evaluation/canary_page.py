@@ -21,7 +21,7 @@ from pooling.charting import VARIANTS
 from pooling.models import Collection
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
-LOOK = 1
+LOOK = 2
 MOST_VALUES = 500
 
 

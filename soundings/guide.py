@@ -17,6 +17,8 @@ PAGES = {
     "prelabels": "Pre-labels",
     "qrels": "Qrels",
     "recall": "Honest recall",
+    "indexes": "Approximate indexes",
+    "canaries": "Canaries",
     "people": "People",
     "scale": "Large runs",
     "commands": "Commands",

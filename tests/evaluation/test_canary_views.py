@@ -168,7 +168,7 @@ def test_the_command_ends_with_1_when_a_run_is_below(world: World, canary: Canar
     assert "over 20 queries, below 0.7. It fell beyond noise since dense-v1 (-0.500)." in said
     code, said = checked("check", "nightly", "--run", "dense-v1", "--format", "json")
     assert (code, json.loads(said)[0]["mean"]) == (0, 0.9)
-    assert checked("list")[1] == "nightly: recall@2 ≥ 0.7, canaries, tag “canary”\n"
+    assert checked("list")[1] == "nightly: recall@2 ≥ 0.7 on canaries, queries canary\n"
     for wrong, sentence in (
         (["check", "daily"], "There is no canary “daily”"),
         (["check", "--run", "sparse"], "There is no run “sparse”"),
