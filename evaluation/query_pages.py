@@ -220,7 +220,8 @@ def _parts(found: SideBySide) -> list[Mapping[str, Any]]:
             "count": len(getattr(found, name)),
             "documents": getattr(found, name)[:MOST_RELEVANT],
             "more": max(0, len(getattr(found, name)) - MOST_RELEVANT),
-            "open": name != "both",
+            # The long list of what nobody found would hide both lists below it.
+            "open": name in ("only_a", "only_b") or (name == "neither" and len(found.neither) <= 10),
         }
         for name, title in named
     ]
