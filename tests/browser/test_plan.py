@@ -25,7 +25,7 @@ def test_from_the_pools_to_a_plan_and_on_to_its_queue(page_of: Callable[..., Pag
     expect(facts).to_contain_text("Pairs in the pool11")
     assert "depths.alpha=3" in page.url
     page.get_by_role("spinbutton", name="Depth of alpha").fill("")
-    page.get_by_label("Budget").fill("6")
+    page.get_by_label("Budget", exact=True).fill("6")
     page.get_by_label("Audit share").fill("0.5")
     page.get_by_label("Audit share").press("Tab")
     expect(facts).to_contain_text("Pairs in the pool8")
