@@ -326,23 +326,25 @@ def _draw_coverage(table: pd.DataFrame, figures: Figures, choice: ChartChoice, *
 def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
     """`coverage_table` in short: run, queries, mean, the shares of queries wholly judged and judged by less
     than 80 %, and the least judged query."""
+    import numpy as np
     import pandas as pd
 
     rows = []
     for name in (column for column in table.columns if column.startswith(JUDGED)):
-        known = table[["query_id", name]].dropna().sort_values(name, kind="stable")
-        if known.empty:
+        values = table[name].to_numpy(dtype=float)
+        counted = values[~np.isnan(values)]
+        if not len(counted):
             continue
-        values = known[name]
+        least = int(np.nanargmin(values))
         rows.append(
             {
                 "run": name.removeprefix(JUDGED),
-                "queries": len(values),
-                "mean": values.mean(),
-                "wholly judged": (values == 1).mean(),
-                "below 0.8": (values < 0.8).mean(),
-                "least judged": known["query_id"].iloc[0],
-                "judged there": values.iloc[0],
+                "queries": len(counted),
+                "mean": float(counted.mean()),
+                "wholly judged": float((counted == 1).mean()),
+                "below 0.8": float((counted < 0.8).mean()),
+                "least judged": table["query_id"].iloc[least],
+                "judged there": float(values[least]),
             }
         )
     return pd.DataFrame(rows)

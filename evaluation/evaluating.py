@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -89,6 +89,7 @@ def evaluate(
     minimum_queries: int | None = None,
     chunks: Chunks | None = None,
     engine: str = "local",
+    heard: Callable[[float, str], None] | None = None,
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
@@ -104,6 +105,7 @@ def evaluate(
     `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. chunks: the
     runs hold chunks, and each document counts where its best chunk stands. engine: `spark` has the files of
     runs scored by Apache Spark, with equal results; those of chunks are scored here.
+    heard: told, once every run is read, how much of the rest is done.
 
     Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
     by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
@@ -144,10 +146,12 @@ def evaluate(
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_of(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
     groups: list[Rows] = [slice(None), *tagged.values()]
-    evaluated = [
-        _evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups)
-        for name, scored, unjudged in found
-    ]
+    heard = heard or (lambda share, detail: None)
+    evaluated = []
+    for place, (name, scored, unjudged) in enumerate(found):
+        heard(0.7 * place / len(found), f"Working out the values of “{name}”.")
+        evaluated.append(_evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups))
+    heard(0.7, "Working out intervals.")
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings = {"interval": interval, "pool": _pool_in_words(pool, int(cutoffs[-1]))}
     if chunks is not None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.chart_page import form_context, picture_of
 from evaluation.estimates_page import estimates_context
 from evaluation.models import Report
+from evaluation.report_changes import are_equal
 from evaluation.report_charts import figures_of, kinds_of
 from evaluation.report_export import provenance_of
 from evaluation.report_files import (
@@ -67,8 +68,16 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[s
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
         "worst": worst_queries(report, choice.run, choice.k, choice.count),
         "provenance": provenance_of(report),
+        "again": _again(report),
         **settings_context(report, choice.measure),
     }
+
+
+def _again(report: Report) -> dict[str, Any] | None:
+    """Of a report that repeats another: that one, while it is there, and whether the figures are equal."""
+    known = report.options.get("again_of")
+    before = Report.objects.filter(pk=known, collection=report.collection).first() if known else None
+    return {"before": before, "equal": are_equal(before, report)} if before else None
 
 
 def _alt(report: Report, measure: str, with_bounds: bool) -> str:

@@ -59,7 +59,8 @@ class ReportRequest:
 
     release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as the runs go. conventions: a preset's name
     under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
-    confidence, tags, minimum_queries, thresholds, samples and seed as in an evaluation file.
+    confidence, tags, minimum_queries, thresholds, samples and seed as in an evaluation file. again_of: the
+    report that this one is to repeat.
     """
 
     name: str | None = None
@@ -69,6 +70,25 @@ class ReportRequest:
     measures: Sequence[str] | None = None
     conventions: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] | None = None
+    again_of: int | None = None
+
+
+def request_again(report: Report, user: User | None) -> Report | Job:
+    """Make a report again: the same settings, on the release and the runs of the same names as they are."""
+    options = report.options
+    names = ("confidence", "tags", "minimum_queries", "thresholds", "seed")
+    held = {name: options[name] for name in names if options.get(name) not in (None, [], {})}
+    request = ReportRequest(
+        name=f"{report.name[:180]}, again",
+        release=options["release"]["name"],
+        runs=[run["name"] for run in options["runs"]],
+        k=options["k"],
+        measures=options.get("asked") or options["measures"],
+        conventions=options["conventions"],
+        settings={**held, "samples": options["bootstrap_samples"]},
+        again_of=report.pk,
+    )
+    return request_report(report.collection, request, user)
 
 
 def request_report(collection: Collection, request: ReportRequest, user: User | None) -> Report | Job:
@@ -106,6 +126,7 @@ def _resolved(collection: Collection, request: ReportRequest) -> dict[str, Any]:
         "measures": _measures(MEASURES if request.measures is None else request.measures),
         "conventions": conventions_from(request.conventions or {}),
         "held": _held(collection, request.settings or {}),
+        "again_of": request.again_of,
     }
 
 
@@ -131,6 +152,7 @@ def create_report(
     measures: Sequence[str],
     conventions: Conventions,
     held: Settings | None = None,
+    again_of: int | None = None,
     user: User | None = None,
     report: Progress | None = None,
 ) -> Report:
@@ -155,7 +177,7 @@ def create_report(
     pool = _pool_of_bounds(pools)
     qrels = read_release(release)
     evaluation = _evaluation(
-        qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool, held, strata
+        qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool, held, strata, report
     )
     report(0.75, "Comparing.")
     basis = None if too_large(evaluation) else basis_of(collection, release, qrels, evaluation)
@@ -163,6 +185,8 @@ def create_report(
     report(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
     made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
+    if again_of is not None:
+        made.options["again_of"] = again_of
     made.result = {**evaluation.to_dict(), "estimates": estimates_of(basis)}
     return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
 
@@ -191,12 +215,21 @@ def _evaluation(
     pool: pl.DataFrame | None,
     held: Settings,
     strata: Mapping[str, Sequence[str]],
+    report: Progress,
 ) -> Evaluation:
     from evaluation.evaluating import evaluate
 
     try:
         return evaluate(
-            qrels, runs, cutoffs, measures, conventions, pool=pool, strata=strata, **held.arguments()
+            qrels,
+            runs,
+            cutoffs,
+            measures,
+            conventions,
+            pool=pool,
+            strata=strata,
+            heard=lambda share, detail: report(0.5 + 0.25 * share, detail),
+            **held.arguments(),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -282,8 +315,12 @@ def _stored(
 
 
 def _draw(made: Report, report: Progress) -> None:
-    """The pictures that the page opens with; without a worker they are drawn when somebody looks."""
-    curve, choice = kinds_of(made)["curve"], usual_choice(made)
-    for place, variant in enumerate(VARIANTS):
-        report(0.92 + 0.02 * place, "Drawing.")
-        chart_svg(made, curve, choice, variant)
+    """The pictures of recall that pages and the HTML file show; without a worker they are drawn when somebody
+    looks."""
+    kinds, choice = kinds_of(made), usual_choice(made)
+    wide = ("light", "dark")
+    wanted = [(kind, variant) for kind in kinds.values() for variant in wide]
+    wanted += [(kinds["curve"], variant) for variant in VARIANTS if variant not in wide]
+    for place, (kind, variant) in enumerate(wanted):
+        report(0.88 + 0.12 * place / len(wanted), f"Drawing: {kind.title(choice)}.")
+        chart_svg(made, kind, choice, variant)

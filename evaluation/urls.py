@@ -4,6 +4,7 @@ from django.urls import URLPattern, path, re_path
 
 from evaluation import (
     api,
+    change_views,
     chart_api,
     chart_views,
     comparison_api,
@@ -40,6 +41,8 @@ urlpatterns: list[URLPattern] = [
         comparison_views.report_forest,
         name="report_forest",
     ),
+    path("collections/<slug:slug>/reports/changes/", change_views.report_changes, name="report_changes"),
+    path("reports/<int:report_id>/again/", change_views.report_again, name="report_again"),
     path("reports/<int:report_id>/charts/", chart_views.report_charts, name="report_charts"),
     path(
         "reports/<int:report_id>/charts/<slug:name>/", chart_views.report_chart_page, name="report_chart_page"
@@ -96,6 +99,7 @@ api_urlpatterns: list[URLPattern] = [
         comparison_api.ReportComparisons.as_view(),
         name="api_report_comparisons",
     ),
+    path("reports/<int:report_id>/changes/", change_views.ReportChanges.as_view(), name="api_report_changes"),
     path("reports/<int:report_id>/charts/", chart_api.ReportCharts.as_view(), name="api_report_charts"),
     path(
         "reports/<int:report_id>/charts/<slug:name>/",

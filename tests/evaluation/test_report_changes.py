@@ -1,0 +1,108 @@
+"""Reports made again and held against each other: what changed, by how much, whether figures are equal."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from evaluation.models import Report
+from evaluation.report_changes import are_equal, figure_changes, what_changed
+from tests.evaluation.cast import make_release, make_report
+from tests.world import World
+
+
+@pytest.fixture
+def two(world: World) -> tuple[Report, Report]:
+    """Before, d1 and d2 are all that is relevant for q1 and q2; after, d4 is relevant for q1 as well."""
+    before = make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1, 2))
+    make_release(world, "q1 0 d4 1\n", name="later")
+    return before, make_report(world, k=(1, 2, 3))
+
+
+def test_what_changed_is_named_and_the_difference_is_after_minus_before(two: tuple[Report, Report]) -> None:
+    assert {change.what for change in what_changed(*two)} == {"Qrels release", "K"}
+    found = {(one.run, one.k): one.difference for one in figure_changes(*two, "recall")}
+    # alpha@1 was 1 for both queries, and finds one of two relevant documents of q1 now; beta found neither.
+    assert found == {("alpha", 1): -0.25, ("alpha", 2): 0.0, ("beta", 1): 0.25, ("beta", 2): 0.0}
+    assert not are_equal(*two)
+
+
+def test_a_run_of_the_same_name_from_another_file_is_said(two: tuple[Report, Report]) -> None:
+    before, after = two
+    after.options["runs"][0]["sha256"] = "f" * 64
+    after.options["runs"][1]["name"] = "gamma"
+    changes = {change.what: (change.before[:8], change.after[:8]) for change in what_changed(before, after)}
+    assert changes["Run alpha"][1] == "file fff"
+    assert changes["Run gamma"] == ("not in i", "file " + after.options["runs"][1]["sha256"][:3])
+    assert [one.other_file for one in figure_changes(before, after, "recall")] == [True, True]
+
+
+def test_the_page_shows_both_and_falls_back_to_the_two_newest(
+    world: World, client: Client, two: tuple[Report, Report]
+) -> None:
+    client.force_login(world.vera)
+    address = reverse("report_changes", args=["harbour"])
+    for query in (
+        "",
+        f"?before={two[0].pk}&after={two[1].pk}&measure=recall",
+        "?before=x&after=999&measure=no",
+    ):
+        page = client.get(address + query).content.decode()
+        assert "1.000 → 0.750" in page
+        assert "−0.250" in page
+        assert "Qrels release" in page
+
+
+def test_one_report_alone_is_compared_with_nothing(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    make_report(world)
+    assert b"It takes two reports" in client.get(reverse("report_changes", args=["harbour"])).content
+
+
+def test_the_http_interface_says_the_same(world: World, client: Client, two: tuple[Report, Report]) -> None:
+    client.force_login(world.vera)
+    before, after = two
+    found = client.get(f"/api/reports/{after.pk}/changes/", {"since": before.pk}).json()
+    assert (found["before"], found["after"], found["equal"]) == (before.pk, after.pk, False)
+    wanted: dict[str, Any] = {"measure": "recall", "run": "alpha", "k": 1, "before": 1.0, "after": 0.75}
+    assert {**wanted, "difference": -0.25, "other_file": False} in found["figures"]
+    for since in ("", "x", "999999"):
+        assert client.get(f"/api/reports/{after.pk}/changes/", {"since": since}).status_code == 400
+
+
+def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    first = make_report(world, measures=["recall", "map@2"])
+    answer = client.post(reverse("report_again", args=[first.pk]), follow=True)
+    again = Report.objects.latest("pk")
+    assert again.pk != first.pk
+    assert {**again.options, "again_of": None} == {**first.options, "again_of": None}
+    assert again.result["runs"] == first.result["runs"]
+    assert b"all figures are equal" in answer.content
+    again.result["runs"]["alpha"]["recall@1"]["mean"] += 0.01
+    again.save()
+    assert b"not all figures are equal" in client.get(again.get_absolute_url()).content
+
+
+def test_what_is_gone_cannot_be_measured_again(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    first = make_report(world)
+    world.collection.runs.filter(name="beta").update(name="gamma")
+    answer = client.post(reverse("report_again", args=[first.pk]), follow=True)
+    assert "“beta”" in answer.content.decode()
+    assert Report.objects.count() == 1
+
+
+def test_only_admins_make_a_report_again_and_readers_compare(world: World, client: Client) -> None:
+    report = make_report(world)
+    pages = {
+        reverse("report_changes", args=["harbour"]),
+        f"/api/reports/{report.pk}/changes/?since={report.pk}",
+    }
+    for user, may_read, may_make in ((world.dan, 404, 404), (world.ben, 403, 403), (world.vera, 200, 403)):
+        client.force_login(user)
+        assert {client.get(page).status_code for page in pages} == {may_read}
+        assert client.post(reverse("report_again", args=[report.pk])).status_code == may_make
