@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evaluation.breakdown_table import broken_down
     from evaluation.comparison import compare, compare_all, comparison_table, deciding_labels
     from evaluation.config import read_settings
     from evaluation.conventions import Conventions
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Conventions",
     "Evaluation",
+    "broken_down",
     "compare",
     "compare_all",
     "comparison_table",
@@ -34,6 +36,7 @@ __all__ = [
 _HOMES = {
     "Conventions": "evaluation.conventions",
     "Evaluation": "evaluation.results",
+    "broken_down": "evaluation.breakdown_table",
     "compare": "evaluation.comparison",
     "compare_all": "evaluation.comparison",
     "comparison_table": "evaluation.comparison",

@@ -11,6 +11,8 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from pooling.query_facts import tags_of
+
 if TYPE_CHECKING:
     from django.contrib.auth.models import User  # noqa: F401
 
@@ -137,7 +139,7 @@ class Query(models.Model):
     @property
     def tags(self) -> list[str]:
         """The query's tags, by which measures are broken down."""
-        return [str(tag) for tag in self.metadata.get("tags") or []]
+        return list(tags_of(self.metadata))
 
 
 class Document(models.Model):

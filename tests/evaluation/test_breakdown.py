@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evaluation import broken_down, evaluate
 from evaluation.breakdown import Breakdown, Values, break_down, ordered_groups
 from evaluation.query_groups import group_queries, offered
 from evaluation.significance import mean_intervals
@@ -142,6 +143,17 @@ def test_the_rows_are_a_frame_with_a_row_per_group_and_run() -> None:
         ["how", "a", 5], ["how", "b", 5], ["what", "a", 0], ["what", "b", 1]
     ]  # fmt: skip
     assert frame["weighted_mean"].tolist()[2] == 0.75
+
+
+def test_a_notebook_breaks_an_evaluation_down() -> None:
+    result = evaluate(
+        {"q1": {"a": 1}, "q2": {"b": 1}}, {"bm25": {"q1": {"a": 1.0}}}, k=1, bootstrap_samples=9
+    )
+
+    frame = broken_down(result, "type", {"q1": {"type": "how"}, "q2": {"type": "what"}}).frame()
+
+    assert frame["kind"].tolist() == ["all", "group", "group"]
+    assert frame["mean"].tolist() == [0.5, 1.0, 0.0]
 
 
 numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0, float("nan")]), min_size=5, max_size=30)

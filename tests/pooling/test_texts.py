@@ -31,6 +31,10 @@ def test_queries_come_with_narrative_and_tags(world: World, tmp_path: Path) -> N
     }
     query = world.collection.queries.get(external_id="q9")
     assert (query.text, query.narrative, query.tags) == ("tram", "Times and lines.", ["transport"])
+    table = tmp_path / "queries.csv"
+    table.write_text("id,text,tags\nq8,bus,night\n")
+    import_queries(world.collection, table)
+    assert world.collection.queries.get(external_id="q8").tags == ["night"]
 
 
 def test_importing_the_same_queries_again_changes_nothing(world: World, tmp_path: Path) -> None:
