@@ -13,7 +13,7 @@ from django.contrib.auth.hashers import make_password
 from django.core.files.storage import default_storage
 from django.db.models import Model
 
-from evaluation.models import Report
+from evaluation.models import Canary, LatencyReport, Report
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
 from pooling.membership import add_member, create_collection
 from pooling.models import Collection, Pool, Role, Run
@@ -93,7 +93,7 @@ def _stored_files(collection: Collection) -> list[str]:
 def _delete_rows(collection: Collection) -> None:
     """From the end of the way to its beginning: each kind of row protects those it rests on."""
     undoing = JudgmentEvent.objects.filter(collection=collection, undoes__isnull=False)
-    later: list[type[Model]] = [Report, QrelsRelease, ImportedLabel, Judgment]
+    later: list[type[Model]] = [Report, LatencyReport, Canary, QrelsRelease, ImportedLabel, Judgment]
     earlier: list[type[Model]] = [JudgmentEvent, Queue, Pool, Run]
     for model in later:
         model._default_manager.filter(collection=collection).delete()

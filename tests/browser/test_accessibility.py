@@ -9,6 +9,8 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from evaluation.alerts import tell
+from evaluation.canaries import Alerts, measured, stored
 from evaluation.conventions import Conventions
 from evaluation.reports import create_report
 from labeling import judging
@@ -16,6 +18,8 @@ from labeling.models import Queue
 from labeling.qrels import release_qrels
 from pooling.models import Membership
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
+from tests.evaluation.canary_cast import make_canary
+from tests.evaluation.test_latency_reports import make_latency_report
 from tests.labeling.helpers import judge
 from tests.world import World
 
@@ -136,6 +140,11 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     others = ["/", "/guide/", f"/queues/{queue.pk}/", release.get_absolute_url(), report.get_absolute_url()]
     for name in ("where/", "queries/", "queries/detail/?query=q1"):
         others.append(f"{report.get_absolute_url()}{name}")
+    canary = make_canary(world, Alerts(0.9, mail_to=["ops@example.org"]), tag="", measure="recall@2")
+    for run in runs:
+        stored(measured(canary, run, None))
+    tell(canary, canary.values.first(), world.ada)
+    others += [canary.get_absolute_url(), make_latency_report(world).get_absolute_url()]
     found = {}
     for address in [*(slug + name for name in collection_pages), *others]:
         page.goto(address, wait_until="domcontentloaded")
