@@ -54,7 +54,7 @@ PAIR = ["query_id", "document_id"]
 FEWEST_LABELS = 50
 
 FEW_LABELS = f"fewer than {FEWEST_LABELS} labels of the audit outside the greedy part"
-FEW_RELEVANT = f"fewer than {FEWEST_FOR_GAMMA} relevant documents of the kind in the audit"
+FEW_RELEVANT = f"fewer than {FEWEST_FOR_GAMMA} relevant documents in the audit"
 CONSTANT = "the predictions of the documents drawn do not differ"
 DISAGREES = "the predictions do not agree with the labels by more than chance"
 NOT_NARROWER = "the predictions would not make the interval narrower"
@@ -211,8 +211,7 @@ def tuned(drawn: Drawn, target: Floats, control: Floats) -> Tuning:
         return Tuning(0.0, 0.0, ALL_JUDGED)
     if uncertain.sum() < FEWEST_LABELS:
         return Tuning(0.0, 0.0, FEW_LABELS)
-    # As the human interval counts them: those of the run's top K, where only these are estimated.
-    if np.count_nonzero(target[uncertain]) < FEWEST_FOR_GAMMA:
+    if (drawn.relevant * uncertain).sum() < FEWEST_FOR_GAMMA:
         return Tuning(0.0, 0.0, FEW_RELEVANT)
     y, f, spreads = drawn.deviations(target), drawn.deviations(control), drawn.spreads
     power = float((spreads * f**2).sum())

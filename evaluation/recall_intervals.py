@@ -139,7 +139,8 @@ def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> Labe
     is what the audit does not rule out.
     """
     drawn = Drawn.of(sample)
-    return interval_of_kind(Kind.of(drawn, np.ones(len(drawn.relevant)), drawn.probability < 1), confidence)
+    kind = Kind.of(drawn, np.ones(len(drawn.relevant)), drawn.probability < 1)
+    return interval_of_kind(drawn, kind, confidence)
 
 
 def interval_of_found(
@@ -151,12 +152,14 @@ def interval_of_found(
     """
     drawn = Drawn.of(sample)
     hit = drawn.found_by(retrieved)
-    return interval_of_kind(Kind.of(drawn, hit, still_open(drawn, retrieved)), confidence)
+    return interval_of_kind(drawn, Kind.of(drawn, hit, still_open(drawn, retrieved)), confidence)
 
 
-def interval_of_kind(kind: Kind, confidence: float) -> LabelInterval:
-    """How many relevant documents of one kind there are, by the rule of `chosen_interval`."""
-    count = len(kind.probabilities)
+def interval_of_kind(drawn: Drawn, kind: Kind, confidence: float) -> LabelInterval:
+    """How many relevant documents of one kind there are, by the rule of `chosen_interval`: it counts the
+    relevant audit documents of all kinds, so that the method does not depend on the estimate.
+    """
+    count = int((drawn.relevant * (drawn.probability < 1)).sum())
     if kind.lightest is None:
         return LabelInterval(kind.value, kind.value, kind.value, COMPLETE, count)
     level = (1 - confidence) / 2

@@ -166,12 +166,6 @@ def test_precision_divides_by_the_places_and_exceeds_nothing_that_is_possible() 
     assert found.powered.value == 1.0
 
 
-def test_a_top_with_few_relevant_documents_drawn_keeps_the_exact_bound() -> None:
-    run = top("s000", "s001", "s002", "s003", *[f"u{number:03}" for number in range(30)])
-    found = powered_found(drawn(TABLE), run)
-    assert (found.weight, found.why, found.powered.method) == (0.0, FEW_RELEVANT, EXACT_BOUND)
-
-
 def test_recall_with_a_models_help_is_the_ratio_of_what_is_found_and_missed() -> None:
     given_ = drawn(TABLE)
     run = top(
