@@ -140,14 +140,15 @@ class Pass:
 
     async def _ask_next(self) -> bool:
         """Ask the next question; False when there is none, or the pass is to end."""
-        if self._deadline is not None and asyncio.get_running_loop().time() > self._deadline:
-            self.stop(TURN)
         question = None if self.ending.word else await self._next_question()
         if question is None:
             return False
         outcome = await self._ask(question)
         if outcome is not None:
             self._take(question, outcome)
+        # Not before: even the shortest turn gets something done.
+        if self._deadline is not None and asyncio.get_running_loop().time() > self._deadline:
+            self.stop(TURN)
         return not self.ending.word
 
     async def _next_question(self) -> Question | None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from labeling import prelabel_jobs
 from labeling.models import Judgment, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, latest_scores
 from labeling.prelabel_costs import TOKENS_AROUND, Prices
 from labeling.prelabel_jobs import PassOptions, cancel_pass, pause_pass, resume_pass, run_here, start_pass
@@ -357,6 +358,30 @@ def test_a_pass_in_the_background_is_done_paused_resumed_and_cancelled(
         resume_pass(other)
     actions = queue.collection.admin_actions.values_list("action", flat=True)
     assert {"pre-labels started", "pre-labels paused", "pre-labels resumed"} <= set(actions)
+
+
+def test_a_pass_in_the_background_lets_others_work_between_its_turns(
+    queue: Queue,
+    server: ModelServer,
+    monkeypatch: pytest.MonkeyPatch,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    monkeypatch.setattr(prelabel_jobs, "TURN_SECONDS", 0.0)
+    turns: list[str] = []
+    enqueue = prelabel_jobs.run_in_background.enqueue
+
+    def counted(pass_id: int) -> None:
+        turns.append(PrelabelJob.objects.get(pk=pass_id).state)
+        enqueue(pass_id)
+
+    monkeypatch.setattr(type(prelabel_jobs.run_in_background), "enqueue", lambda task, pk: counted(pk))
+    server.latency = 0.05
+    with django_capture_on_commit_callbacks(execute=True):
+        job = start_pass(queue, prelabeler_for(queue.collection, "small"), PassOptions(concurrency=2))
+    job.refresh_from_db()
+    assert (job.state, job.answered_count, len(server.requests)) == (State.DONE, 6, 6)
+    assert len(turns) > 1
+    assert set(turns) == {State.QUEUED}
 
 
 def test_a_running_pass_hears_that_it_is_to_pause(queue: Queue, server: ModelServer) -> None:
