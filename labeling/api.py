@@ -146,10 +146,18 @@ class Judgments(APIView):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
-        answer: dict[str, Any] = {"results": [asdict(_recorded(queue, request, body)) for body in bodies]}
+        answer: dict[str, Any] = {"results": [_told(_recorded(queue, request, body)) for body in bodies]}
         if "claim" in also.validated_data:
             answer |= _claimed_if_possible(queue, person(request), also.validated_data["claim"])
         return Response(answer)
+
+
+def _told(outcome: Outcome) -> dict[str, Any]:
+    """An outcome as it goes out: of pre-labels not even the word, unless one is revealed."""
+    told = asdict(outcome)
+    if outcome.prelabel is None:
+        del told["prelabel"]
+    return told
 
 
 def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
 
 from django import forms
 from django.contrib import messages
@@ -23,9 +24,19 @@ from django.views.decorators.http import require_http_methods
 from labeling.access import queue_for
 from labeling.item_numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.leases import PRACTICE_FIRST
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Reason, Verdict
+from labeling.models import (
+    Item,
+    Judgment,
+    JudgmentEvent,
+    Lease,
+    PrelabelMode,
+    Queue,
+    Reason,
+    Verdict,
+)
 from labeling.offers import offers_of
 from labeling.passages import marked_parts
+from labeling.prelabel_showing import revealed_to
 from labeling.repeats import answers_to_repeats
 from labeling.sentences import WORDS, empty_sentence, progress_sentence
 from pooling.access import JUDGES
@@ -82,11 +93,11 @@ def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
     action = request.POST.get("action", "verdict")
     address = reverse("judge", args=[queue.pk])
     try:
-        item = {"undo": _undo, "skip": _skip}.get(action, _record)(request, queue)
+        rest = {"undo": _undo, "skip": _skip}.get(action, _record)(request, queue)
     except InputError as error:
         messages.error(request, str(error))
         return redirect(address)
-    return redirect(f"{address}?item={item}" if item else address)
+    return redirect(f"{address}?{rest}" if rest else address)
 
 
 def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
@@ -97,6 +108,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
         return redirect("practice", queue.pk)
     page_data = _page_data(queue, person(request), offer)
     recent, guidelines = page_data["recent"], queue.collection.guidelines
+    revealed = request.GET.get("revealed", "").replace("\0", "")
     counts = {**page_data["progress"], "left_in_query": offer["query"]["left"] if offer else None}
     return render(
         request,
@@ -106,8 +118,11 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "queue": queue,
             "item": offer,
             **(parts_of(offer["document"], whole="whole" in request.GET) if offer else {}),
+            "reveals": queue.prelabel_mode == PrelabelMode.REVEAL,
+            "revealed": revealed_to(queue, person(request), revealed) if revealed else None,
             "empty_sentence": "" if offer else empty_sentence(empty),
             "key": str(uuid.uuid4()),
+            "second_key": str(uuid.uuid4()),
             "last": recent[-1] if recent else None,
             "first_visit": not recent,
             "guidelines": render_markdown(guidelines) if guidelines.strip() else "",
@@ -216,40 +231,45 @@ def _own_lease(queue: Queue, user: User, item_id: int) -> Lease | None:
     )
 
 
-def _record(request: HttpRequest, queue: Queue) -> None:
-    """Take the verdict. One that is refused leaves the lease, so that the same item comes again."""
+def _record(request: HttpRequest, queue: Queue) -> str:
+    """Take the verdict, and name it in the next address where a pre-label is revealed.
+
+    One that is refused leaves the lease, so that the same item comes again.
+    """
     from labeling.queues import Submission, record_judgment
 
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
         messages.error(request, "The verdict did not arrive whole. Choose one again.")
-        return
+        return ""
     values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
     outcome = record_judgment(queue, person(request), Submission(**values))
     if outcome.status == "rejected":
         messages.error(request, outcome.detail)
     else:
         messages.success(request, f"Saved: {Verdict(values['verdict']).label.lower()}.")
+    return urlencode({"revealed": outcome.key}) if outcome.prelabel else ""
 
 
-def _skip(request: HttpRequest, queue: Queue) -> None:
+def _skip(request: HttpRequest, queue: Queue) -> str:
     from labeling.queues import skip
 
     form = VerdictForm(request.POST)
     if not form.is_valid():
         messages.error(request, "There was nothing to skip.")
-        return
+        return ""
     skip(queue, person(request), form.cleaned_data["item"], lease=form.cleaned_data["lease"])
     messages.success(request, "Skipped.")
+    return ""
 
 
-def _undo(request: HttpRequest, queue: Queue) -> int | None:
-    """Undo the verdict named in the form; the number of its item, which comes back on screen."""
+def _undo(request: HttpRequest, queue: Queue) -> str:
+    """Undo the verdict named in the form; the next address names its item, which comes back on screen."""
     from labeling.queues import undo
 
     lease = undo(queue, person(request), request.POST.get("undoes", ""))
     if lease is None:
         messages.warning(request, "There was nothing to undo.")
-        return None
+        return ""
     messages.success(request, "Undone. Judge this document again.")
-    return number_of(lease.item_id)
+    return urlencode({"item": number_of(lease.item_id)})

@@ -25,14 +25,14 @@ def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[di
     left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
     # What is shown again was no longer left; it counts while it is held, so that the number falls with it.
     again = Counter(lease.item.query_id for lease in leases if lease.item.state == Item.State.REPEAT)
-    proposals = proposals_for(queue, annotator, [lease.item for lease in leases])
-    return [
-        {
-            **_offer(lease, left.get(lease.item.query_id, 0) + again[lease.item.query_id]),
-            "prelabel": proposals.get(lease.item_id),
-        }
-        for lease in leases
+    offers = [
+        _offer(lease, left.get(lease.item.query_id, 0) + again[lease.item.query_id]) for lease in leases
     ]
+    proposals = proposals_for(queue, annotator, [lease.item for lease in leases])
+    for lease, offer in zip(leases, offers, strict=True):
+        if proposal := proposals.get(lease.item_id):
+            offer["prelabel"] = proposal
+    return offers
 
 
 def question_offer(item: Item) -> dict[str, Any]:

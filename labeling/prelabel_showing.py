@@ -15,7 +15,17 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from labeling.control_arm import is_blind
-from labeling.models import Item, Prelabel, PrelabelMode, PrelabelSeen, PrelabelSight, Queue, Verdict
+from labeling.item_numbers import number_of
+from labeling.models import (
+    Item,
+    Judgment,
+    Prelabel,
+    PrelabelMode,
+    PrelabelSeen,
+    PrelabelSight,
+    Queue,
+    Verdict,
+)
 from labeling.slots import SLOTLESS
 
 if TYPE_CHECKING:
@@ -45,6 +55,34 @@ def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
     if item.state in SLOTLESS or in_control_arm(queue, item):
         return None
     return next((row for row in _prelabels(queue, [item]) if row.verdict != verdict), None)
+
+
+def revealed_to(queue: Queue, annotator: User, key: str) -> dict[str, Any] | None:
+    """What was revealed after the annotator's verdict of this key, as long as that verdict stands.
+
+    `item`, `version` and `title` name what was judged, `said` is the verdict in words, `prelabel` as in
+    `proposal_of`.
+    """
+    mine = Judgment.objects.filter(
+        annotator=annotator, event__queue=queue, event__key=key, event__prelabel_seen=PrelabelSeen.AFTER
+    )
+    judgment = mine.select_related("event", "document").first()
+    if judgment is None:
+        return None
+    pair = {"query": judgment.query_id, "document": judgment.document_id}
+    rows = Prelabel.objects.filter(prelabeler=judgment.event.prelabeler_id, **pair)
+    prelabel = rows.select_related("prelabeler").first()
+    if prelabel is None or judgment.event.item_id is None:
+        return None
+    return {
+        "item": number_of(judgment.event.item_id),
+        "version": judgment.event.document_version,
+        "title": judgment.document.title,
+        "said": judgment.get_verdict_display(),
+        "verdict": judgment.verdict,
+        "prelabel": proposal_of(prelabel),
+        "proposed": prelabel.get_verdict_display(),
+    }
 
 
 def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> dict[str, Any]:

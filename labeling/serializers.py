@@ -121,7 +121,7 @@ class OfferSerializer(serializers.Serializer[Any]):
     query = OfferedQuerySerializer()
     document = OfferedDocumentSerializer()
     prelabel = ProposalSerializer(
-        allow_null=True, help_text="Null unless the queue shows pre-labels before the verdict."
+        required=False, help_text="Only where the queue shows pre-labels before the verdict."
     )
 
 
@@ -191,7 +191,7 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     status = serializers.ChoiceField(choices=["stored", "extra", "duplicate", "rejected"])
     detail = serializers.CharField()
     prelabel = ProposalSerializer(
-        allow_null=True,
+        required=False,
         help_text="What contradicts the verdict, in a queue that reveals pre-labels after it. Keeping the "
         "verdict needs no call; to change it, send another for the same item under another key.",
     )

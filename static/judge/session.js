@@ -20,6 +20,7 @@ export class Session {
   #progress;
   #recheck = null;
   #lastQuery = null;
+  #revealed = null;
   #stopsAfter = null;
   #state = "working"; // or "paused", "resting", "stopped"
 
@@ -87,6 +88,7 @@ export class Session {
   undo(key = this.#history.at(-1)?.key) {
     const entry = this.#history.find((other) => other.key === key);
     if (!entry) return this.#view.say("There is nothing to undo.");
+    this.#forgetRevealed();
     this.#history = this.#history.filter((other) => other !== entry);
     if (entry.verdict !== "skip") {
       this.#count(-1);
@@ -102,6 +104,26 @@ export class Session {
     this.#view.last(this.#history);
   }
 
+  /** Stay with the verdict that a model contradicts; so does whoever just goes on. */
+  keep() {
+    if (!this.#revealed) return;
+    this.#view.say(`Kept: ${VERDICTS[this.#revealed.operation.verdict]}.`);
+    this.#forgetRevealed();
+  }
+
+  /** Say what the model says after all: another verdict on the same item, beside the first. */
+  change() {
+    if (!this.#revealed) return;
+    const { operation, verdict } = this.#revealed;
+    this.#forgetRevealed();
+    const changed = { ...operation, key: newKey(), verdict, reason: "", lease: null, active_ms: null };
+    const last = this.#history.at(-1);
+    this.#history = [...this.#history.slice(0, -1), { ...last, key: changed.key, verdict }];
+    this.#outbox.add(changed);
+    this.#view.last(this.#history);
+    this.#view.say(`Changed: ${VERDICTS[verdict]}.`);
+  }
+
   /** Pause where the query on screen ends, or not after all. */
   stopAfterQuery() {
     const query = this.#view.shown?.query.id;
@@ -113,6 +135,7 @@ export class Session {
 
   async pause({ queryIsDone = false } = {}) {
     this.#state = "paused";
+    this.#forgetRevealed();
     this.#stopsAfter = null;
     const tokens = this.#batch.giveUp();
     this.#view.pause(tokens.length, queryIsDone);
@@ -163,6 +186,7 @@ export class Session {
   }
 
   #leave(item, operation, verdict) {
+    this.#forgetRevealed();
     const { key, note = "" } = operation;
     const entry = { key, verdict, title: item.document.title, item, note };
     this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
@@ -238,6 +262,7 @@ export class Session {
   #stop(failure) {
     if (this.#state === "stopped") return;
     this.#state = "stopped";
+    this.#forgetRevealed();
     this.#view.stop(failure, this.#outbox.length);
   }
 
@@ -252,6 +277,19 @@ export class Session {
     if (this.#state === "stopped") this.lookAgain();
     if (operation.kind === "undo") return this.#undone(answer);
     this.#batch.acknowledged(operation.item);
+    if (answer.prelabel) this.#reveal(operation, answer.prelabel);
+  }
+
+  // Asked about at once or not at all: whoever has judged on since has left this verdict behind.
+  #reveal(operation, prelabel) {
+    if (this.#state !== "working" || this.#history.at(-1)?.key !== operation.key) return;
+    this.#revealed = { operation, verdict: prelabel.verdict };
+    this.#view.reveal(operation, prelabel);
+  }
+
+  #forgetRevealed() {
+    this.#revealed = null;
+    this.#view.reveal(null);
   }
 
   // The server hands the undone item back with a new lease.

@@ -6,6 +6,8 @@ export const KEYMAP = {
   skip: ["s"],
   cannot_judge: ["x"],
   undo: ["u"],
+  keep: ["k"],
+  change: ["c"],
   document: ["d"],
   highlight: ["h"],
   note: ["n"],

@@ -45,6 +45,7 @@ export class View {
   /** Take over what the server rendered. */
   adopt(item) {
     this.shown = item;
+    this.reveal(null);
     this.#query = item?.query.id ?? null;
     this.#enable(Boolean(item));
     if (!item) return;
@@ -65,14 +66,32 @@ export class View {
     if (same) return false;
     this.#stage("document");
     this.#paintQuery(item.query);
+    this.#paintProposal(item.prelabel);
     this.#pane.paint(item.document, this.#settings.switches.whole);
     this.#closePanels();
     this.restoreNote("");
     this.#enable(true);
     this.#afterPaint();
     this.#parts.title.focus({ preventScroll: true });
-    this.say(`${said} ${said ? "Next: " : ""}${item.document.title || "a document without a title"}.`.trim());
+    const proposed = item.prelabel ? ` A model proposes: ${VERDICTS[item.prelabel.verdict]}.` : "";
+    const title = item.document.title || "a document without a title";
+    this.say(`${said} ${said ? "Next: " : ""}${title}.${proposed}`.trim());
     return true;
+  }
+
+  /** Ask whether the verdict of `operation` stays, which a model contradicts; null: ask no more. */
+  reveal(operation, prelabel) {
+    if (!this.#parts.reveal) return;
+    this.#parts.reveal.hidden = !operation;
+    if (!operation) return;
+    const [said, proposed] = [VERDICTS[operation.verdict], VERDICTS[prelabel.verdict]];
+    paintVerdict(this.#parts.reveal_said, operation.verdict);
+    paintVerdict(this.#parts.reveal_proposed, prelabel.verdict);
+    this.#parts.reveal_title.textContent = operation.title || "Untitled document";
+    this.#parts.reveal_reasoning.textContent = prelabel.reasoning;
+    this.#parts.reveal_model.textContent = prelabel.model;
+    this.#parts.reveal_change.textContent = proposed;
+    this.say(`You said ${said}; a model says ${proposed}. Keep or change it; going on keeps it.`);
   }
 
   fetching() {
@@ -257,6 +276,15 @@ export class View {
     this.#scroll(changed);
   }
 
+  #paintProposal(prelabel) {
+    this.#parts.proposal.hidden = !prelabel;
+    if (!prelabel) return;
+    paintVerdict(this.#parts.proposal_verdict, prelabel.verdict);
+    this.#parts.proposal_reasoning.textContent = prelabel.reasoning;
+    this.#parts.proposal_reasoning.hidden = !prelabel.reasoning;
+    this.#parts.proposal_model.textContent = prelabel.model;
+  }
+
   // On a phone the query stays in its sticky strip; a new one is worth seeing with its narrative.
   #scroll(changed) {
     if (!NARROW.matches || changed) return window.scrollTo(0, 0);
@@ -270,6 +298,7 @@ export class View {
     const idle = name !== "document" && name !== "fetching";
     this.#parts.query_area.hidden = idle;
     this.#parts.search_area.hidden = idle;
+    if (name !== "document") this.#parts.proposal.hidden = true;
     this.root.classList.toggle("judging-idle", idle);
   }
 
@@ -345,6 +374,11 @@ function chip({ key, verdict, title }) {
   word.textContent = `Judge again, ${VERDICTS[verdict]}: `;
   button.append(word, title || "untitled document");
   return button;
+}
+
+function paintVerdict(part, verdict) {
+  part.className = `verdict-${verdict}`;
+  part.textContent = VERDICTS[verdict];
 }
 
 function saveSentence(waiting, failure) {

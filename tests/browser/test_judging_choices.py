@@ -43,19 +43,19 @@ def test_keys_are_changed_by_keyboard_and_outlive_the_page(page: Page, queue: Qu
     page.keyboard.press("?")
     dialog = page.get_by_role("dialog", name="Keys and settings")
     assert "F is the key for “Not relevant” already" in change_key(page, "Relevant: J.", "f")
-    page.keyboard.press("k")
-    assert "K is now a key" in page.locator("[data-part=key_message]").inner_text()
+    page.keyboard.press("b")
+    assert "B is now a key" in page.locator("[data-part=key_message]").inner_text()
     assert "needed for moving" in change_key(page, "Skip: somebody else may judge it: S.", "Tab")
     page.keyboard.press("Escape")
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
     expect(dialog).to_be_hidden()
-    expect(page.locator(".verdict-button.relevant kbd")).to_have_text("K")
+    expect(page.locator(".verdict-button.relevant kbd")).to_have_text("B")
     open_judging(page, queue)
     shown = on_screen(page)
     page.keyboard.press("j")
     assert on_screen(page) == shown
-    press(page, "k")
+    press(page, "b")
     all_saved(page)
     assert stored(queue) == {shown: "relevant"}
 

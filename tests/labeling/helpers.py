@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import count
 from typing import Any
 
 from django.contrib.auth.models import User
+from django.utils import timezone
 
+from labeling.control_arm import is_blind
 from labeling.live_options import LiveOptions
-from labeling.models import Lease, Queue
+from labeling.models import Item, Lease, Prelabel, Prelabeler, Queue
+from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.queues import Outcome, Submission, claim, open_queue, record_judgment
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
 
 _keys = count(1)
+# With quotes and a tag, so that it is found in pages however they escape it: by its one odd word.
+SENTINEL = "zyxwvut"
+REASONING = f"It <b>says</b> so: {SENTINEL}."
 
 
 def make_pool(world: World, name: str = "pool", queries: int = 3, documents: int = 2) -> Pool:
@@ -99,3 +106,42 @@ def make_live_queue(
     pool = make_live_pool(world, f"pool of {name}", **of_pool)
     options |= {"name": name, "judgments_per_item": needed, "seed": 1, "user": world.ada}
     return open_queue(pool, live=live or LiveOptions(), **options)
+
+
+def make_prelabels(
+    world: World, model: str = "small", *, verdict: str = "relevant", score: float | None = 0.97
+) -> Prelabeler:
+    """A model that says the same of every pair of the collection, for a `reasoning` that is easily found."""
+    prelabeler = Prelabeler.objects.create(
+        collection=world.collection, model=model, prompt="binary", prompt_version=1, options_hash=model
+    )
+    Prelabel.objects.bulk_create(
+        Prelabel(
+            prelabeler=prelabeler,
+            query=query,
+            document=document,
+            verdict=verdict,
+            score=score,
+            reasoning=REASONING,
+            document_version=document.version,
+            created_at=timezone.now(),
+        )
+        for query in Query.objects.all()
+        for document in Document.objects.all()
+    )
+    return prelabeler
+
+
+def show_prelabels(
+    queue: Queue, mode: str, prelabeler: Prelabeler, *, control: Sequence[Item] = (), **more: Any
+) -> None:
+    """Turn a mode on, with a seed that draws no pair into the control arm but those of `control`."""
+    pairs = {item.pk: (item.query_id, item.document_id) for item in queue.items.all()}
+    wanted = {item.pk for item in control}
+    queue.blind_seed = next(
+        seed
+        for seed in count()
+        if {key for key, pair in pairs.items() if is_blind(seed, 0.1, *pair)} == wanted
+    )
+    queue.save()
+    change_use(queue, PrelabelUse(mode, prelabeler, **more), understood=True)

@@ -1,0 +1,250 @@
+"""Who sees a pre-label, and when: nobody unless an admin says so, and what was seen is always recorded."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.test import Client
+from pytest_django import DjangoAssertNumQueries
+from rest_framework.test import APIClient
+
+from labeling.item_numbers import item_of, number_of
+from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
+from labeling.offers import offers_of
+from labeling.prelabel_use import PrelabelUse, change_use
+from labeling.queues import claim, undo
+from pooling.models import AdminAction, Collection
+from pooling.problems import InputError
+from tests.labeling.helpers import (
+    REASONING,
+    SENTINEL,
+    judge,
+    make_prelabels,
+    make_queue,
+    only_lease,
+    show_prelabels,
+)
+from tests.world import World
+
+MODEL = "oracle-7b"
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def prelabeler(world: World) -> Prelabeler:
+    return make_prelabels(world, MODEL, score=0.971828)
+
+
+@pytest.fixture
+def queue(world: World) -> Queue:
+    return make_queue(world)
+
+
+def api_of(user: Any) -> APIClient:
+    api = APIClient()
+    api.force_authenticate(user)
+    return api
+
+
+def seen(key: str) -> tuple[str, int | None]:
+    event = JudgmentEvent.objects.get(key=key)
+    return event.prelabel_seen, event.prelabeler_id
+
+
+@pytest.mark.parametrize("mode", ["blind", "reveal"])
+@pytest.mark.parametrize("name", ["ben", "vera"])
+def test_nothing_of_a_pre_label_is_on_the_wire_before_the_verdict(
+    mode: str, name: str, world: World, queue: Queue, prelabeler: Prelabeler, client: Client
+) -> None:
+    show_prelabels(queue, mode, prelabeler, second_opinion_from=0.9)
+    user = getattr(world, name)
+    client.force_login(user)
+    api, page, call = api_of(user), f"/queues/{queue.pk}/", f"/api/queues/{queue.pk}/"
+    item = only_lease(queue, world.ben).item
+    judge(queue, world.ben, queue.items.exclude(pk=item.pk)[0].pk, "relevant", key="agrees")
+    lists = f"/collections/{world.collection.slug}/"
+    answers = [
+        *(
+            client.get(page + rest)
+            for rest in ("", "judge/", "judge/?whole", "mine/", "judged/", "practice/")
+        ),
+        *(
+            client.get(page + rest)
+            for rest in ("prelabels/", "quality/", "adjudication/", "gold/", "search/?q=bus")
+        ),
+        *(client.get(f"{page}prelabels/{prelabeler.pk}/{format}/") for format in ("csv", "jsonl", "trec")),
+        *(client.get(lists + rest) for rest in ("", "queues/", "qrels/", "labels/?query=q1&document=d1")),
+        api.post(call + "claim/", {"count": 10}, format="json"),
+        api.post(call + "judgments/?claim=9", [], format="json"),
+        api.post(call + "undo/", {"key": "agrees"}, format="json"),
+        api.post(call + "skip/", {"item": number_of(item.pk)}, format="json"),
+        *(
+            api.get(call + rest)
+            for rest in ("progress/", "prelabels/", "prelabels/use/", "selection/", "quality/")
+        ),
+        *(api.get(call + rest) for rest in (f"prelabels/qrels/?prelabeler={prelabeler.pk}", "adjudication/")),
+        *(
+            api.get(f"/api{lists}{rest}")
+            for rest in ("", "qrels/", "releases/", "labels/?query=q1&document=d1")
+        ),
+        client.post(
+            page + "judge/", {"item": number_of(item.pk), "verdict": "relevant", "key": "x"}, follow=True
+        ),
+    ]
+    assert sum(answer.status_code == 200 for answer in answers) >= 6
+    for answer in answers:
+        body = b"".join(answer.streaming_content) if answer.streaming else answer.content
+        for word in (SENTINEL, "0.9718", MODEL, '"prelabel"'):
+            assert word.encode() not in body, answer.request
+    assert not PrelabelSight.objects.exists()
+    assert set(JudgmentEvent.objects.values_list("prelabel_seen", flat=True)) == {"never"}
+
+
+def test_assisting_shows_what_a_model_proposes_but_not_in_the_control_arm(
+    world: World, queue: Queue, prelabeler: Prelabeler, client: Client
+) -> None:
+    blind = queue.items.order_by("order_key")[2]
+    show_prelabels(queue, "assist", prelabeler, control=(blind,))
+    offers = (
+        api_of(world.ben).post(f"/api/queues/{queue.pk}/claim/", {"count": 9}, format="json").json()["items"]
+    )
+    proposals = {offer["item"]: offer.get("prelabel") for offer in offers}
+    assert proposals.pop(number_of(blind.pk)) is None
+    assert len(proposals) == 5
+    for proposal in proposals.values():
+        assert proposal == {"verdict": "relevant", "reasoning": REASONING, "model": MODEL}
+    client.force_login(world.ben)
+    number = next(iter(proposals))
+    page = client.get(f"/queues/{queue.pk}/judge/?item={number}").content.decode()
+    assert "A model proposes" in page
+    assert "&lt;b&gt;says&lt;/b&gt;" in page
+    assert "<b>says" not in page
+    for place, offer in enumerate(offers):
+        judge(queue, world.ben, item_of(offer["item"]), "not_relevant", key=f"k{place}")
+    before = JudgmentEvent.objects.filter(prelabel_seen="before", prelabeler=prelabeler)
+    assert (before.count(), seen("k2")) == (5, ("never", None))
+
+
+def test_what_was_seen_stays_seen_through_undo_and_a_queue_made_blind_again(
+    world: World, queue: Queue, prelabeler: Prelabeler
+) -> None:
+    show_prelabels(queue, "assist", prelabeler)
+    api = api_of(world.ben)
+    api.post(f"/api/queues/{queue.pk}/claim/", {"count": 1}, format="json")
+    item = Item.objects.get(leases__annotator=world.ben)
+    change_use(queue, PrelabelUse())
+    judge(queue, world.ben, item.pk, key="first")
+    undo(queue, world.ben, "first")
+    judge(queue, world.ben, item.pk, "not_relevant", key="second")
+    judge(queue, world.cleo, item.pk, key="cleo's")
+    assert [seen(key)[0] for key in ("first", "second", "cleo's")] == ["before", "before", "never"]
+
+
+def test_a_client_cannot_say_that_it_saw_nothing(world: World, queue: Queue, prelabeler: Prelabeler) -> None:
+    show_prelabels(queue, "assist", prelabeler)
+    api = api_of(world.ben)
+    (offer,) = api.post(f"/api/queues/{queue.pk}/claim/", {"count": 1}, format="json").json()["items"]
+    verdict = {
+        "item": offer["item"],
+        "key": "k",
+        "verdict": "relevant",
+        "prelabel_seen": "never",
+        "prelabel": None,
+    }
+    api.post(f"/api/queues/{queue.pk}/judgments/", [verdict], format="json")
+    assert seen("k") == ("before", prelabeler.pk)
+
+
+def test_a_conflict_is_revealed_once_and_a_change_keeps_both_values(
+    world: World, queue: Queue, prelabeler: Prelabeler
+) -> None:
+    first, second, blind = queue.items.order_by("pk")[:3]
+    show_prelabels(queue, "reveal", prelabeler, control=(blind,))
+    assert judge(queue, world.ben, first.pk, "relevant", key="agrees").prelabel is None
+    assert judge(queue, world.ben, blind.pk, "not_relevant", key="control").prelabel is None
+    told = judge(queue, world.ben, second.pk, "not_relevant", key="differs").prelabel
+    assert told == {"verdict": "relevant", "reasoning": REASONING, "model": MODEL}
+    assert judge(queue, world.ben, second.pk, "not_relevant", key="differs").prelabel is None  # sent again
+    assert judge(queue, world.ben, second.pk, "relevant", key="changed").prelabel is None
+    assert [seen(key)[0] for key in ("agrees", "control", "differs", "changed")] == [
+        *("never", "never", "after", "before")
+    ]
+    said = JudgmentEvent.objects.filter(item=second).order_by("pk").values_list("verdict", flat=True)
+    assert list(said) == ["not_relevant", "relevant"]
+    assert Judgment.objects.get(event__item=second).verdict == "relevant"
+
+
+def test_a_pre_label_of_a_text_that_changed_is_not_shown(
+    world: World, queue: Queue, prelabeler: Prelabeler
+) -> None:
+    show_prelabels(queue, "reveal", prelabeler)
+    Prelabel.objects.update(document_version=99)
+    assert judge(queue, world.ben, queue.items.all()[0].pk, "not_relevant").prelabel is None
+
+
+def test_a_conflict_is_shown_without_javascript_and_changed_by_one_button(
+    world: World, queue: Queue, prelabeler: Prelabeler, client: Client
+) -> None:
+    show_prelabels(queue, "reveal", prelabeler)
+    client.force_login(world.ben)
+    place = f"/queues/{queue.pk}/judge/"
+    client.get(place)
+    item = Item.objects.get(leases__annotator=world.ben)
+    body = {"item": number_of(item.pk), "version": 1, "verdict": "not_relevant", "key": "differs"}
+    page = client.post(place, body, follow=True).content.decode()
+    assert "a model says" in page
+    assert "&lt;b&gt;says" in page
+    assert SENTINEL not in client.get(place).content.decode()
+    client.post(place, {**body, "verdict": "relevant", "key": "changed"})
+    assert Judgment.objects.get(event__item=item).verdict == "relevant"
+    assert SENTINEL not in client.get(f"{place}?revealed=differs").content.decode()
+    client.force_login(world.cleo)
+    assert SENTINEL not in client.get(f"{place}?revealed=differs").content.decode()
+
+
+def test_a_claim_and_a_verdict_cost_no_more_statements_where_nothing_is_shown(
+    world: World, queue: Queue, prelabeler: Prelabeler, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    claim(queue, world.ben, 1)
+    for mode, more in (("blind", 0), ("assist", 2)):
+        show_prelabels(queue, mode, prelabeler)
+        held = claim(queue, world.ben, 1).leases
+        with django_assert_num_queries(1 + more):
+            offers_of(queue, world.ben, held)
+
+
+def test_only_an_admin_who_has_read_what_it_does_lets_models_assist(
+    world: World, queue: Queue, prelabeler: Prelabeler
+) -> None:
+    with pytest.raises(InputError, match="56 % to 72 %"):
+        change_use(queue, PrelabelUse("assist", prelabeler), by=world.ada)
+    assert not AdminAction.objects.filter(action="use of pre-labels changed").exists()
+    change_use(queue, PrelabelUse("assist", prelabeler, 0.2), by=world.ada, understood=True)
+    action = AdminAction.objects.get(action="use of pre-labels changed")
+    assert (action.actor, action.detail["before"], action.detail["mode"]) == (world.ada, "blind", "assist")
+    assert action.detail["prelabeler"].startswith(f"{MODEL}, binary v1")
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"mode": "loud"}, "there is no “loud”"),
+        ({"mode": "reveal"}, "Name the model"),
+        ({"second_opinion_from": 0.9}, "Name the model"),
+        ({"blind_share": 0.0}, "stays blind"),
+        ({"second_opinion_from": 0.5}, "above 0.5"),
+    ],
+)
+def test_what_will_not_do_is_said(given: dict[str, Any], said: str, queue: Queue) -> None:
+    with pytest.raises(InputError, match=said):
+        change_use(queue, PrelabelUse(**given), understood=True)
+
+
+def test_pre_labels_of_another_collection_are_refused(
+    world: World, queue: Queue, prelabeler: Prelabeler
+) -> None:
+    prelabeler.collection = Collection.objects.create(slug="other", name="Other")
+    prelabeler.save()
+    with pytest.raises(InputError, match="another collection"):
+        change_use(queue, PrelabelUse("reveal", prelabeler))
