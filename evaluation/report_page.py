@@ -120,9 +120,14 @@ def conventions_in_words(report: Report) -> str:
     from evaluation.conventions import Conventions
 
     counts = report.result["queries"]
-    return Conventions(**report.options["conventions"]).line(
+    line = Conventions(**report.options["conventions"]).line(
         scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
     )
+    chunked: dict[str, list[str]] = {}
+    for run in report.options["runs"]:
+        if words := run.get("chunks"):
+            chunked.setdefault(words, []).append(run["name"])
+    return " · ".join([line, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
 
 
 def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:

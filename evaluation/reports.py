@@ -187,8 +187,17 @@ def create_report(
     made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
     if again_of is not None:
         made.options["again_of"] = again_of
-    made.result = {**evaluation.to_dict(), "estimates": estimates_of(basis)}
+    made.result = {**_with_chunks(evaluation.to_dict(), runs), "estimates": estimates_of(basis)}
     return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
+
+
+def _with_chunks(result: dict[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
+    """The result with how chunks became documents in the lines of the runs that held some."""
+    for run in runs:
+        if words := provenance_of(run).get("chunks"):
+            for figure in result["runs"][run.name].values():
+                figure["line"] += f" · {words}"
+    return result
 
 
 def _readers(
