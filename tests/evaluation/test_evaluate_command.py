@@ -101,6 +101,18 @@ def test_a_tag_restricts_the_queries(folder: Path, capsys: pytest.CaptureFixture
     assert content["runs"]["bm25"]["recall@10"]["mean"] == 0.5
 
 
+def test_a_canary_of_one_tag_fails_the_build_by_option_and_by_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tagged = ["--queries", str(folder / "queries.jsonl"), "--tag", "short"]
+    (folder / "canary.toml").write_text('[thresholds]\n"recall@10" = 0.7\n')
+    for asked in (["--fail-under", "recall@10=0.7"], ["--config", str(folder / "canary.toml")]):
+        with pytest.raises(SystemExit) as ended:
+            printed(capsys, folder, *tagged, *asked)
+        assert ended.value.code == 1
+        assert capsys.readouterr().err == "bm25: recall@10 is 0.5000 over 1 query, below 0.7.\n"
+
+
 @pytest.mark.parametrize(("threshold", "passes"), [("recall@10=0.25", True), ("recall@10=0.26", False)])
 def test_fail_under_holds_for_every_run(
     folder: Path, capsys: pytest.CaptureFixture[str], threshold: str, passes: bool
