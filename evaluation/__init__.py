@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from evaluation.against import recall_against
     from evaluation.breakdown_table import broken_down
     from evaluation.comparison import compare, compare_all, comparison_table, deciding_labels
     from evaluation.config import read_settings
@@ -30,6 +31,7 @@ __all__ = [
     "leave_one_out",
     "missing_floor",
     "read_settings",
+    "recall_against",
     "tradeoff_table",
 ]
 
@@ -46,6 +48,7 @@ _HOMES = {
     "leave_one_out": "evaluation.missing",
     "missing_floor": "evaluation.missing",
     "read_settings": "evaluation.config",
+    "recall_against": "evaluation.against",
     "tradeoff_table": "evaluation.tradeoffs",
 }
 
