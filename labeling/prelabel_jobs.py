@@ -41,6 +41,7 @@ TURN_SECONDS = 60.0
 MOST_CONCURRENCY = 256
 # A worker says that it is there twice a second; one on another machine that says nothing for so long is gone.
 SILENCE = timedelta(minutes=2)
+SHORT_SILENCE = timedelta(seconds=30)
 State = PrelabelJob.State
 RESUMABLE = (State.PAUSED, State.FAILED)
 
@@ -61,6 +62,7 @@ def start_pass(
     queue: Queue, prelabeler: Prelabeler, options: PassOptions, *, by: User | None = None
 ) -> PrelabelJob:
     """Make a pass over the pairs of a queue and hand it to the background worker."""
+    pause_abandoned_passes(SHORT_SILENCE)
     with transaction.atomic():
         job = _made(queue, prelabeler, options, by, State.QUEUED)
         transaction.on_commit(lambda: run_in_background.enqueue(job.pk))
@@ -113,7 +115,7 @@ def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | N
 
     Nothing that was answered is asked again.
     """
-    pause_abandoned_passes()
+    pause_abandoned_passes(SHORT_SILENCE)
     job.refresh_from_db()
     current_prompt(job.prelabeler)
     if budget is not None:
@@ -136,14 +138,17 @@ def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
         raise _in_the_way() from None
 
 
-def pause_abandoned_passes() -> int:
-    """Pause the passes whose process was killed, and return how many those were; they can be resumed."""
+def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
+    """Pause the passes whose process was killed, and return how many those were; they can be resumed.
+
+    Whoever is no successor of that process gives it a moment of `silence`: it may be in another container.
+    """
     running = PrelabelJob.objects.filter(state=State.RUNNING)
     detail = "The process was stopped in the middle of it. No answer that came is lost; resume it."
     gone = [
         job
         for job in running
-        if _is_abandoned(job) and _step(job, (State.RUNNING,), State.PAUSED, detail=detail)
+        if _is_abandoned(job, silence) and _step(job, (State.RUNNING,), State.PAUSED, detail=detail)
     ]
     for job in gone:
         _store_journal(job)
@@ -347,10 +352,13 @@ def _worker() -> str:
     return f"{socket.gethostname()}:{os.getpid()}"
 
 
-def _is_abandoned(job: PrelabelJob) -> bool:
+def _is_abandoned(job: PrelabelJob, silence: timedelta) -> bool:
     host, _, process = job.worker.rpartition(":")
+    unseen = timezone.now() - (job.seen_at or job.created_at)
     if host != socket.gethostname():
-        return job.seen_at is None or timezone.now() - job.seen_at > SILENCE
+        return unseen > SILENCE
+    if unseen < silence:
+        return False
     try:
         os.kill(int(process), 0)
     except (ProcessLookupError, ValueError):

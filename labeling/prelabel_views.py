@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
@@ -16,9 +17,19 @@ from labeling.models import Queue
 from labeling.prelabel_estimates import SAMPLE, estimate
 from labeling.prelabel_export import FORMATS, export_name, export_prelabels
 from labeling.prelabel_forms import KeyForm, PassForm, ResumeForm
-from labeling.prelabel_jobs import cancel_pass, pause_pass, resume_pass, start_pass
+from labeling.prelabel_jobs import (
+    SHORT_SILENCE,
+    cancel_pass,
+    pause_abandoned_passes,
+    pause_pass,
+    resume_pass,
+    start_pass,
+)
 from labeling.prelabel_options import allowed_url, prelabeler_for, store_key
 from labeling.prelabel_page import models_of, not_set_up, passes_of, servers_of
+from labeling.prelabel_use import change_use
+from labeling.prelabel_use_forms import UseForm
+from labeling.seen_and_blind import seen_and_blind
 from labeling.views import attachment
 from pooling.access import ADMIN
 from pooling.forms import show_problem
@@ -31,6 +42,7 @@ from pooling.views.outcome import person
 def prelabels(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Everything about the pre-labels of a queue; htmx gets the passes alone."""
     queue = queue_for(request.user, queue_id, ADMIN)
+    pause_abandoned_passes(SHORT_SILENCE)
     if request.headers.get("HX-Request"):
         return render(request, "labeling/_prelabel_passes.html", _passes(queue))
     # A link such as “ask again where it failed” fills the form in.
@@ -89,6 +101,24 @@ def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
     return redirect("prelabels", job.queue_id)
 
 
+@login_required
+@require_POST
+def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Say who sees pre-labels, and which verdicts get a second opinion."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = UseForm(queue, request.POST)
+    try:
+        if form.is_valid():
+            understood = form.cleaned_data["understood"]
+            changed = change_use(queue, form.use(), by=person(request), understood=understood)
+            items = f" {changed:,} judged pairs were gone through." if changed else ""
+            messages.success(request, f"Stored: {queue.get_prelabel_mode_display()}.{items}")
+            return redirect(f"{reverse('prelabels', args=[queue.pk])}#use")
+    except refusals() as error:
+        show_problem(form, error)
+    return _shown(request, queue, PassForm(), use_form=form)
+
+
 @sensitive_post_parameters("key")
 @login_required
 @require_POST
@@ -139,6 +169,8 @@ def _shown(
         "not_set_up": not_set_up(servers),
         "form": form,
         "keys": keys or KeyForm(),
+        "use_form": UseForm(queue),
+        "arms": seen_and_blind(queue),
         "formats": list(FORMATS),
         "sample": SAMPLE,
         **more,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
+from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 from rest_framework.test import APIClient
 
@@ -153,6 +156,21 @@ def test_only_admins_see_or_do_any_of_it(
         if status == 403:
             shown = client.get(f"/queues/{queue.pk}/").content.decode()
             assert "prelabels" not in shown
+
+
+def test_a_pass_whose_process_is_gone_is_shown_as_paused_after_a_moment(
+    queue: Queue, server: ModelServer, world: World, client: Client, api: APIClient
+) -> None:
+    client.force_login(world.ada)
+    place = f"/queues/{queue.pk}/prelabels/"
+    job = api.post(f"/api{place}", {"model": "small"}, format="json").json()["id"]
+    gone = {"state": "running", "worker": f"{socket.gethostname()}:{2**22 + 1}"}
+    for seconds, state in ((5, "running"), (60, "paused")):
+        seen = timezone.now() - timedelta(seconds=seconds)
+        PrelabelJob.objects.filter(pk=job).update(**gone, seen_at=seen)
+        shown = client.get(place).content.decode()
+        assert PrelabelJob.objects.get(pk=job).state == state
+    assert "No answer that came is lost" in shown
 
 
 def test_the_page_takes_as_many_queries_for_many_passes_as_for_one(
