@@ -22,6 +22,8 @@ from pooling.trail import record_action
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from pooling.models import Collection
+
 BATCH = 500
 LEAST_BLIND, MOST_BLIND = 0.02, 0.9
 USUAL_BLIND = 0.1
@@ -65,7 +67,8 @@ def change_use(
     after the verdicts they contradict. `InputError` says what will not do. Items are gone through in small
     transactions, their rows locked in key order; what was interrupted, the same change again completes.
     """
-    _check(queue, use, understood)
+    checked_use(queue.collection, use)
+    _check_understood(queue, use, understood)
     before = use_of(queue)
     with transaction.atomic():
         queue.prelabel_mode, queue.prelabeler = use.mode, use.prelabeler
@@ -114,10 +117,13 @@ def expect(expected: dict[Item, str]) -> None:
         item.expected = verdict
 
 
-def _check(queue: Queue, use: PrelabelUse, understood: bool) -> None:
+def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
+    """Return `use`; `InputError` for what will not do in a queue of the collection."""
     problems = {
-        "mode": _mode_problem(queue, use, understood),
-        "prelabeler": _prelabeler_problem(queue, use),
+        "mode": ""
+        if use.mode in PrelabelMode.values
+        else f"Pre-labels are {', '.join(PrelabelMode.values)}; there is no “{use.mode}”.",
+        "prelabeler": _prelabeler_problem(collection, use),
         "blind_share": ""
         if LEAST_BLIND <= use.blind_share <= MOST_BLIND
         else f"The share that stays blind is {LEAST_BLIND} to {MOST_BLIND}: without one, nobody can tell "
@@ -128,22 +134,21 @@ def _check(queue: Queue, use: PrelabelUse, understood: bool) -> None:
     }
     if found := {name: problem for name, problem in problems.items() if problem}:
         raise InputError(" ".join(found.values()), fields=found)
+    return use
 
 
-def _mode_problem(queue: Queue, use: PrelabelUse, understood: bool) -> str:
-    if use.mode not in PrelabelMode.values:
-        return f"Pre-labels are {', '.join(PrelabelMode.values)}; there is no “{use.mode}”."
+def _check_understood(queue: Queue, use: PrelabelUse, understood: bool) -> None:
     is_new = queue.prelabel_mode != PrelabelMode.ASSIST
     if use.mode == PrelabelMode.ASSIST and is_new and not understood:
-        return f"{WHAT_ASSISTING_DOES} Say that you have understood this, or keep the queue blind."
-    return ""
+        problem = f"{WHAT_ASSISTING_DOES} Say that you have understood this, or keep the queue blind."
+        raise InputError(problem, fields={"understood": problem})
 
 
-def _prelabeler_problem(queue: Queue, use: PrelabelUse) -> str:
+def _prelabeler_problem(collection: Collection, use: PrelabelUse) -> str:
     if use.prelabeler is None:
         if use.mode == PrelabelMode.BLIND and use.second_opinion_from is None:
             return ""
         return "Name the model and prompt whose pre-labels are meant; there must be some."
-    if use.prelabeler.collection_id != queue.collection_id:
+    if use.prelabeler.collection_id != collection.pk:
         return "These pre-labels belong to another collection."
     return ""

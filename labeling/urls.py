@@ -10,6 +10,7 @@ from labeling import (
     gold_views,
     judging,
     prelabel_api,
+    prelabel_use_api,
     prelabel_views,
     quality_api,
     quality_views,
@@ -44,6 +45,7 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/prelabels/", prelabel_views.prelabels, name="prelabels"),
     path("queues/<int:queue_id>/prelabels/start/", prelabel_views.prelabels_start, name="prelabels_start"),
     path("queues/<int:queue_id>/prelabels/key/", prelabel_views.prelabel_key, name="prelabel_key"),
+    path("queues/<int:queue_id>/prelabels/use/", prelabel_views.prelabels_use, name="prelabels_use"),
     path(
         "queues/<int:queue_id>/prelabels/<int:prelabeler_id>/<slug:format>/",
         prelabel_views.prelabels_download,
@@ -101,6 +103,11 @@ api_urlpatterns: list[URLPattern] = [
         "queues/<int:queue_id>/prelabels/qrels/",
         prelabel_api.PrelabelsDownload.as_view(),
         name="api_prelabels_download",
+    ),
+    path(
+        "queues/<int:queue_id>/prelabels/use/",
+        prelabel_use_api.PrelabelUseCall.as_view(),
+        name="api_prelabel_use",
     ),
     path("prelabel-passes/<int:pass_id>/", prelabel_api.PrelabelPass.as_view(), name="api_prelabel_pass"),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from io import StringIO
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from labeling import anchoring, seen_and_blind
 from labeling.item_numbers import item_of, number_of
 from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
 from labeling.offers import offers_of
@@ -20,6 +23,7 @@ from tests.labeling.helpers import (
     REASONING,
     SENTINEL,
     judge,
+    make_pool,
     make_prelabels,
     make_queue,
     only_lease,
@@ -248,3 +252,80 @@ def test_pre_labels_of_another_collection_are_refused(
     prelabeler.save()
     with pytest.raises(InputError, match="another collection"):
         change_use(queue, PrelabelUse("reveal", prelabeler))
+
+
+def test_the_page_and_the_interface_turn_it_on_and_tell_what_it_did(
+    world: World, queue: Queue, prelabeler: Prelabeler, client: Client
+) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{queue.pk}/prelabels/"
+    form = {"mode": "assist", "prelabeler": prelabeler.pk, "blind_share": "0.1"}
+    assert "56 % to 72 %" in client.post(f"{page}use/", form).content.decode()
+    assert (
+        "Stored: before the verdict"
+        in client.post(f"{page}use/", {**form, "understood": "on"}, follow=True).content.decode()
+    )
+    assert "the comparison comes at 30 of each" in client.get(page).content.decode()
+    place, api = f"/api{page}use/", api_of(world.ada)
+    told = api.patch(place, {"second_opinion_from": 0.9, "mode": "reveal"}, format="json").json()
+    assert (told["mode"], told["prelabeler"], told["second_opinion_from"]) == ("reveal", prelabeler.pk, 0.9)
+    judge(queue, world.ben, queue.items.all()[0].pk, "not_relevant")
+    assert api.get(place).json()["anchoring"]["verdict"] is None
+    assert api.patch(place, {"mode": "assist"}, format="json").status_code == 400
+    assert api.patch(place, {"prelabeler": 10**6}, format="json").status_code == 404
+    for user in (world.ben, world.vera):
+        client.force_login(user)
+        assert client.post(f"{page}use/", form).status_code == 403
+        assert api_of(user).patch(place, {"mode": "blind"}, format="json").status_code == 403
+
+
+def test_what_was_seen_is_compared_with_the_control_arm(
+    world: World, prelabeler: Prelabeler, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seen_and_blind, "FEWEST_IN_ARM", 2)
+    monkeypatch.setattr(anchoring, "FEWEST_IN_ARM", 2)
+    queue = make_queue(world)
+    items = list(queue.items.order_by("pk"))
+    judge(queue, world.ben, items[0].pk, "not_relevant")  # before anything was shown: blind, but not by lot
+    show_prelabels(queue, "assist", prelabeler, control=items[1:3])
+    offers_of(queue, world.ben, claim(queue, world.ben, 9).leases)
+    for item, verdict in zip(
+        items[1:], ("not_relevant", "relevant", "relevant", "relevant", "not_relevant"), strict=True
+    ):
+        judge(queue, world.ben, item.pk, verdict)
+    judge(queue, world.ben, items[5].pk, "relevant")  # a second thought is no first impression
+    found = seen_and_blind.seen_and_blind(queue)
+    assert found is not None
+    assert (found.by_lot, found.seen, found.control, found.blind) == (True, 3, 2, 3)
+    assert found.found.seen.agreeing.count == 2
+    assert found.found.blind.agreeing.count == 1
+    assert (found.found.verdict or "").startswith("Seen before, people agree with the model on 67 %")
+
+
+def test_verdicts_changed_after_a_conflict_are_counted(
+    world: World, queue: Queue, prelabeler: Prelabeler
+) -> None:
+    show_prelabels(queue, "reveal", prelabeler)
+    first, second = queue.items.order_by("pk")[:2]
+    for item, verdict in ((first, "not_relevant"), (second, "not_relevant"), (first, "relevant")):
+        judge(queue, world.ben, item.pk, verdict)
+    found = seen_and_blind.seen_and_blind(queue)
+    assert found is not None
+    assert (found.revealed, found.changed, found.seen, found.blind) == (2, 1, 0, 2)
+
+
+def test_a_queue_is_opened_so_by_command(world: World, prelabeler: Prelabeler) -> None:
+    make_pool(world, "the pool")
+    out = StringIO()
+    call_command(
+        *("open_queue", "harbour", "the pool", "--prelabels", "assist", "--prelabeler", str(prelabeler.pk)),
+        stdout=out,
+    )
+    queue = Queue.objects.get(name="the pool")
+    assert (queue.prelabel_mode, queue.prelabeler) == ("assist", prelabeler)
+    assert "56 % to 72 %" in out.getvalue()
+    with pytest.raises(CommandError, match=f"{prelabeler.pk} is oracle-7b"):
+        call_command(
+            "open_queue", "harbour", "the pool", "--name", "x", "--prelabels", "reveal", "--prelabeler", "0"
+        )
+    assert not Queue.objects.filter(name="x").exists()

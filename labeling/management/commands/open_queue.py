@@ -50,9 +50,27 @@ class Command(InputCommand):
         )
         add_live_arguments(parser)
 
+        parser.add_argument(
+            "--prelabels",
+            choices=("blind", "reveal", "assist"),
+            default="blind",
+            help="whether annotators see pre-labels: never, after their verdict, before it (default: blind)",
+        )
+        parser.add_argument(
+            "--prelabeler", type=int, metavar="N", help="whose pre-labels: the number of a model and prompt"
+        )
+        parser.add_argument(
+            "--second-opinion-from",
+            type=float,
+            metavar="C",
+            help="a verdict against a pre-label so sure asks for one judgment more, such as 0.9",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling import live_options
         from labeling.gold_options import taken_from
+        from labeling.models import PrelabelMode
+        from labeling.prelabel_use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
         from labeling.queues import open_queue
         from pooling.membership import collection_named
         from pooling.problems import InputError
@@ -61,11 +79,25 @@ class Command(InputCommand):
         pool = collection.pools.filter(name=options["pool"]).first()
         if pool is None:
             raise InputError(f"There is no pool “{options['pool']}” in “{collection.slug}”. Build it first.")
+        prelabeler = None
+        if options["prelabeler"] is not None:
+            prelabeler = collection.prelabelers.filter(pk=options["prelabeler"]).first()
+            if prelabeler is None:
+                known = ", ".join(f"{one.pk} is {one}" for one in collection.prelabelers.all()) or "none yet"
+                raise InputError(
+                    f"No model of “{collection.slug}” has the number {options['prelabeler']}. Known: {known}."
+                )
+        use = PrelabelUse(
+            options["prelabels"], prelabeler, second_opinion_from=options["second_opinion_from"]
+        )
+        checked_use(collection, use)
         names = ("name", "judgments_per_item", "most_judgments_per_item", "seed")
         chosen = {name: options[name] for name in names}
         with progress_bar("Opening") as report:
             gold, live = taken_from(options), live_options.taken_from(options)
             queue = open_queue(pool, report=report, gold=gold, live=live, **chosen)
+        if use != PrelabelUse():
+            change_use(queue, use, understood=True)
         each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"
         if queue.most_judgments_per_item:
             each += f" and up to {queue.most_judgments_per_item} on a tie"
@@ -74,3 +106,5 @@ class Command(InputCommand):
         self.stdout.write(
             f"Queue {queue.pk}, “{queue.name}”: {pairs:,} pairs, {each}, seed {queue.seed}{order}."
         )
+        if use.mode == PrelabelMode.ASSIST:
+            self.stdout.write(f"Pre-labels of {use.prelabeler} are shown. {WHAT_ASSISTING_DOES}")
