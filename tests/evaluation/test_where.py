@@ -137,7 +137,7 @@ def test_the_page_has_a_row_per_group_and_run_that_leads_to_its_queries(world: W
     assert "No query of this report says how often it is asked" in page
     listed = get(client, report, "queries/?by=type&group=how&run=beta&k=1")
     assert 'Query by query <span class="quiet number">6</span>' in listed
-    assert "Only queries with type = how." in listed
+    assert "Only the group “how” by type." in listed
     rows = file(client, report, "where/download/csv/?by=type&k=1")
     assert [(row["group"], row["run"], row["queries"]) for row in rows if row["kind"] == "group"] == [
         ("how", "alpha", "6"), ("how", "beta", "6"), ("what", "alpha", "4"), ("what", "beta", "4")
@@ -155,7 +155,7 @@ def test_groups_by_tag_say_that_they_overlap_and_queries_without_weight_are_name
 
     for words in ("Groups overlap", "without a tag", "2 queries have no weight", "q2 q3", "Weighted"):
         assert words in page, words
-    assert "Only queries without tag." in get(client, report, "queries/?by=tag&ungrouped=1")
+    assert "Only queries in no group by tag." in get(client, report, "queries/?by=tag&ungrouped=1")
 
 
 @pytest.mark.parametrize(
