@@ -15,6 +15,7 @@ OURS = ("pooling", "labeling", "evaluation", "soundings")
 WRONG = {
     "add_member": ["nowhere", "dan", "--role", "viewer"],
     "build_pool": ["nowhere", "--name", "p", "--depth", "2"],
+    "canary": ["nowhere", "list"],
     "create_user": ["a b", "--password-stdin"],
     "decide": ["harbour", "none", "a", "b"],
     "demo": ["--port", "70000"],
