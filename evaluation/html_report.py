@@ -168,7 +168,7 @@ def _table(
         for row in rows
     )
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-labelledby="{labelled_by}">'
+        f'<div class="scroll" tabindex="0" role="group" aria-labelledby="{labelled_by}">'
         f"<table><thead><tr>{titles}</tr></thead><tbody>{lines}</tbody></table></div>"
     )
 

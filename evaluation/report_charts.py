@@ -72,7 +72,6 @@ def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str
 def live_chart(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> dict[str, Any]:
     """A picture as the specification that a page draws and that answers to the pointer."""
     specification: dict[str, Any] = chart_of(report, kind, choice, variant, live=True).to_dict()
-    specification["config"]["aria"] = False  # the page says what it is, as of any picture
     return specification
 
 

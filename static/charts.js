@@ -43,6 +43,7 @@ async function draw(figure) {
     logLevel: 1, // errors, and not what the grammar thinks of a legend
     tooltip: { disableDefaultStyle: true, id: "chart-words" },
   });
+  place.querySelector("svg").setAttribute("aria-hidden", "true"); // its words are those of the place
   figure.querySelector(".chart.live")?.remove();
   const picture = figure.querySelector("picture");
   picture.hidden = true;

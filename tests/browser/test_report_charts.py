@@ -1,0 +1,67 @@
+"""The curve that answers to the pointer, under the site's policy; and the HTML file without a network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, Page, expect
+
+from evaluation.report_export import html_of
+from tests.browser.judging import eventually
+from tests.browser.test_accessibility import violations
+from tests.evaluation.cast import SPARSE, make_report
+from tests.world import World
+
+
+def test_the_curve_answers_to_the_pointer_and_the_file_opens_without_a_network(
+    page_of: Callable[..., Page], browser: Browser, world: World, tmp_path: Path
+) -> None:
+    report = make_report(world, SPARSE)
+    page = page_of(world.vera)
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.goto(report.get_absolute_url(), wait_until="domcontentloaded")
+    figure = page.locator("figure").first
+    before = figure.bounding_box()
+    expect(page.locator(".chart.live svg")).to_be_visible()
+    eventually(page, lambda: figure.bounding_box() == before)  # nothing has moved
+    # The last layer is of unseen marks; the first of them is alpha's at K = 1.
+    page.locator(".chart.live .role-mark.mark-symbol").last.locator("path").first.hover(force=True)
+    words = page.locator("#chart-words")
+    expect(words).to_contain_text("alpha")
+    expect(words).to_contain_text("1.000")
+    page.mouse.move(0, 0)
+    picked = page.locator(".chart.live .role-mark.mark-line path")
+    strengths = lambda: picked.evaluate_all(  # noqa: E731
+        "paths => new Set(paths.map(path => path.getAttribute('opacity') ?? '1')).size"
+    )
+    drawn_alike = strengths()
+    page.locator(".chart.live text", has_text="beta").first.click(force=True)
+    eventually(page, lambda: strengths() > drawn_alike)
+    assert violations(page) == []
+    assert said == []
+
+    path = tmp_path / "report.html"
+    path.write_bytes(html_of(report))
+    asked: list[str] = []
+    for look in ("light", "dark"):
+        context = browser.new_context(offline=True, color_scheme=look, viewport={"width": 390, "height": 780})
+        alone = context.new_page()
+        alone.on("request", lambda request: asked.append(request.url))
+        alone.on("console", lambda message: said.append(message.text))
+        alone.goto(path.as_uri())
+        expect(alone.locator(f"svg[data-scheme={look}]").first).to_be_visible()
+        assert alone.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        context.close()
+    assert asked == [path.as_uri()] * 2
+    assert said == []
+    # axe-core is a script, which the file forbids; the same file is read without that line.
+    context = browser.new_context()
+    alone = context.new_page()
+    alone.set_content(path.read_text().replace("default-src 'none'", "default-src *"))
+    found = Axe().run(alone).response["violations"]
+    assert [(rule["id"], rule["nodes"][0]["html"][:150]) for rule in found] == []
+    context.close()
