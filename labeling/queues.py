@@ -233,11 +233,13 @@ def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[Pair]:
     """The pairs of a pool without an imported label: those chosen for judging, or the whole pool.
 
     Of a later version of a pool, or of pairs that were picked, only what is new or was left lying: what
-    another queue has settled, or has not closed over, is judged there.
+    another queue has settled, or has not closed over, is judged there. Only a verification sample has all
+    its pairs: what was judged counts at once, and what waits elsewhere is settled by one verdict for both.
     """
     labels = ImportedLabel.objects.filter(collection=pool.collection, relevance__gte=0)
     labelled = set(labels.values_list("query_id", "document_id").iterator())
-    if (pool.extends_id is not None or pool.is_picked) and not whole:
+    is_sample = pool.strategy == Pool.VERIFICATION
+    if (pool.extends_id is not None or pool.is_picked) and not (whole or is_sample):
         items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
         waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
         held = items.filter(waiting | Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))).order_by()

@@ -12,6 +12,8 @@ from labeling import (
     prelabel_api,
     prelabel_use_api,
     prelabel_views,
+    prelabeler_api,
+    prelabeler_views,
     quality_api,
     quality_views,
     queue_views,
@@ -52,6 +54,15 @@ urlpatterns: list[URLPattern] = [
         name="prelabels_download",
     ),
     path("prelabel-passes/<int:pass_id>/", prelabel_views.prelabel_pass, name="prelabel_pass"),
+    # collections/<slug>/prelabels/ and prelabelers/<id>/
+    path("collections/<slug:slug>/prelabels/", prelabeler_views.prelabelers, name="prelabelers"),
+    path("prelabelers/<int:prelabeler_id>/", prelabeler_views.prelabeler, name="prelabeler"),
+    path("prelabelers/<int:prelabeler_id>/sample/", prelabeler_views.sample, name="prelabeler_sample"),
+    path(
+        "prelabelers/<int:prelabeler_id>/calibration/<slug:variant>/",
+        prelabeler_views.calibration,
+        name="prelabeler_calibration",
+    ),
     path("queues/<int:queue_id>/practice/", gold_views.practice, name="practice"),
     path("queues/<int:queue_id>/gold/", gold_views.queue_gold, name="queue_gold"),
     path("queues/<int:queue_id>/gold/<str:name>/", gold_views.annotator_gold, name="annotator_gold"),
@@ -110,6 +121,15 @@ api_urlpatterns: list[URLPattern] = [
         name="api_prelabel_use",
     ),
     path("prelabel-passes/<int:pass_id>/", prelabel_api.PrelabelPass.as_view(), name="api_prelabel_pass"),
+    path(
+        "collections/<slug:slug>/prelabelers/", prelabeler_api.Prelabelers.as_view(), name="api_prelabelers"
+    ),
+    path("prelabelers/<int:prelabeler_id>/", prelabeler_api.OnePrelabeler.as_view(), name="api_prelabeler"),
+    path(
+        "prelabelers/<int:prelabeler_id>/samples/",
+        prelabeler_api.Samples.as_view(),
+        name="api_prelabeler_samples",
+    ),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
     path(

@@ -206,7 +206,8 @@ class Pool(models.Model):
     # What stands for a strategy where pairs were picked for a reason, and no audit speaks for the others.
     DECIDING = "deciding"
     SEARCH = "search"
-    PICKED = (DECIDING, SEARCH)
+    VERIFICATION = "verification"
+    PICKED = (DECIDING, SEARCH, VERIFICATION)
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)

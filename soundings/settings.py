@@ -239,6 +239,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobState": "pooling.models.Job.State",
         "QueueState": "labeling.models.Queue.State",
+        "SampleMethod": "labeling.verification_samples.METHODS",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -60,6 +60,7 @@ PURE = (
     "labeling/gold_places.py",
     "labeling/ordering.py",
     "labeling/planning.py",
+    "labeling/prelabel_charts.py",
     "labeling/prelabel_costs.py",
     "labeling/workload.py",
     "evaluation/__init__.py",

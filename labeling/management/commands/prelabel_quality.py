@@ -1,0 +1,37 @@
+"""`prelabel_quality SLUG [--model M]`: whether the pre-labels of a collection's models pay."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Tell what each model's pre-labels are worth, measured on labels that people gave blind."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("--model", metavar="M", help="only this model; default: all")
+        parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.prelabel_tables import worth_table
+        from labeling.prelabeler_api import told
+        from pooling.membership import collection_named
+        from pooling.problems import InputError
+
+        collection = collection_named(options["slug"])
+        chosen = collection.prelabelers.select_related("collection")
+        if options["model"]:
+            chosen = chosen.filter(model=options["model"])
+        rows = [told(prelabeler) for prelabeler in chosen]
+        if not rows:
+            asked = f" by “{options['model']}”" if options["model"] else ""
+            raise InputError(f"There are no pre-labels{asked} in “{options['slug']}”.", missing=True)
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
+        else:
+            self.stdout.write("\n\n".join(map(worth_table, rows)))

@@ -1,0 +1,171 @@
+"""Whether a model's pre-labels pay, from the blind labels there are: what page, call and command show."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+
+from labeling.blind_labels import Evidence, evidence
+from labeling.models import Item, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
+from pooling.models import Collection, Pool, Query
+
+if TYPE_CHECKING:
+    from labeling.prelabel_quality import Quality
+
+# The figures in the order of the page, each with what it means; those that are shares are shown in percent.
+SHARES = {
+    "missed": ("Missed as labels", "Of the relevant documents, the share that it calls not relevant."),
+    "recall": ("Recall", "Of the relevant documents, the share that it calls relevant."),
+    "precision": ("Precision", "Of what it calls relevant, the share that is."),
+    "elusion": ("Elusion", "Of what it calls not relevant, the share that is relevant. Exact interval."),
+    "agreement": ("Agreement", "How often it says what people say."),
+    "prevalence": ("Relevant", "The share that people call relevant."),
+    "called": ("Called relevant", "The share that it calls relevant."),
+    "saved": (
+        "Judgments saved",
+        "Of an estimate with its scores beside the labels, at equal width of the interval: ρ².",
+    ),
+}
+NUMBERS = {
+    "kappa": ("Kappa", "Agreement beyond chance (Cohen); 1 is perfect, 0 is chance."),
+    "correlation": ("Correlation ρ", "Of its score and the label."),
+    "gain": ("Gain 1/(1 − ρ²)", "Labels that one label is worth with the scores beside it."),
+}
+
+
+def worth_of_all(collection: Collection) -> list[dict[str, Any]]:
+    """A row for each prelabeler of a collection, newest first: `prelabeler`, `pairs`, `labels`, `verdict` (or
+    None and `why`), `missed` and `saved` with intervals, `spent`. A constant number of statements.
+    """
+    from labeling.prelabel_quality import quality
+
+    found = evidence(collection)
+    asked = _asked(collection)
+    rows = []
+    for prelabeler in collection.prelabelers.all():
+        known = quality((found.get(prelabeler.pk) or _nothing()).compared)
+        told = {name: _figure(getattr(known, name)) for name in ("missed", "saved")}
+        about = {"prelabeler": prelabeler, **asked[prelabeler.pk], "labels": known.labels}
+        rows.append({**about, **told, "verdict": known.verdict, "why": known.why})
+    return rows
+
+
+def worth(prelabeler: Prelabeler) -> dict[str, Any]:
+    """All figures of one prelabeler as plain data.
+
+    `shares` and `numbers` are figures with name, title, meaning, value, low, high and why; `confusion` counts
+    pairs; `calibration` has bins, error and brier; `cost` is per pair and per label saved; `by_tag` and
+    `by_query` (worst first) hold groups; `weighed` is as in `Evidence`. Nothing is defined by force: values
+    are None where there is nothing to divide by.
+    """
+    from labeling.prelabel_quality import cost_of, quality, quality_by_group
+
+    given = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk) or _nothing()
+    found = quality(given.compared)
+    asked = _asked(prelabeler.collection)[prelabeler.pk]
+    needed = _judgments_needed(prelabeler)
+    cost = cost_of(found, spent=float(asked["spent"]), pairs=asked["pairs"], labels=needed)
+    names = _queries(given)
+    tags = [names[query][2] for query, _ in given.pairs]
+    return {
+        "labels": found.labels,
+        "weighed": given.weighed,
+        "verdict": found.verdict,
+        "why": found.why,
+        **asked,
+        "shares": [_described(found, name, *words) for name, words in SHARES.items()],
+        "numbers": [_described(found, name, *words) for name, words in NUMBERS.items()],
+        "confusion": asdict(found.confusion),
+        "calibration": asdict(found.calibration),
+        "cost": {**asdict(cost), "judgments": needed, "currency": _currency(prelabeler)},
+        "by_tag": [
+            {
+                "tag": tag,
+                "labels": one.labels,
+                **{name: _figure(getattr(one, name)) for name in ("agreement", "kappa", "missed")},
+            }
+            for tag, one in quality_by_group(given.compared, tags).items()
+        ],
+        "by_query": _by_query(given, names),
+    }
+
+
+def _nothing() -> Evidence:
+    from labeling.prelabel_quality import Compared
+
+    return Evidence([], Compared.of([], []), weighed=False)
+
+
+def _asked(collection: Collection) -> dict[int, dict[str, Any]]:
+    """By prelabeler: pairs with a pre-label, how many of them relevant, and what all answers have cost."""
+    theirs = Prelabel.objects.filter(prelabeler__collection=collection).order_by().values("prelabeler")
+    counts: dict[int, dict[str, Any]] = defaultdict(lambda: {"pairs": 0, "relevant": 0, "spent": 0})
+    told = theirs.annotate(
+        pairs=Count("pk"), relevant=Count("pk", filter=Q(verdict=Verdict.RELEVANT)), spent=Sum("cost")
+    )
+    for key, *row in told.values_list("prelabeler", "pairs", "relevant", "spent"):
+        counts[key] = dict(zip(("pairs", "relevant", "spent"), row, strict=True))
+    failed = PrelabelFailure.objects.filter(prelabeler__collection=collection).order_by()
+    lost = failed.values("prelabeler").annotate(spent=Sum("cost"))
+    for key, spent in lost.values_list("prelabeler", "spent"):
+        counts[key]["spent"] += spent
+    return counts
+
+
+def _judgments_needed(prelabeler: Prelabeler) -> int:
+    """The judgments that the collection's queues ask for of pairs with a pre-label, each pair once."""
+    said = Prelabel.objects.filter(
+        prelabeler=prelabeler, query=OuterRef("query"), document=OuterRef("document")
+    )
+    items = Item.objects.filter(
+        Exists(said), queue__collection=prelabeler.collection_id, repeats=None, order_key__gt=0
+    ).exclude(queue__pool__strategy=Pool.VERIFICATION)
+    pairs = items.order_by().values("query", "document").annotate(most=Count("pk"), needed=Sum("needed"))
+    # A pair that stands in several queues is judged once for all of them.
+    return sum(row["needed"] // row["most"] for row in pairs.iterator())
+
+
+def _currency(prelabeler: Prelabeler) -> str:
+    newest = PrelabelJob.objects.filter(prelabeler=prelabeler).exclude(currency="")
+    return newest.values_list("currency", flat=True).first() or ""
+
+
+def _queries(given: Evidence) -> dict[int, tuple[str, str, list[str]]]:
+    """Of each query of the pairs: its id, text and tags."""
+    known = Query.objects.in_bulk({query for query, _ in given.pairs})
+    return {key: (query.external_id, query.text, query.tags) for key, query in known.items()}
+
+
+def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> list[dict[str, Any]]:
+    """Where model and people differ most often comes first."""
+    compared = given.compared
+    rows: dict[int, dict[str, Any]] = {}
+    for place, (query, _) in enumerate(given.pairs):
+        empty = {"labels": 0, "relevant": 0, "missed": 0, "wrongly_relevant": 0}
+        row = rows.setdefault(
+            query, {"query_id": names[query][0], "text": names[query][1], **empty, "tags": names[query][2]}
+        )
+        relevant, said = bool(compared.relevant[place]), bool(compared.verdict[place])
+        row["labels"] += 1
+        row["relevant"] += relevant
+        row["missed"] += relevant and not said
+        row["wrongly_relevant"] += said and not relevant
+    return sorted(
+        rows.values(),
+        key=lambda row: (-row["missed"] - row["wrongly_relevant"], -row["missed"], row["query_id"].encode()),
+    )
+
+
+def _described(found: Quality, name: str, title: str, meaning: str) -> dict[str, Any]:
+    return {"name": name, "title": title, "meaning": meaning, **_figure(getattr(found, name))}
+
+
+def _figure(figure: Any) -> dict[str, Any]:
+    """Value and interval; what is infinite is None, since plain data have no word for it."""
+    ends = {name: getattr(figure, name) for name in ("value", "low", "high")}
+    told = {name: None if one is None or math.isinf(one) else float(one) for name, one in ends.items()}
+    return {**told, "why": getattr(figure, "why", "")}

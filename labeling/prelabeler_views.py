@@ -1,0 +1,99 @@
+"""Whether pre-labels pay: the models of a collection, the page of each, and its verification samples."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.cache import patch_cache_control
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling import prelabel_charts
+from labeling.access import prelabeler_for_admin
+from labeling.models import Prelabeler
+from labeling.prelabel_forms import SampleForm
+from labeling.prelabel_worth import worth, worth_of_all
+from labeling.verification_samples import open_sample, samples_of
+from pooling.access import ADMIN, collection_for
+from pooling.charting import VARIANTS
+from pooling.forms import show_problem
+from pooling.problems import refusals
+from pooling.views.outcome import person
+
+QUERIES_PER_PAGE = 25
+KEPT_SECONDS = 600
+
+
+@login_required
+@require_GET
+def prelabelers(request: HttpRequest, slug: str) -> HttpResponse:
+    """The models and prompts of a collection, each with its verdict."""
+    collection = collection_for(request.user, slug, ADMIN)
+    context = {"rows": worth_of_all(collection), "collection": collection, "section": "queues"}
+    return render(request, "labeling/prelabelers.html", context)
+
+
+@login_required
+@require_GET
+def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
+    """What one model and prompt are worth on the blind labels that there are."""
+    return _shown(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
+
+
+@login_required
+@require_POST
+def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
+    """Draw a verification sample and open its queue."""
+    found = prelabeler_for_admin(request.user, prelabeler_id)
+    form = SampleForm(request.POST)
+    if form.is_valid():
+        try:
+            needed = form.cleaned_data["judgments_per_item"]
+            queue = open_sample(found, *form.wanted(), judgments_per_item=needed, by=person(request))
+            messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
+            return redirect(queue)
+        except refusals() as error:
+            show_problem(form, error)
+    return _shown(request, found, form)
+
+
+@login_required
+@require_GET
+def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpResponse:
+    """The picture of a model's calibration as SVG."""
+    found = prelabeler_for_admin(request.user, prelabeler_id)
+    if variant not in VARIANTS:
+        raise Http404("There is no such picture.")
+    bins = worth(found)["calibration"]["bins"]
+    key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
+    content = cache.get(key)
+    if content is None:
+        content = prelabel_charts.svg(bins, variant)
+        cache.set(key, content, KEPT_SECONDS)
+    response = HttpResponse(content, content_type="image/svg+xml")
+    patch_cache_control(response, private=True, max_age=KEPT_SECONDS)
+    return response
+
+
+def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:
+    found = worth(prelabeler)
+    page = Paginator(found["by_query"], QUERIES_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "prelabeler": prelabeler,
+        "collection": prelabeler.collection,
+        "section": "queues",
+        "worth": found,
+        "page": page,
+        "samples": samples_of(prelabeler),
+        "form": form,
+        "wide_size": prelabel_charts.picture_size(),
+        "narrow_size": prelabel_charts.picture_size(narrow=True),
+        # So that a picture is fetched anew when there are more labels.
+        "picture_key": f"{found['labels']}-{found['pairs']}",
+    }
+    return render(request, "labeling/prelabeler.html", context)

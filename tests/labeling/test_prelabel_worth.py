@@ -1,0 +1,260 @@
+"""Whether pre-labels pay: which labels count, the page and the interface, verification samples."""
+
+from __future__ import annotations
+
+import io
+import json
+from itertools import product
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+from rest_framework.test import APIClient
+
+from labeling.blind_labels import blind_labels
+from labeling.models import Item, JudgmentEvent, Prelabel, Prelabeler, Queue
+from labeling.prelabel_worth import worth, worth_of_all
+from labeling.verdicts import undo
+from labeling.verification_samples import Wanted, open_sample, samples_of
+from pooling.models import Document, Query
+from pooling.problems import InputError
+from tests.labeling.helpers import judge, make_prelabels, make_queue
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+WHOLE = {"negatives": Wanted("half_width", 0.001), "positives": Wanted("half_width", 0.001)}
+
+
+def many_pairs(world: World, queries: int = 8, documents: int = 10) -> Prelabeler:
+    """Pairs beyond the world's: of each query, document 0 to 4 are relevant and 3 to 7 are called so."""
+    Query.objects.bulk_create(
+        Query(
+            collection=world.collection,
+            external_id=f"m{number}",
+            text=f"question {number}",
+            metadata={"tags": ["even" if number % 2 == 0 else "odd"]},
+        )
+        for number in range(queries)
+    )
+    Document.objects.bulk_create(
+        Document(collection=world.collection, external_id=f"m{number}", title="", text=f"text {number}")
+        for number in range(documents)
+    )
+    prelabeler = Prelabeler.objects.create(
+        collection=world.collection, model="large", prompt="graded", prompt_version=1, options_hash="large"
+    )
+    pairs = product(Query.objects.filter(external_id__startswith="m"), range(documents))
+    texts = {one.external_id: one for one in Document.objects.all()}
+    Prelabel.objects.bulk_create(
+        Prelabel(
+            prelabeler=prelabeler,
+            query=query,
+            document=texts[f"m{number}"],
+            verdict="relevant" if 3 <= number <= 7 else "not_relevant",
+            score=0.8 if 3 <= number <= 7 else 0.2,
+            document_version=1,
+            cost="0.001",
+            created_at=timezone.now(),
+        )
+        for query, number in pairs
+    )
+    return prelabeler
+
+
+def judge_all(world: World, queue: Queue) -> None:
+    for item in queue.items.select_related("document").filter(state=Item.State.OPEN):
+        relevant = int(item.document.external_id[1:]) < 5
+        judge(queue, world.ben, item.pk, "relevant" if relevant else "not_relevant")
+
+
+@pytest.fixture
+def prelabeler(world: World) -> Prelabeler:
+    return many_pairs(world)
+
+
+@pytest.fixture
+def judged(world: World, prelabeler: Prelabeler) -> Queue:
+    queue = open_sample(prelabeler, **WHOLE, by=world.ada)
+    judge_all(world, queue)
+    return queue
+
+
+def test_a_verdict_after_the_pre_label_was_seen_is_no_blind_label(world: World) -> None:
+    queue = make_queue(world, needed=3)
+    first, second, third = queue.items.order_by("pk")[:3]
+    judge(queue, world.ben, first.pk, "relevant", key="one")
+    judge(queue, world.ben, first.pk, "not_relevant", key="two")
+    JudgmentEvent.objects.filter(key="one").update(prelabel_seen="after")
+    JudgmentEvent.objects.filter(key="two").update(prelabel_seen="before")
+    judge(queue, world.ben, second.pk, "relevant", key="three")
+    JudgmentEvent.objects.filter(key="three").update(prelabel_seen="before")
+    judge(queue, world.ben, third.pk, "relevant", key="four")
+    judge(queue, world.cleo, third.pk, "not_relevant", key="five")
+    found = {pair: label.relevant for pair, label in blind_labels(world.collection).items()}
+    assert found == {(first.query_id, first.document_id): True}
+    undo(queue, world.cleo, "five")
+    found = {pair: label.relevant for pair, label in blind_labels(world.collection).items()}
+    assert found[third.query_id, third.document_id] is True
+
+
+def test_every_figure_comes_from_the_blind_labels(judged: Queue, prelabeler: Prelabeler) -> None:
+    found = worth(prelabeler)
+    assert found["confusion"] == {"both": 16, "model_only": 24, "person_only": 24, "neither": 16}
+    shares = {one["name"]: one["value"] for one in found["shares"]}
+    assert shares["missed"] == pytest.approx(0.6)
+    assert shares["elusion"] == pytest.approx(0.6)
+    assert found["cost"]["per_pair"] == pytest.approx(0.001)
+    assert found["verdict"].startswith("On 80 blind labels it is not shown that this model saves any")
+    assert [(row["tag"], row["labels"]) for row in found["by_tag"]] == [("even", 40), ("odd", 40)]
+    assert (len(found["by_query"]), found["by_query"][0]["missed"]) == (8, 3)
+    assert [(one["low"], one["relevant"]["labels"]) for one in found["calibration"]["bins"]] == [
+        (0.2, 40),
+        (0.8, 40),
+    ]
+
+
+def test_below_fifty_labels_there_is_no_verdict(world: World) -> None:
+    make_prelabels(world)
+    queue = make_queue(world)
+    judge(queue, world.ben, queue.items.order_by("pk")[0].pk)
+    (row,) = worth_of_all(world.collection)
+    assert (row["verdict"], row["labels"]) == (None, 1)
+    assert row["why"] == "1 blind labels so far; the verdict comes at 50."
+
+
+def test_negatives_and_positives_judged_at_unequal_shares_weigh_by_how_many_there_are(
+    world: World, prelabeler: Prelabeler
+) -> None:
+    few = Wanted("half_width", 0.3)
+    queue = open_sample(prelabeler, few, Wanted("half_width", 0.001), by=world.ada, seed=3)
+    judge_all(world, queue)
+    found = worth(prelabeler)
+    assert found["weighed"]
+    cells = found["confusion"]
+    assert cells["person_only"] + cells["neither"] == 9
+    called = next(one["value"] for one in found["shares"] if one["name"] == "called")
+    assert called == pytest.approx(0.5)
+
+
+def test_a_clean_sample_says_its_bound(world: World, prelabeler: Prelabeler) -> None:
+    other = make_queue(world)
+    judge(other, world.ben, other.items.order_by("pk")[0].pk)
+    queue = open_sample(prelabeler, Wanted("zero_failures", 0.1), Wanted(None, 0.1), by=world.ada)
+    (waiting,) = samples_of(prelabeler)
+    drawn = waiting["negatives"]["drawn"]
+    assert waiting["queue"] == queue
+    assert waiting["negatives"]["sentence"] == f"{drawn} negatives drawn; none has a blind label yet."
+    assert waiting["positives"]["sentence"] == "No positives were drawn."
+    items = list(queue.items.order_by("pk"))
+    assert len(items) == drawn
+    for item in items[:-1]:
+        judge(queue, world.ben, item.pk, "not_relevant")
+    begun = samples_of(prelabeler)[0]["negatives"]["sentence"]
+    assert begun.startswith(f"0 of {drawn - 1} negatives were relevant so far. 1 more have no blind label")
+    judge(queue, world.ben, items[-1].pk, "not_relevant")
+    done = samples_of(prelabeler)[0]["negatives"]
+    assert done["sentence"] == f"0 of {drawn} negatives were relevant: elusion ≤ 10 % at 95%."
+    assert done["most"] == pytest.approx(0.1)
+
+
+def test_a_sample_holds_pairs_that_wait_elsewhere_and_one_verdict_settles_both(world: World) -> None:
+    prelabeler = make_prelabels(world)
+    elsewhere = make_queue(world)
+    sample = open_sample(prelabeler, **WHOLE, by=world.ada)
+    assert sample.items.count() == 18
+    item = elsewhere.items.order_by("pk")[0]
+    same = sample.items.get(query=item.query, document=item.document)
+    judge(sample, world.ben, same.pk)
+    item.refresh_from_db()
+    assert item.state == Item.State.DONE
+    assert "relevant" not in sample.name
+
+
+def test_what_will_not_do_is_refused_and_leaves_nothing(world: World, prelabeler: Prelabeler) -> None:
+    with pytest.raises(InputError, match=r"from 0.001 to 0.5"):
+        open_sample(prelabeler, Wanted("zero_failures", 0.9))
+    with pytest.raises(InputError, match="1 to 5,000"):
+        open_sample(prelabeler, Wanted(None, 0.1), Wanted(None, 0.1))
+    empty = Prelabeler.objects.create(collection=world.collection, model="empty", options_hash="e")
+    with pytest.raises(InputError, match="no pre-labels"):
+        open_sample(empty)
+    assert not world.collection.pools.exists()
+
+
+def test_an_admin_reads_the_page_and_opens_a_sample(
+    judged: Queue, prelabeler: Prelabeler, world: World, client: Client
+) -> None:
+    client.force_login(world.ada)
+    listed = client.get("/collections/harbour/prelabels/").content.decode()
+    assert "On 80 blind labels" in listed
+    page = f"/prelabelers/{prelabeler.pk}/"
+    assert page in listed
+    shown = client.get(page).content.decode()
+    assert "as labels it would miss 60 % of the relevant documents." in shown
+    picture = client.get(f"{page}calibration/dark-narrow/")
+    assert picture["Content-Type"] == "image/svg+xml"
+    assert client.get(f"{page}calibration/huge/").status_code == 404
+    form = {"negatives_method": "zero_failures", "negatives_bound": "10", "positives_bound": "10"}
+    refused = client.post(f"{page}sample/", {**form, "judgments_per_item": "0"})
+    assert refused.status_code == 200
+    opened = client.post(f"{page}sample/", {**form, "judgments_per_item": "1"})
+    queue = Queue.objects.order_by("-pk")[0]
+    assert (opened.status_code, opened["Location"]) == (302, f"/queues/{queue.pk}/")
+    assert "drawn at random" in client.get(queue.pool.get_absolute_url()).content.decode()
+
+
+def test_the_interface_and_the_command_tell_the_same(
+    judged: Queue, prelabeler: Prelabeler, world: World
+) -> None:
+    api = APIClient()
+    api.force_authenticate(world.ada)
+    (row,) = api.get("/api/collections/harbour/prelabelers/").json()
+    assert (row["labels"], row["missed"]["value"]) == (80, pytest.approx(0.6))
+    one = f"/api/prelabelers/{prelabeler.pk}/"
+    told = api.get(one).json()
+    assert told["samples"][0]["queue"] == judged.pk
+    made = api.post(f"{one}samples/", {"positives_method": None}, format="json")
+    assert made.status_code == 201
+    assert api.post(f"{one}samples/", {"negatives_bound": 7}, format="json").status_code == 400
+    out = io.StringIO()
+    call_command("prelabel_quality", "harbour", "--format", "json", stdout=out)
+    assert json.loads(out.getvalue())[0]["confusion"] == told["confusion"]
+    out = io.StringIO()
+    call_command("prelabel_quality", "harbour", "--model", "large", stdout=out)
+    assert "Missed as labels    60.0 %" in out.getvalue()
+    with pytest.raises(CommandError, match="no pre-labels by “x”"):
+        call_command("prelabel_quality", "harbour", "--model", "x")
+
+
+def test_only_admins_see_or_do_any_of_it(prelabeler: Prelabeler, world: World, client: Client) -> None:
+    page = f"/prelabelers/{prelabeler.pk}/"
+    for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
+        client.force_login(user)
+        api = APIClient()
+        api.force_authenticate(user)
+        for path in ("/collections/harbour/prelabels/", page, f"{page}calibration/light/"):
+            assert client.get(path).status_code == status
+        assert client.post(f"{page}sample/").status_code == status
+        for path in ("/api/collections/harbour/prelabelers/", f"/api{page}"):
+            assert api.get(path).status_code == status
+        assert api.post(f"/api{page}samples/", {}, format="json").status_code == status
+
+
+def test_pages_take_as_many_queries_for_many_labels_as_for_none(
+    judged: Queue,
+    prelabeler: Prelabeler,
+    world: World,
+    client: Client,
+    django_assert_max_num_queries: DjangoAssertNumQueries,
+) -> None:
+    client.force_login(world.ada)
+    for model in ("a", "b", "c"):
+        make_prelabels(world, model)
+    open_sample(prelabeler, by=world.ada)
+    with django_assert_max_num_queries(11):
+        client.get("/collections/harbour/prelabels/")
+    with django_assert_max_num_queries(18):
+        client.get(f"/prelabelers/{prelabeler.pk}/")
