@@ -54,7 +54,7 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
         raise _absent("document", document_id)
     relevance, source, because = _label(collection, query_id, document_id, rule)
     pair = {"query": query, "document": document}
-    events = JudgmentEvent.objects.filter(**pair).select_related("annotator").order_by("pk")
+    events = JudgmentEvent.objects.filter(**pair).select_related("annotator", "prelabeler").order_by("pk")
     judgments = Judgment.objects.filter(**pair).select_related("annotator", "event", "quarantine")
     return Explanation(
         query,

@@ -23,6 +23,7 @@ from labeling import repeats
 from labeling.gold_options import GoldOptions
 from labeling.gold_questions import add_question, change_question
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
+from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.quarantine import impose, lift
 from labeling.queues import (
     Submission,
@@ -36,7 +37,7 @@ from labeling.queues import (
 )
 from pooling.models import Membership
 from pooling.problems import InputError
-from tests.labeling.helpers import make_queue
+from tests.labeling.helpers import make_prelabels, make_queue
 from tests.world import World
 
 PEOPLE = st.sampled_from(["ada", "ben", "cleo"])
@@ -50,7 +51,7 @@ GOLD = GoldOptions(gold_first_share=0.5, gold_share=0.3, practice_questions=0, r
 
 class Judging(RuleBasedStateMachine):
     """Three people, six pairs, one or two judgments needed, or two and a third where they differ; four gold
-    questions, one of them of the pool.
+    questions, one of them of the pool; a model that says relevant of everything, and is sure of it.
 
     Every example is a transaction that is undone.
     """
@@ -72,6 +73,7 @@ class Judging(RuleBasedStateMachine):
             )
             for needed, most in BOUNDS
         }
+        self.prelabeler = make_prelabels(self.world, score=0.95)
         self.bounds = BOUNDS[0]
         # What the model remembers: key → (person, item), and for each person and pair the keys that stand.
         self.acknowledged: dict[str, tuple[str, int]] = {}
@@ -181,6 +183,12 @@ class Judging(RuleBasedStateMachine):
     def a_gold_question_changes(self, place: int, changes: dict[str, bool]) -> None:
         change_question(self.questions[place], **changes)
 
+    @rule(sure=st.sampled_from([None, 0.9]))
+    def second_opinions_are_asked_for_or_not(self, sure: float | None) -> None:
+        change_use(
+            self.queue, PrelabelUse(prelabeler=self.prelabeler, second_opinion_from=sure), now=self.now
+        )
+
     def is_paused(self, user: User) -> bool:
         """Whether somebody is in quarantine in the queue."""
         return self.queue.quarantines.filter(annotator=user, lifted_at=None).exists()
@@ -240,7 +248,7 @@ class Judging(RuleBasedStateMachine):
             assert (item.leased_until is None) == (item.leased == 0)
 
     @invariant()
-    def a_tie_needs_one_more_where_its_queue_says_so(self) -> None:
+    def a_tie_or_a_contradicted_model_needs_one_more_where_the_queue_says_so(self) -> None:
         counted = Judgment.objects.filter(is_gold=False, quarantine=None, is_adjudication=False)
         said = defaultdict(set)
         unable: Counter[tuple[int, int]] = Counter()
@@ -253,7 +261,12 @@ class Judging(RuleBasedStateMachine):
             for item in queue.items.exclude(state__in=["gold", "aside", "repeat"]):
                 pair = item.query_id, item.document_id
                 differ = most is not None and len(said[pair]) == 2
-                assert item.needed == (most if differ else needed)
+                if Judgment.objects.filter(query=item.query_id, document=item.document_id).exists():
+                    assert item.expected == ("relevant" if queue.second_opinion_from else "")
+                if item.expected and "not_relevant" in said[pair]:
+                    assert item.needed == needed + 1
+                else:
+                    assert item.needed == (most if differ else needed)
                 if most and item.state == "adjudication":
                     assert unable[pair] >= 2
 
