@@ -15,7 +15,8 @@ from evaluation.report_charts import chart_svg, kinds_of, usual_choice
 from evaluation.report_files import relevant_of, scan_per_query
 from evaluation.reports import ReportRequest, request_report
 from evaluation.worst_queries import worst_queries
-from pooling.models import Job
+from pooling import jobs
+from pooling.models import Job, JobCancellation
 from pooling.problems import InputError, StorageFullError
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.world import World
@@ -232,3 +233,27 @@ def test_a_picture_of_the_usual_choice_is_drawn_once(world: World, monkeypatch: 
     assert chart_svg(report, kind, usual, "light") == first
     assert chart_svg(report, kind, usual, "dark") == b"drawn again"
     assert chart_svg(report, kind, replace(usual, chosen=("beta",)), "light") == b"drawn again"
+
+
+@pytest.mark.parametrize("at", ["Measuring", "Working out intervals", "Comparing", "Storing", "Drawing"])
+def test_a_report_cancelled_at_any_step_leaves_neither_row_nor_file(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch, at: str
+) -> None:
+    world.import_runs()
+    make_release(world)
+    before = sorted(Path(settings.MEDIA_ROOT).rglob("*.*"))
+    monkeypatch.setattr("evaluation.report_charts.chart_svg", lambda *_: b"")
+    tell = jobs._go_on
+
+    def go_on(job: Job, share: float, detail: str) -> None:
+        if detail.startswith(at):
+            JobCancellation.objects.get_or_create(job=job)
+        tell(job, share, detail)
+
+    monkeypatch.setattr(jobs, "_go_on", go_on)
+    job = jobs.start_job(world.collection, "report", {"k": [1]}, world.ada)
+    jobs.run_job.call(job.pk)
+    job.refresh_from_db()
+    assert job.state == Job.State.CANCELLED
+    assert not Report.objects.exists()
+    assert sorted(Path(settings.MEDIA_ROOT).rglob("*.*")) == before
