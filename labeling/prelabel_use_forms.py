@@ -10,16 +10,16 @@ from labeling.models import Prelabeler, PrelabelMode, Queue
 from labeling.prelabel_use import USUAL_BLIND, PrelabelUse, use_of
 
 MODES = (
-    (PrelabelMode.BLIND, "blind: annotators never see a pre-label"),
-    (PrelabelMode.REVEAL, "reveal: after the verdict, where the two differ; one key keeps or changes it"),
-    (PrelabelMode.ASSIST, "assist: before the verdict"),
+    (PrelabelMode.BLIND, "never (blind)"),
+    (PrelabelMode.REVEAL, "after a verdict that they contradict (reveal)"),
+    (PrelabelMode.ASSIST, "before the verdict (assist)"),
 )
 
 
 class UseForm(forms.Form):
     """Who sees what, and which verdicts get a second opinion."""
 
-    mode = forms.ChoiceField(choices=MODES, label="What annotators see", widget=forms.RadioSelect)
+    mode = forms.ChoiceField(choices=MODES, label="Pre-labels are shown", widget=forms.RadioSelect)
     prelabeler = forms.ModelChoiceField(
         Prelabeler.objects.none(), required=False, label="Pre-labels of", empty_label="no model"
     )

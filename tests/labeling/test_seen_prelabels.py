@@ -96,6 +96,9 @@ def test_nothing_of_a_pre_label_is_on_the_wire_before_the_verdict(
             page + "judge/", {"item": number_of(item.pk), "verdict": "relevant", "key": "x"}, follow=True
         ),
     ]
+    if name == "ben":  # what a model is worth is for readers too
+        answers += [client.get(f"/prelabelers/{prelabeler.pk}/"), client.get(f"{lists}prelabels/")]
+        answers += [api.get(f"/api/prelabelers/{prelabeler.pk}/"), api.get(f"/api{lists}prelabelers/")]
     assert sum(answer.status_code == 200 for answer in answers) >= 6
     for answer in answers:
         body = b"".join(answer.streaming_content) if answer.streaming else answer.content
