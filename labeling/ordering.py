@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from hashlib import blake2b
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 from typing import NamedTuple
 
 # More than the longest stretch: 40 and what is left of a block that stays together.
@@ -73,6 +73,38 @@ def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> li
     return keys
 
 
+def ranked_order_keys(
+    pairs: Sequence[Candidate], drawn: Sequence[bool], seed: int, *, opinion: int = 1, after: int = 0
+) -> list[int]:
+    """As `order_keys`, with each query's stretches in the order of `position`, behind the stretch `after`.
+
+    Which pairs come first hangs on the position; within a stretch they are shuffled, so that nobody who
+    judges can read it there. drawn (parallel to `pairs`) marks what was drawn at random: it is spread evenly
+    over a query's stretches, wherever its position is, so that how much of it is judged says nothing of that.
+    """
+    secret = f"{seed} {opinion}".encode()
+    by_query = defaultdict(list)
+    for index, pair in enumerate(pairs):
+        by_query[pair.query].append(index)
+    stretches = []
+    for query in drawn_queries(by_query, seed, opinion=opinion):
+        members = _spread(pairs, by_query[query], drawn, secret)
+        count = -(-len(members) // LONGEST_STRETCH)
+        ends = [len(members) * number // count for number in range(count + 1)]
+        stretches.append(
+            [
+                _with_mixed_opening(pairs, _shuffled_blocks(pairs, members[start:end], secret), secret)
+                for start, end in pairwise(ends)
+            ]
+        )
+    keys = [0] * len(pairs)
+    in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
+    for number, stretch in enumerate(in_rounds, start=after + 1):
+        for place, index in enumerate(stretch):
+            keys[index] = number * STRETCH_KEYS + place
+    return keys
+
+
 def drawn_queries(queries: Iterable[str], seed: int, *, opinion: int = 1) -> list[str]:
     """Queries in the order in which a round goes through them."""
     secret = f"{seed} {opinion}".encode()
@@ -94,6 +126,21 @@ def stretch_of(key: int) -> int:
 
 def _draw(secret: bytes, *ids: str) -> bytes:
     return blake2b("\0".join(ids).encode(), key=secret[:64], digest_size=8).digest()
+
+
+def _spread(
+    pairs: Sequence[Candidate], members: Sequence[int], drawn: Sequence[bool], secret: bytes
+) -> list[int]:
+    """A query's pairs by position, with those that were drawn spread evenly among them, in drawn order."""
+    ranked = sorted((index for index in members if not drawn[index]), key=lambda index: pairs[index].position)
+    sampled = sorted(
+        (index for index in members if drawn[index]),
+        key=lambda index: _draw(secret, pairs[index].query, pairs[index].document),
+    )
+    placed = [
+        ((place + 0.5) / len(some), index) for some in (ranked, sampled) for place, index in enumerate(some)
+    ]
+    return [index for _, index in sorted(placed)]
 
 
 def _stretches(pairs: Sequence[Candidate], members: Sequence[int], secret: bytes) -> list[list[int]]:

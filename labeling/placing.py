@@ -5,6 +5,8 @@ The rules are stated in `labeling/adaptive.py`, which decides what the batches a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from django.db import connection
 
 from labeling.models import Item, QueryPlan, Selection
@@ -32,7 +34,7 @@ def place_items(selection: Selection, plan: QueryPlan, state: QueryState) -> Non
     for batch, (handed, _, _) in enumerate(plan.ahead, start=plan.begun + 1):
         keys |= _shown(selection, plan, state, batch, handed)
     fixed = fixed_batches(plan)
-    rows = []
+    moved = []
     for document, row in state.items.items():
         if document in keys:
             wanted = keys[document]
@@ -47,10 +49,19 @@ def place_items(selection: Selection, plan: QueryPlan, state: QueryState) -> Non
         second = wanted[1] if selection.queue.bounds[1] > 1 else None
         is_ours = row.pk in state.movable or row.state != Item.State.OPEN
         if is_ours and (row.order_key, row.second_key) != (wanted[0], second):
-            rows.append(f"({row.pk}, {wanted[0]}, CAST({'NULL' if second is None else second} AS bigint))")
+            moved.append((row.pk, wanted[0], second))
+    store_keys(moved)
+
+
+def store_keys(moved: Sequence[tuple[int, int, int | None]]) -> None:
+    """Write the two order keys of items, named by their own keys; their rows are locked."""
+    rows = [
+        f"({item}, {first}, CAST({'NULL' if second is None else second} AS bigint))"
+        for item, first, second in moved
+    ]
     with connection.cursor() as cursor:
-        for first in range(0, len(rows), MOVES):
-            cursor.execute(MOVE.format(rows=", ".join(rows[first : first + MOVES])))
+        for start in range(0, len(rows), MOVES):
+            cursor.execute(MOVE.format(rows=", ".join(rows[start : start + MOVES])))
 
 
 def _shown(

@@ -11,8 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling import prelabeler_serializers as shapes
-from labeling.access import prelabeler_for_admin
+from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
+from labeling.prelabel_order import order_by_scores
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verification_samples import USUAL, Wanted, open_sample, samples_of
 from pooling.access import ADMIN, collection_for
@@ -43,6 +44,27 @@ class OnePrelabeler(APIView):
     def get(self, request: Request, prelabeler_id: int) -> Response:
         """What it is worth on the blind labels that there are."""
         return Response(told(prelabeler_for_admin(request.user, prelabeler_id)))
+
+
+class ScoreOrder(APIView):
+    """The order of a queue by scores."""
+
+    @extend_schema(
+        request=shapes.ScoreOrderRequestSerializer,
+        responses={
+            200: shapes.ScoreOrderSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        body = parsed(shapes.ScoreOrderRequestSerializer, request)
+        prelabeler = prelabeler_for_queue(queue, body["prelabeler"])
+        return Response({"moved": order_by_scores(queue, prelabeler, by=person(request))})
 
 
 class Samples(APIView):

@@ -176,3 +176,15 @@ class OpenedSampleSerializer(serializers.Serializer[Any]):
 
     queue = serializers.IntegerField()
     name = serializers.CharField()
+
+
+class ScoreOrderRequestSerializer(serializers.Serializer[Any]):
+    """By whose scores."""
+
+    prelabeler = serializers.IntegerField(min_value=1, max_value=2**62)
+
+
+class ScoreOrderSerializer(serializers.Serializer[Any]):
+    """How many pairs have another place now."""
+
+    moved = serializers.IntegerField()

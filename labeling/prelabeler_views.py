@@ -14,9 +14,10 @@ from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling import prelabel_charts
-from labeling.access import prelabeler_for_admin
+from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
 from labeling.prelabel_forms import SampleForm
+from labeling.prelabel_order import order_by_scores
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verification_samples import open_sample, samples_of
 from pooling.access import ADMIN, collection_for
@@ -78,6 +79,21 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
     response = HttpResponse(content, content_type="image/svg+xml")
     patch_cache_control(response, private=True, max_age=KEPT_SECONDS)
     return response
+
+
+@login_required
+@require_POST
+def order(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Put what is left of a queue in the order of a model's scores."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    named = request.POST.get("prelabeler", "")
+    found = prelabeler_for_queue(queue, int(named) if named.isascii() and named.isdigit() else 0)
+    try:
+        moved = order_by_scores(queue, found, by=person(request))
+        messages.success(request, f"In the order of {found}: {moved:,} pairs that nobody had judged.")
+    except refusals() as error:
+        messages.error(request, str(error))
+    return redirect("prelabels", queue.pk)
 
 
 def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:

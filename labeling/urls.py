@@ -53,6 +53,7 @@ urlpatterns: list[URLPattern] = [
         prelabel_views.prelabels_download,
         name="prelabels_download",
     ),
+    path("queues/<int:queue_id>/prelabels/order/", prelabeler_views.order, name="prelabels_order"),
     path("prelabel-passes/<int:pass_id>/", prelabel_views.prelabel_pass, name="prelabel_pass"),
     # collections/<slug>/prelabels/ and prelabelers/<id>/
     path("collections/<slug:slug>/prelabels/", prelabeler_views.prelabelers, name="prelabelers"),
@@ -119,6 +120,11 @@ api_urlpatterns: list[URLPattern] = [
         "queues/<int:queue_id>/prelabels/use/",
         prelabel_use_api.PrelabelUseCall.as_view(),
         name="api_prelabel_use",
+    ),
+    path(
+        "queues/<int:queue_id>/prelabels/order/",
+        prelabeler_api.ScoreOrder.as_view(),
+        name="api_prelabels_order",
     ),
     path("prelabel-passes/<int:pass_id>/", prelabel_api.PrelabelPass.as_view(), name="api_prelabel_pass"),
     path(

@@ -178,9 +178,10 @@ def _told(name: str, plan: dict[str, Any], labels: list[bool | None]) -> dict[st
         low, high = clopper_pearson(failed, labelled, plan["confidence"])
         said = f"{said}: {'elusion' if failing else 'failure rate'}"
     told |= {"most": found.highest_rate, "low": low, "high": high}
-    sure = f"at {plan['confidence']:.0%}"
+    sure = f"at {plan['confidence'] * 100:g} %"
     if plan["method"] == HALF_WIDTH and low is not None and high is not None:
-        return {**told, "sentence": f"{said} {failed / labelled:.0%} ({low:.0%} to {high:.0%}) {sure}."}
+        rate, least, greatest = (f"{share * 100:.0f}" for share in (failed / labelled, low, high))
+        return {**told, "sentence": f"{said} {rate} % ({least} to {greatest} %) {sure}."}
     return {**told, "sentence": f"{said} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
 
 

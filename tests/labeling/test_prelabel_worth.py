@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 from itertools import product
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -156,7 +155,7 @@ def test_a_clean_sample_says_its_bound(world: World, prelabeler: Prelabeler) -> 
     assert begun.startswith(f"0 of {drawn - 1} negatives were relevant so far. 1 more have no blind label")
     judge(queue, world.ben, items[-1].pk, "not_relevant")
     done = samples_of(prelabeler)[0]["negatives"]
-    assert done["sentence"] == f"0 of {drawn} negatives were relevant: elusion ≤ 10 % at 95%."
+    assert done["sentence"] == f"0 of {drawn} negatives were relevant: elusion ≤ 10 % at 95 %."
     assert done["most"] == pytest.approx(0.1)
 
 
