@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers
 from evaluation.query_groups import Group, Grouping
-from evaluation.significance import interval_settings, mean_intervals
+from evaluation.significance import LARGEST_RESAMPLED, interval_settings, mean_intervals
 from pooling.formats.parts import in_threads
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ class Breakdown:
     """A measure by groups of queries.
 
     interval: how the intervals were made. groups: all queries first. without_weight: the queries that have
-    none, where others have one.
+    none, where others have one. waits: the intervals of its groups are still to be drawn.
     """
 
     grouping: Grouping
@@ -104,6 +104,7 @@ class Breakdown:
     groups: tuple[BrokenGroup, ...]
     without_weight: tuple[str, ...]
     is_weighted: bool
+    waits: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; undefined is None."""
@@ -161,10 +162,12 @@ def break_down(
     level: float,
     threshold: float = THRESHOLD,
     limits: Floats | None = None,
+    waits: bool = False,
 ) -> Breakdown:
     """The figures of each group as if its queries were all there are.
 
-    limits: what `limits_of` gave for the same values, grouping and settings, where that was kept.
+    limits: what `limits_of` gave for the same values, grouping and settings, where that was kept. waits: they
+    are from `undrawn_limits` instead.
     """
     rows = rows_of(values, grouping)
     if limits is None:
@@ -184,35 +187,67 @@ def break_down(
         groups=groups,
         without_weight=tuple(values.query_ids[int(number)] for number in missing),
         is_weighted=bool(weighted.any()),
+        waits=waits,
     )
 
 
-def limits_of(values: Values, grouping: Grouping, *, samples: int, seed: int, level: float) -> Floats:
+def limits_of(
+    values: Values,
+    grouping: Grouping,
+    *,
+    samples: int,
+    seed: int,
+    level: float,
+    whole: Floats | None = None,
+) -> Floats:
     """(G, R, 4) low and high of the mean, and of the weighted mean, of each group and run; NaN without any.
 
-    The bootstrap over queries of the whole report, drawn anew in each group: what takes the time here.
+    The bootstrap over queries of the whole report, drawn anew in each group: what takes the time here, in the
+    measure of `draws_of`. whole: (R, 2) those of the mean over all queries, where they were drawn before with
+    the same settings.
     """
 
     def intervals(table: Floats, weights: Floats | None = None) -> Floats:
         found = mean_intervals(table, samples=samples, seed=seed, level=level, weights=weights)
         return np.stack(found, axis=-1)
 
-    def work(rows: Integers) -> Floats:
+    def work(task: tuple[Integers, Floats | None]) -> Floats:
+        rows, known = task
         table, weights = values.table[rows], values.weights[rows]
         held = ~np.isnan(weights)
+        found = np.full((len(values.runs), 4), np.nan)
         if len(rows) < SMALL:
-            return np.full((len(values.runs), 4), np.nan)
-        if held.all():  # one drawing serves both
+            return found
+        if known is None and held.all():  # one drawing serves both
             plain = np.ones_like(table)
             both = intervals(np.hstack((table, table)), np.hstack((plain, plain * weights[:, None])))
             return np.hstack(np.split(both, 2))
-        found = np.full((len(values.runs), 4), np.nan)
-        found[:, :2] = intervals(table)
+        found[:, :2] = intervals(table) if known is None else known
         if held.sum() >= SMALL:
             found[:, 2:] = intervals(table[held], weights[held])
         return found
 
-    return np.stack(list(in_threads(work, rows_of(values, grouping))))
+    rows = rows_of(values, grouping)
+    known = [whole, *[None] * (len(rows) - 1)]
+    return np.stack(list(in_threads(work, zip(rows, known, strict=True))))
+
+
+def undrawn_limits(values: Values, grouping: Grouping, whole: Floats) -> Floats:
+    """What `limits_of` gives, as far as it is known before anything is drawn."""
+    limits = np.full((len(grouping.groups), len(values.runs), 4), np.nan)
+    if len(values.query_ids) >= SMALL:
+        limits[0, :, :2] = whole
+    return limits
+
+
+def draws_of(values: Values, grouping: Grouping, samples: int) -> int:
+    """How many queries `limits_of` draws where the limits over all queries are known."""
+    weighted = ~np.isnan(values.weights)
+    sizes: list[int] = []
+    for number, rows in enumerate(rows_of(values, grouping)):
+        drawn = {int(weighted[rows].sum()), len(rows) if number else 0}
+        sizes += [size for size in drawn if SMALL <= size <= LARGEST_RESAMPLED]
+    return samples * sum(sizes)
 
 
 def rows_of(values: Values, grouping: Grouping) -> list[Integers]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
 ASKED_BY_NAME = 1000
+# More draws of the bootstrap take longer than a page may.
+DRAWN_AT_ONCE = 20_000_000
 # Counts up when kept intervals would come out otherwise.
 KEPT = 1
 
@@ -38,14 +40,16 @@ def breakdown_of(
     k: int | None,
     threshold: float | None = None,
     runs: Sequence[str] | None = None,
+    at_once: bool = False,
 ) -> Breakdown:
     """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
     metadata, for all runs or some.
 
-    The intervals are the report's own kind, kept once they were made. `InputError` names what the report
+    The intervals are the report's own kind, kept once they were made. at_once: where they would take a while,
+    all but those over all queries are left out, and the breakdown `waits`. `InputError` names what the report
     does not have.
     """
-    from evaluation.breakdown import THRESHOLD, break_down
+    from evaluation.breakdown import THRESHOLD, break_down, undrawn_limits
 
     check_measure(report, measure, k)
     check_runs(report, runs or ())
@@ -54,9 +58,15 @@ def breakdown_of(
     grouping = grouping_of(report, by, ids, metadata)
     values = _values(report, measure, k, runs or run_names(report), ids, metadata)
     made = interval_of(report)
-    limits = _kept_limits(report, values, grouping, made)
+    whole = _own_limits(report, values)
+    limits = _kept_limits(report, values, grouping, made, whole, at_once=at_once)
     return break_down(
-        values, grouping, **made, threshold=THRESHOLD if threshold is None else threshold, limits=limits
+        values,
+        grouping,
+        **made,
+        threshold=THRESHOLD if threshold is None else threshold,
+        limits=undrawn_limits(values, grouping, whole) if limits is None else limits,
+        waits=limits is None,
     )
 
 
@@ -163,11 +173,33 @@ def _values(
     )
 
 
-def _kept_limits(report: Report, values: Values, grouping: Grouping, made: Mapping[str, Any]) -> Floats:
-    """The intervals, made once for these groups and weights: tags and weights may change after a report."""
+def _own_limits(report: Report, values: Values) -> Floats:
+    """(R, 2) the report's intervals over all its queries."""
     import numpy as np
 
-    from evaluation.breakdown import limits_of
+    from evaluation.measures import key_of
+
+    key = key_of(values.measure, values.k)
+    figures = [report.result["runs"][run][key] for run in values.runs]
+    return np.array([[figure["low"], figure["high"]] for figure in figures], dtype=float)
+
+
+def _kept_limits(
+    report: Report,
+    values: Values,
+    grouping: Grouping,
+    made: Mapping[str, Any],
+    whole: Floats,
+    *,
+    at_once: bool,
+) -> Floats | None:
+    """The intervals, made once for these groups and weights: tags and weights may change after a report.
+
+    None where they are still to be made and would take longer than `at_once` allows.
+    """
+    import numpy as np
+
+    from evaluation.breakdown import draws_of, limits_of
 
     facts = (KEPT, values.measure, values.k, values.runs, [group.query_ids for group in grouping.groups])
     digest = hashlib.sha256(repr(facts).encode() + values.weights.tobytes()).hexdigest()[:24]
@@ -176,7 +208,9 @@ def _kept_limits(report: Report, values: Values, grouping: Grouping, made: Mappi
         with default_storage.open(name, "rb") as file:
             kept: Floats = np.load(io.BytesIO(file.read()))
             return kept
-    limits = limits_of(values, grouping, **made)
+    if at_once and draws_of(values, grouping, made["samples"]) > DRAWN_AT_ONCE:
+        return None
+    limits = limits_of(values, grouping, **made, whole=whole)
     content = io.BytesIO()
     np.save(content, limits)
     default_storage.save(name, ContentFile(content.getvalue()))

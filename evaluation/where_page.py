@@ -57,6 +57,7 @@ class WhereView(forms.Form):
     threshold = forms.FloatField(required=False, min_value=0, max_value=1)
     order = forms.ChoiceField(required=False, choices=list(ORDERS.items()))
     run = forms.ChoiceField(required=False)
+    intervals = forms.BooleanField(required=False)
 
     def __init__(self, data: Any = None, *, report: Report, groupings: Sequence[str]) -> None:
         super().__init__(data)
@@ -69,6 +70,11 @@ class WhereView(forms.Form):
         }
         for name, values in options.items():
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def at_once(self) -> bool:
+        """Whether the page may come before its intervals, which then ask for themselves."""
+        self.is_valid()
+        return not self.cleaned_data.get("intervals")
 
     def choice(self) -> WhereChoice:
         """The valid part of the query string, filled up."""
@@ -107,8 +113,8 @@ def groupings_of(report: Report) -> list[str]:
     return offered(metadata_of(report, labelled_queries(report)).values())
 
 
-def chosen_breakdown(report: Report, choice: WhereChoice) -> Breakdown:
-    """The breakdown of a choice."""
+def chosen_breakdown(report: Report, choice: WhereChoice, *, at_once: bool = False) -> Breakdown:
+    """The breakdown of a choice; `at_once` as in `breakdown_of`."""
     return breakdown_of(
         report,
         by=choice.by,
@@ -116,17 +122,20 @@ def chosen_breakdown(report: Report, choice: WhereChoice) -> Breakdown:
         k=choice.k,
         threshold=choice.threshold,
         runs=None if choice.run is None else [choice.run],
+        at_once=at_once,
     )
 
 
-def where_context(report: Report, choice: WhereChoice, groupings: Sequence[str]) -> dict[str, Any]:
+def where_context(
+    report: Report, choice: WhereChoice, groupings: Sequence[str], *, at_once: bool = False
+) -> dict[str, Any]:
     """Everything the template needs; the database queries are constant."""
     from evaluation.breakdown import PERCENTILES, SMALL, ordered_groups
     from evaluation.measures import MEASURES, titled
     from evaluation.query_groups import OWN
     from evaluation.results import share_in_words
 
-    found = chosen_breakdown(report, choice)
+    found = chosen_breakdown(report, choice, at_once=at_once)
     groups = ordered_groups(found.groups, choice.order)
     drawn = _drawn(groups, choice)
     size = len(drawn["groups"]), len(drawn["runs"])
@@ -141,7 +150,7 @@ def where_context(report: Report, choice: WhereChoice, groupings: Sequence[str])
         "orders": ORDERS.items(),
         "runs": run_names(report),
         "all_runs": ALL_RUNS,
-        "groups": [_group(one, choice) for one in groups],
+        "groups": [_group(one, choice, waits=found.waits) for one in groups],
         "percentiles": PERCENTILES,
         "small": SMALL,
         "any_small": any(figures.is_small for one in groups for figures in one.runs.values()),
@@ -151,6 +160,7 @@ def where_context(report: Report, choice: WhereChoice, groupings: Sequence[str])
         "drawn": drawn,
         "picture": choice.address(v=_picture_key(found, choice)),
         "address": choice.address(),
+        "with_intervals": choice.address(intervals=1),
         "wide_size": breakdown_size(*size),
         "narrow_size": breakdown_size(*size, narrow=True),
     }
@@ -212,7 +222,7 @@ def _picture_key(found: Breakdown, choice: WhereChoice) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
 
 
-def _group(one: BrokenGroup, choice: WhereChoice) -> dict[str, Any]:
+def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> dict[str, Any]:
     from evaluation.results import decimal, percent
 
     group = one.group
@@ -231,11 +241,11 @@ def _group(one: BrokenGroup, choice: WhereChoice) -> dict[str, Any]:
                 "n": figures.n,
                 "small": figures.is_small,
                 "mean": decimal(figures.mean),
-                "interval": _between(figures.low, figures.high),
+                "interval": _between(figures.low, figures.high, figures.n if waits else 0),
                 "percentiles": [decimal(value) for value in figures.percentiles.values()],
                 "zero": percent(figures.share_zero),
                 "reaching": percent(figures.share_reaching),
-                "weighted": _weighted(figures),
+                "weighted": _weighted(figures, waits=waits),
                 "address": choice.address(**{**chosen, "run": run}),
             }
             for run, figures in one.runs.items()
@@ -243,12 +253,18 @@ def _group(one: BrokenGroup, choice: WhereChoice) -> dict[str, Any]:
     }
 
 
-def _weighted(figures: GroupFigures) -> tuple[str, str, int] | None:
+def _weighted(figures: GroupFigures, *, waits: bool) -> tuple[str, str, int] | None:
     from evaluation.results import decimal
 
     held = figures.weighted
-    return None if held is None else (decimal(held.mean), _between(held.low, held.high), held.n)
+    if held is None:
+        return None
+    return decimal(held.mean), _between(held.low, held.high, held.n if waits else 0), held.n
 
 
-def _between(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"[{low:.3f}, {high:.3f}]"
+def _between(low: float | None, high: float | None, still_to_come_of: int) -> str:
+    from evaluation.breakdown import SMALL
+
+    if low is None or high is None:
+        return "…" if still_to_come_of >= SMALL else ""
+    return f"[{low:.3f}, {high:.3f}]"

@@ -35,12 +35,17 @@ FILES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png"}
 @login_required
 @require_safe
 def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
-    """A measure by groups of queries; the query string chooses."""
+    """A measure by groups of queries; the query string chooses, and htmx gets the part that has intervals."""
     shown = report_for(request.user, report_id)
     groupings = groupings_of(shown)
-    choice = WhereView(request.GET, report=shown, groupings=groupings).choice()
-    context = {**_context(shown), **where_context(shown, choice, groupings)}
-    return render(request, "evaluation/where.html", context)
+    view = WhereView(request.GET, report=shown, groupings=groupings)
+    found = where_context(shown, view.choice(), groupings, at_once=view.at_once())
+    partial = bool(request.headers.get("HX-Request"))
+    return render(
+        request,
+        "evaluation/_where_drawn.html" if partial else "evaluation/where.html",
+        {**_context(shown), **found},
+    )
 
 
 @login_required

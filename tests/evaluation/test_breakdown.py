@@ -16,9 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import broken_down, evaluate
-from evaluation.breakdown import Breakdown, Values, break_down, ordered_groups
+from evaluation.breakdown import (
+    Breakdown,
+    Values,
+    break_down,
+    draws_of,
+    limits_of,
+    ordered_groups,
+    undrawn_limits,
+)
 from evaluation.query_groups import group_queries, offered
-from evaluation.significance import mean_intervals
+from evaluation.significance import LARGEST_RESAMPLED, mean_intervals
 
 HOW, WHAT = {"type": "how"}, {"type": "what"}
 QUERIES: dict[str, dict[str, Any]] = {
@@ -154,6 +162,51 @@ def test_a_notebook_breaks_an_evaluation_down() -> None:
 
     assert frame["kind"].tolist() == ["all", "group", "group"]
     assert frame["mean"].tolist() == [0.5, 1.0, 0.0]
+
+
+def test_all_queries_have_the_mean_and_interval_of_the_evaluation() -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(9)}
+    run = {f"q{number}": {"a" if number % 3 else "b": 1.0} for number in range(9)}
+    result = evaluate(qrels, {"bm25": run, "dense": {"q1": {"a": 1.0}}}, k=1, bootstrap_samples=300, seed=3)
+    weights = {query: {"weight": 2} for query in list(qrels)[:7]}
+
+    for metadata in ({}, weights, {query: {"weight": 2} for query in qrels}):
+        whole = broken_down(result, "run", metadata).groups[0].runs
+        for name, figures in whole.items():
+            own = result.to_dict()["runs"][name]["recall@1"]
+            assert (figures.mean, figures.low, figures.high) == (own["mean"], own["low"], own["high"])
+
+
+@pytest.mark.parametrize("weights", [[np.nan] * 12, [np.nan] * 6 + [2.0] * 6, list(range(1, 13))])
+def test_limits_over_all_queries_that_are_known_stand_and_the_rest_is_drawn_as_before(
+    weights: list[float],
+) -> None:
+    table = values({"a": [0, 1] * 6, "b": [0.5] * 5 + [1] * 7}, weights)
+    metadata = {query: {"type": "how" if at < 7 else "what"} for at, query in enumerate(table.query_ids)}
+    grouping = group_queries("type", table.query_ids, metadata, {})
+    made: dict[str, Any] = {"samples": 200, "seed": 1, "level": 0.9}
+    drawn = limits_of(table, grouping, **made)
+    marked = np.array([[0.1, 0.2], [0.3, 0.4]])
+
+    known = limits_of(table, grouping, **made, whole=marked)
+    undrawn = undrawn_limits(table, grouping, marked)
+
+    assert known[0, :, :2].tolist() == undrawn[0, :, :2].tolist() == marked.tolist()
+    assert np.allclose(known[0, :, 2:], drawn[0, :, 2:], atol=1e-12, equal_nan=True)
+    assert np.array_equal(known[1:], drawn[1:], equal_nan=True)
+    assert np.isnan(undrawn[1:]).all()
+
+
+def test_the_draws_are_those_of_groups_with_an_interval_and_of_the_weighted_mean() -> None:
+    def draws(queries: int, weighted: int) -> int:
+        table = values({"a": [0.5] * queries}, [1.0] * weighted + [np.nan] * (queries - weighted))
+        metadata = {query: {"type": "few" if at < 4 else "many"} for at, query in enumerate(table.query_ids)}
+        return draws_of(table, group_queries("type", table.query_ids, metadata, {}), samples=100)
+
+    assert draws(20, 0) == 100 * 16  # the whole is known, and four are too few
+    assert draws(20, 20) == 100 * (20 + 16)
+    assert draws(20, 10) == 100 * (10 + 16 + 6)
+    assert draws(LARGEST_RESAMPLED + 5, 0) == 0
 
 
 numbers = st.lists(st.sampled_from([0.0, 0.2, 0.5, 1.0, float("nan")]), min_size=5, max_size=30)

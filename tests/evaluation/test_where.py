@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import re
+from html import unescape
 from typing import Any
 from urllib.parse import urlencode
 
@@ -12,6 +14,7 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from evaluation import report_breakdown
 from evaluation.conventions import Conventions
 from evaluation.models import Report
 from evaluation.report_breakdown import breakdown_of
@@ -131,7 +134,7 @@ def test_the_page_has_a_row_per_group_and_run_that_leads_to_its_queries(world: W
 
     page = get(client, report, "where/?by=type&k=1&threshold=0.75")
 
-    for words in ("Recall@1 by type", "≥ 0.75", "small: n = 4"):
+    for words in ("Recall@1 by type", "those that the collection has now", "≥ 0.75", "small: n = 4"):
         assert words in page, words
     assert "by=type&amp;measure=recall&amp;k=1&amp;run=alpha&amp;group=how" in page.replace("&amp;order", "")
     assert "No query of this report says how often it is asked" in page
@@ -142,6 +145,47 @@ def test_the_page_has_a_row_per_group_and_run_that_leads_to_its_queries(world: W
     assert [(row["group"], row["run"], row["queries"]) for row in rows if row["kind"] == "group"] == [
         ("how", "alpha", "6"), ("how", "beta", "6"), ("what", "alpha", "4"), ("what", "beta", "4")
     ]  # fmt: skip
+
+
+def test_the_page_comes_before_intervals_that_take_a_while_and_they_follow_by_themselves_or_a_link(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_breakdown, "DRAWN_AT_ONCE", 0)
+    report = make_wide_report(world)
+    for number in range(1, 11):
+        say(f"q{number}", type="how" if number > 4 else "what")
+    client.force_login(world.vera)
+    address = "where/?by=type&k=1"
+
+    page = get(client, report, address)
+    assert "Open the page with them" in page
+    assert page.count('<td class="interval">…</td>') == 2  # of two runs: "all" is known, "what" is small
+    assert ".svg?" not in page
+    wanted = re.findall(r'hx-get="([^"]*)"', page)
+    assert len(wanted) == 1
+    assert f'<a href="{wanted[0]}">' in page
+    follow = "where/" + unescape(wanted[0])
+    part = client.get(f"/reports/{report.pk}/{follow}", headers={"HX-Request": "true"}).content.decode()
+    for words in ('hx-swap-oob="innerHTML"', ".svg?", "Group by group"):
+        assert words in part, words
+    for words in ("<html", "hx-get", "…</td>"):
+        assert words not in part, words
+    for opened in (follow, address):  # without JavaScript, and later when they are kept
+        whole = get(client, report, opened)
+        assert "</html>" in whole
+        assert "hx-get" not in whole
+        assert part.split("<section", 1)[1].strip() in whole
+
+
+def test_what_asks_for_the_figures_themselves_waits_for_the_intervals(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report_breakdown, "DRAWN_AT_ONCE", 0)
+    report = make_wide_report(world)
+
+    group = call(world, report, "breakdown/?k=1&run=beta").json()["groups"][1]
+
+    assert group["runs"]["beta"]["low"] is not None
 
 
 def test_groups_by_tag_say_that_they_overlap_and_queries_without_weight_are_named(
