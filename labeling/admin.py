@@ -29,8 +29,8 @@ class ItemAdmin(ReadOnly):
 class JudgmentEventAdmin(ReadOnly):
     """What people did."""
 
-    list_display = ("id", "annotator", "kind", "verdict", "reason", "extra", "created_at")
-    list_filter = ("kind", "verdict")
+    list_display = ("id", "annotator", "kind", "verdict", "reason", "extra", "prelabel_seen", "created_at")
+    list_filter = ("kind", "verdict", "prelabel_seen")
     list_select_related = ("annotator",)
 
 

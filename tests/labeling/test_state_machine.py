@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+import secrets
 from collections import Counter, defaultdict
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -314,6 +316,8 @@ class Judging(RuleBasedStateMachine):
 @pytest.mark.django_db
 def test_the_sentences_hold_whatever_people_do(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repeats, "GAP", 0)
+    # What is drawn for the people must be the same when hypothesis runs an example again.
+    monkeypatch.setattr(secrets, "randbelow", random.randrange)
     machine = type("JudgingInThisWorld", (Judging,), {"world": world})
     run_state_machine_as_test(
         machine,
