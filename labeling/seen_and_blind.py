@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from labeling.anchoring import FEWEST_IN_ARM, Anchoring, anchoring
 from labeling.control_arm import is_blind
 from labeling.models import JudgmentEvent, Prelabel, PrelabelSeen, PrelabelSight, Queue, Verdict
+
+if TYPE_CHECKING:
+    from labeling.anchoring import Anchoring
 
 Pair = tuple[int, int]
 # A person's verdict on a pair, and the model's.
@@ -36,6 +39,8 @@ class SeenAndBlind:
 
 def seen_and_blind(queue: Queue) -> SeenAndBlind | None:
     """The comparison for the queue's model and prompt; None where it has none. Three statements."""
+    from labeling.anchoring import FEWEST_IN_ARM, anchoring
+
     if queue.prelabeler_id is None:
         return None
     proposals = _proposals(queue)

@@ -11,12 +11,13 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from labeling import anchoring, seen_and_blind
+from labeling import anchoring
 from labeling.item_numbers import item_of, number_of
 from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
 from labeling.offers import offers_of
 from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.queues import claim, undo
+from labeling.seen_and_blind import seen_and_blind
 from pooling.models import AdminAction, Collection
 from pooling.problems import InputError
 from tests.labeling.helpers import (
@@ -285,7 +286,6 @@ def test_the_page_and_the_interface_turn_it_on_and_tell_what_it_did(
 def test_what_was_seen_is_compared_with_the_control_arm(
     world: World, prelabeler: Prelabeler, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(seen_and_blind, "FEWEST_IN_ARM", 2)
     monkeypatch.setattr(anchoring, "FEWEST_IN_ARM", 2)
     queue = make_queue(world)
     items = list(queue.items.order_by("pk"))
@@ -297,7 +297,7 @@ def test_what_was_seen_is_compared_with_the_control_arm(
     ):
         judge(queue, world.ben, item.pk, verdict)
     judge(queue, world.ben, items[5].pk, "relevant")  # a second thought is no first impression
-    found = seen_and_blind.seen_and_blind(queue)
+    found = seen_and_blind(queue)
     assert found is not None
     assert (found.by_lot, found.seen, found.control, found.blind) == (True, 3, 2, 3)
     assert found.found.seen.agreeing.count == 2
@@ -312,7 +312,7 @@ def test_verdicts_changed_after_a_conflict_are_counted(
     first, second = queue.items.order_by("pk")[:2]
     for item, verdict in ((first, "not_relevant"), (second, "not_relevant"), (first, "relevant")):
         judge(queue, world.ben, item.pk, verdict)
-    found = seen_and_blind.seen_and_blind(queue)
+    found = seen_and_blind(queue)
     assert found is not None
     assert (found.revealed, found.changed, found.seen, found.blind) == (2, 1, 0, 2)
 
