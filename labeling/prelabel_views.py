@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_GET, require_POST
 
@@ -28,9 +27,6 @@ from labeling.prelabel_jobs import (
 )
 from labeling.prelabel_options import allowed_url, prelabeler_for, store_key
 from labeling.prelabel_page import models_of, not_set_up, passes_of, servers_of
-from labeling.prelabel_use import change_use
-from labeling.prelabel_use_forms import UseForm
-from labeling.seen_and_blind import seen_and_blind
 from labeling.prelabel_use import change_use
 from labeling.prelabel_use_forms import UseForm
 from labeling.seen_and_blind import seen_and_blind
@@ -123,24 +119,6 @@ def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
     return _shown(request, queue, PassForm(), use_form=form)
 
 
-@login_required
-@require_POST
-def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Say who sees pre-labels, and which verdicts get a second opinion."""
-    queue = queue_for(request.user, queue_id, ADMIN)
-    form = UseForm(queue, request.POST)
-    try:
-        if form.is_valid():
-            understood = form.cleaned_data["understood"]
-            changed = change_use(queue, form.use(), by=person(request), understood=understood)
-            items = f" {changed:,} judged pairs were gone through." if changed else ""
-            messages.success(request, f"Stored: {queue.get_prelabel_mode_display()}.{items}")
-            return redirect(f"{reverse('prelabels', args=[queue.pk])}#use")
-    except refusals() as error:
-        show_problem(form, error)
-    return _shown(request, queue, PassForm(), use_form=form)
-
-
 @sensitive_post_parameters("key")
 @login_required
 @require_POST
@@ -191,8 +169,6 @@ def _shown(
         "not_set_up": not_set_up(servers),
         "form": form,
         "keys": keys or KeyForm(),
-        "use_form": UseForm(queue),
-        "arms": seen_and_blind(queue),
         "use_form": UseForm(queue),
         "arms": seen_and_blind(queue),
         "formats": list(FORMATS),
