@@ -5,7 +5,8 @@
 On SQLite, or with DATABASE_URL on PostgreSQL (a database of its own is made and dropped there). The report is
 made by a job, whose every sign of progress is timed: the longest silence is how long cancelling waits. Then
 each page and picture is opened: the first time in this process, and the median of five; with the number of
-statements, beside the limit for pages.
+statements, beside the limit for pages. "Where it fails" is opened before its intervals are drawn, with them
+(the only part that may take longer), and when they are kept.
 """
 
 from __future__ import annotations
@@ -55,6 +56,11 @@ def measure(folder: Path, runs: int, queries: int, depth: int) -> None:
     own = [f"charts/{name}/" for name in KINDS]
     for page in ("", "?measure=precision", "comparisons/", "charts/", *own):
         worst = max(worst, told(client, address + page))
+    for where in ("where/", "where/?run=*"):
+        worst = max(worst, told(client, address + where))
+        follow = address + where + ("&" if "?" in where else "?") + "intervals=1"
+        told(client, follow, limit=None)  # what the page asks for by itself
+        worst = max(worst, told(client, address + where))
     for file in ("charts/curve/light.svg", "charts/coverage/light.svg", "download/html/"):
         told(client, address + file, limit=None)
     print("all pages within the limit:", worst < LIMIT_MS)

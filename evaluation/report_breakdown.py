@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
 ASKED_BY_NAME = 1000
 # More draws of the bootstrap take longer than a page may.
-DRAWN_AT_ONCE = 20_000_000
+DRAWN_AT_ONCE = 10_000_000
 # Counts up when kept intervals would come out otherwise.
 KEPT = 1
 
