@@ -240,6 +240,7 @@ SPECTACULAR_SETTINGS = {
         "JobState": "pooling.models.Job.State",
         "QueueState": "labeling.models.Queue.State",
         "SampleMethod": "labeling.verification_samples.METHODS",
+        "Verdict": "labeling.models.Verdict",
     },
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from asyncio import events
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,18 @@ def _quick_and_apart(settings: Settings, tmp_path: Path) -> None:
     settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
     settings.LLM_API_KEY = ""
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
+
+
+@pytest.fixture(autouse=True)
+def _beside_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
+    """An open browser's loop goes on in this thread, where no other could start: other tests see none."""
+    loop = None if "browser" in request.fixturenames else events._get_running_loop()
+    if loop is None:
+        yield
+        return
+    events._set_running_loop(None)
+    yield
+    events._set_running_loop(loop)
 
 
 @pytest.fixture(scope="session")

@@ -51,7 +51,7 @@ def test_documents_are_searched_beside_the_judging_page(
     with page.context.expect_page() as opened:
         page.keyboard.press("e")
     search = opened.value
-    expect(search.get_by_text(shown)).to_be_visible()
+    expect(search.get_by_role("strong").get_by_text(shown)).to_be_visible()
     search.get_by_label("Words").fill("bus ferry umbrella tickets")
     search.get_by_role("button", name="Search").click()
     expect(search.get_by_text("No document has all of these words; these have some.")).to_be_visible()
