@@ -39,6 +39,7 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "judged_before": _judged_before(report, found, k),
         "missing": found["missing"][:MOST_SHOWN],
         "floor": found["floor"],
+        "powered": _powered(report, found, k),
         "left_out": left_out,
         "left_out_rows": (left_out["families"] or left_out["runs"]) if left_out else [],
         "families": found["leave_one_out"].get("families", []),
@@ -60,6 +61,40 @@ def _judged_before(report: Report, found: Mapping[str, Any], k: int) -> list[dic
         for run, by_k in shares.items()
         if str(k) in by_k
     ]
+
+
+def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any] | None:
+    """The estimates with a model's pre-labels beside the human ones; None where there are none."""
+    powered: Mapping[str, Any] | None = found.get("prediction_powered")
+    if powered is None:
+        return None
+    rows: list[dict[str, Any]] = [
+        {"run": run, "recall": _pair(figures["micro"]), "macro": _pair(figures["macro"])}
+        | {"precision": _pair(powered["runs"][run][f"precision@{k}"]["micro"])}
+        for run in run_names(report)
+        if (figures := powered["runs"][run].get(f"recall@{k}")) is not None
+    ]
+    return {
+        "prelabeler": powered["prelabeler"],
+        "predicted": powered["predicted"],
+        "relevant": _pair(powered["relevant"], counts=True),
+        "rows": rows,
+        "whys": sorted({row[name]["why"] for row in rows for name in ("recall", "precision")} - {""}),
+    }
+
+
+def _pair(figure: Mapping[str, Any], *, counts: bool = False) -> dict[str, Any]:
+    """Two estimates in words, and what the second saves of the width."""
+    told: dict[str, Any] = {"why": figure["why"], "weight": figure["weight"], "narrower": figure["narrower"]}
+    for name in ("human", "powered"):
+        one = figure[name]
+        if counts:
+            ends = [one[end] for end in ("value", "low", "high")]
+            told[name], *rest = ["–" if end is None else f"{end:,.0f}" for end in ends]
+            told[f"{name}_interval"] = f"[{', '.join(rest)}]"
+        else:
+            told[name], told[f"{name}_interval"] = _decimal(one["value"]), _span(one)
+    return told
 
 
 def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:

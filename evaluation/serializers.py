@@ -75,7 +75,9 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
     estimates = serializers.DictField(
         required=False,
         help_text="What the audit of the pool says: `status` and `sentence`, `relevant` documents with "
-        "interval and the bound on what is missing, `runs` to `recall@k` to `micro` and `macro`, and more.",
+        "interval and the bound on what is missing, `runs` to `recall@k` to `micro` and `macro`, and more. "
+        "`prediction_powered` has the same with a model's pre-labels beside the labels, or null: each figure "
+        "with `human` and `powered` interval, `weight`, `narrower` and `why` the weight is 0.",
     )
     strata = serializers.DictField(
         child=serializers.DictField(),

@@ -1,0 +1,67 @@
+"""What a report's audit says with a model's pre-labels beside it, next to what it says alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Exists, OuterRef
+
+from evaluation.pool_estimates import Basis, recall_cutoffs
+from evaluation.pool_sample import PAIR, pool_to_estimate
+from labeling.models import Prelabel, Prelabeler
+from labeling.models.prelabels import ORDER_SCORE
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from labeling.models.prelabels import PrelabelQuerySet
+    from pooling.models import Collection, Pool
+
+
+def powered_of(collection: Collection, basis: Basis | None) -> dict[str, Any] | None:
+    """`prelabeler`, `predicted` (the share of the uncertain pairs with a pre-label), `relevant` and `runs` as
+    in `evaluation.powered_estimates`; None without an audit that estimates, or pre-labels of its pool.
+
+    The model is the one with most pre-labels of the pool, of these the newest: not the one whose figures
+    please. Local models are left out, since they have learned from the labels of the audit.
+    """
+    from evaluation.powered_estimates import powered_estimates, powered_relevant_estimate
+
+    if basis is None or basis.pool is None or not basis.pool.audit.defined:
+        return None
+    pool = pool_to_estimate(collection)
+    if pool is None or (prelabeler := _prelabeler_of(pool)) is None:
+        return None
+    audit, confidence = basis.pool.audit, basis.evaluation.confidence
+    predictions = _predictions(pool, prelabeler)
+    relevant = powered_relevant_estimate(audit, predictions, confidence=confidence)
+    cutoffs = recall_cutoffs(basis.evaluation)
+    return {
+        "prelabeler": {"id": prelabeler.pk, "name": str(prelabeler), "model": prelabeler.model},
+        "predicted": relevant.pop("predicted"),
+        "relevant": relevant,
+        "runs": powered_estimates(audit, basis.places, predictions, cutoffs, confidence=confidence),
+    }
+
+
+def _prelabeler_of(pool: Pool) -> Prelabeler | None:
+    rows = _of_pool(pool).filter(prelabeler__source=Prelabeler.Source.LANGUAGE_MODEL).order_by()
+    counts = rows.values("prelabeler").annotate(pairs=Count("pk")).order_by("-pairs", "-prelabeler")
+    most = counts.first()
+    return None if most is None else Prelabeler.objects.get(pk=most["prelabeler"])
+
+
+def _of_pool(pool: Pool) -> PrelabelQuerySet:
+    entries = pool.entries.filter(query=OuterRef("query"), document=OuterRef("document"))
+    return Prelabel.objects.current().filter(
+        Exists(entries.order_by()), prelabeler__collection=pool.collection_id
+    )
+
+
+def _predictions(pool: Pool, prelabeler: Prelabeler) -> pl.DataFrame:
+    import polars as pl
+
+    rows = _of_pool(pool).filter(prelabeler=prelabeler).order_by("query", "document")
+    values = rows.values_list("query__external_id", "document__external_id", ORDER_SCORE).iterator()
+    schema = {**dict.fromkeys(PAIR, pl.String), "prediction": pl.Float64}
+    return pl.DataFrame(list(values), schema=schema, orient="row")
