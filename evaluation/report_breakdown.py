@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.base import ContentFile
@@ -32,6 +33,21 @@ DRAWN_AT_ONCE = 10_000_000
 KEPT = 1
 
 
+@dataclass(frozen=True)
+class QueriesNow:
+    """The queries with labels, in the report's order, with what the collection says of each now."""
+
+    ids: Sequence[str]
+    metadata: Mapping[str, Mapping[str, Any]]
+
+
+def queries_now(report: Report) -> QueriesNow:
+    """Read them: one database query."""
+    ids = labelled_queries(report)
+    metadata = metadata_of(report, ids)
+    return QueriesNow(ids, {query: metadata[query] for query in ids if query in metadata})
+
+
 def breakdown_of(
     report: Report,
     *,
@@ -41,22 +57,22 @@ def breakdown_of(
     threshold: float | None = None,
     runs: Sequence[str] | None = None,
     at_once: bool = False,
+    queries: QueriesNow | None = None,
 ) -> Breakdown:
     """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
     metadata, for all runs or some.
 
     The intervals are the report's own kind, kept once they were made. at_once: where they would take a while,
-    all but those over all queries are left out, and the breakdown `waits`. `InputError` names what the report
-    does not have.
+    all but those over all queries are left out, and the breakdown `waits`. queries: where they were read
+    before. `InputError` names what the report does not have.
     """
     from evaluation.breakdown import THRESHOLD, break_down, undrawn_limits
 
     check_measure(report, measure, k)
     check_runs(report, runs or ())
-    ids = labelled_queries(report)
-    metadata = metadata_of(report, ids)
-    grouping = grouping_of(report, by, ids, metadata)
-    values = _values(report, measure, k, runs or run_names(report), ids, metadata)
+    known = queries or queries_now(report)
+    grouping = grouping_of(report, by, known.ids, known.metadata)
+    values = _values(report, measure, k, runs or run_names(report), known)
     made = interval_of(report)
     whole = _own_limits(report, values)
     limits = _kept_limits(report, values, grouping, made, whole, at_once=at_once)
@@ -152,8 +168,7 @@ def _values(
     measure: str,
     k: int | None,
     runs: Sequence[str],
-    ids: Sequence[str],
-    metadata: Mapping[str, Mapping[str, Any]],
+    queries: QueriesNow,
 ) -> Values:
     import numpy as np
 
@@ -162,11 +177,11 @@ def _values(
     found = value_rows(report, measure, k, runs).collect().partition_by("run", as_dict=True)
     # The file has the queries of every run in the same order.
     columns = [found[(run,)]["value"].fill_null(np.nan).to_numpy() for run in runs]
-    weights = [known_weight(metadata.get(query, {})) for query in ids]
+    weights = [known_weight(queries.metadata.get(query, {})) for query in queries.ids]
     return Values(
         measure,
         k,
-        tuple(ids),
+        tuple(queries.ids),
         tuple(runs),
         np.stack(columns, axis=1),
         np.array([np.nan if weight is None else weight for weight in weights]),

@@ -14,7 +14,7 @@ from django.utils.http import urlencode
 
 from evaluation.breakdown_chart import MOST_GROUPS, MOST_RUNS, breakdown_size
 from evaluation.models import Report
-from evaluation.report_breakdown import breakdown_of, labelled_queries, metadata_of
+from evaluation.report_breakdown import QueriesNow, breakdown_of, queries_now
 from evaluation.report_files import beside, cutoffs_of, run_names
 
 if TYPE_CHECKING:
@@ -59,9 +59,13 @@ class WhereView(forms.Form):
     run = forms.ChoiceField(required=False)
     intervals = forms.BooleanField(required=False)
 
-    def __init__(self, data: Any = None, *, report: Report, groupings: Sequence[str]) -> None:
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        from evaluation.query_groups import offered
+
         super().__init__(data)
-        self._report, self._groupings = report, groupings
+        self.queries = queries_now(report)
+        self.groupings = groupings = offered(self.queries.metadata.values())
+        self._report = report
         options = {
             "by": groupings,
             "measure": report.options["measures"],
@@ -83,7 +87,7 @@ class WhereView(forms.Form):
 
         self.is_valid()
         values, runs = self.cleaned_data, run_names(self._report)
-        by = values.get("by") or self._groupings[0]
+        by = values.get("by") or self.groupings[0]
         measure = values.get("measure") or "recall"
         threshold = values.get("threshold")
         default = ALL_RUNS if len(runs) <= MOST_RUNS else runs[0]
@@ -106,14 +110,9 @@ def near(k: int | None, cutoffs: Sequence[int | None]) -> int | None:
     return min(known, key=lambda at: abs(at - 10)) if known else None
 
 
-def groupings_of(report: Report) -> list[str]:
-    """What the report's queries can be broken down by."""
-    from evaluation.query_groups import offered
-
-    return offered(metadata_of(report, labelled_queries(report)).values())
-
-
-def chosen_breakdown(report: Report, choice: WhereChoice, *, at_once: bool = False) -> Breakdown:
+def chosen_breakdown(
+    report: Report, choice: WhereChoice, queries: QueriesNow, *, at_once: bool = False
+) -> Breakdown:
     """The breakdown of a choice; `at_once` as in `breakdown_of`."""
     return breakdown_of(
         report,
@@ -123,19 +122,19 @@ def chosen_breakdown(report: Report, choice: WhereChoice, *, at_once: bool = Fal
         threshold=choice.threshold,
         runs=None if choice.run is None else [choice.run],
         at_once=at_once,
+        queries=queries,
     )
 
 
-def where_context(
-    report: Report, choice: WhereChoice, groupings: Sequence[str], *, at_once: bool = False
-) -> dict[str, Any]:
+def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     """Everything the template needs; the database queries are constant."""
     from evaluation.breakdown import PERCENTILES, SMALL, ordered_groups
     from evaluation.measures import MEASURES, titled
     from evaluation.query_groups import OWN
     from evaluation.results import share_in_words
 
-    found = chosen_breakdown(report, choice, at_once=at_once)
+    choice = view.choice()
+    found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
     groups = ordered_groups(found.groups, choice.order)
     drawn = _drawn(groups, choice)
     size = len(drawn["groups"]), len(drawn["runs"])
@@ -144,7 +143,7 @@ def where_context(
         "shown": titled(choice.measure, choice.k),
         "found": found,
         "by_title": found.grouping.title,
-        "groupings": [(by, OWN.get(by, by)) for by in groupings],
+        "groupings": [(by, OWN.get(by, by)) for by in view.groupings],
         "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
         "cutoffs": [k for k in cutoffs_of(report, choice.measure) if k],
         "orders": ORDERS.items(),
@@ -166,11 +165,12 @@ def where_context(
     }
 
 
-def picture_of(report: Report, choice: WhereChoice, variant: str) -> bytes:
+def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
     from pooling.charting import to_svg
 
-    found = chosen_breakdown(report, choice)
+    choice = view.choice()
+    found = chosen_breakdown(report, choice, view.queries)
     name = beside(report, f"breakdown-{_picture_key(found, choice)}-{variant}.svg")
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:

@@ -21,7 +21,6 @@ from evaluation.where_page import (
     WhereView,
     chosen_breakdown,
     draw,
-    groupings_of,
     picture_of,
     where_context,
 )
@@ -37,9 +36,7 @@ FILES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png"}
 def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
     """A measure by groups of queries; the query string chooses, and htmx gets the part that has intervals."""
     shown = report_for(request.user, report_id)
-    groupings = groupings_of(shown)
-    view = WhereView(request.GET, report=shown, groupings=groupings)
-    found = where_context(shown, view.choice(), groupings, at_once=view.at_once())
+    found = where_context(shown, WhereView(request.GET, report=shown))
     partial = bool(request.headers.get("HX-Request"))
     return render(
         request,
@@ -55,8 +52,8 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
     shown = report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such picture.")
-    choice = WhereView(request.GET, report=shown, groupings=groupings_of(shown)).choice()
-    response = HttpResponse(picture_of(shown, choice, variant), content_type="image/svg+xml")
+    picture = picture_of(shown, WhereView(request.GET, report=shown), variant)
+    response = HttpResponse(picture, content_type="image/svg+xml")
     patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
     return response
 
@@ -68,13 +65,14 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> File
     shown = report_for(request.user, report_id)
     if format not in FILES:
         raise Http404(f"There is no format “{format}”; choose one of {', '.join(FILES)}.")
-    choice = WhereView(request.GET, report=shown, groupings=groupings_of(shown)).choice()
+    view = WhereView(request.GET, report=shown)
+    choice = view.choice()
     if format == "svg":
-        content = picture_of(shown, choice, "light")
+        content = picture_of(shown, view, "light")
     elif format == "png":
-        content = to_png(draw(chosen_breakdown(shown, choice), choice, "light"), scale=3)
+        content = to_png(draw(chosen_breakdown(shown, choice, view.queries), choice, "light"), scale=3)
     else:
-        content = _csv(chosen_breakdown(shown, choice).rows())
+        content = _csv(chosen_breakdown(shown, choice, view.queries).rows())
     name = f"{_slug(shown)}-by-{slugify(choice.by) or 'group'}.{format}"
     return FileResponse(io.BytesIO(content), as_attachment=True, filename=name, content_type=FILES[format])
 

@@ -370,7 +370,7 @@ def test_more_queries_take_no_more_statements(
     say("q1", tags=["x"], weight=2)
     client.force_login(world.vera)
     for address, most in (
-        ("where/?by=tag", 6),
+        ("where/?by=tag", 5),
         ("queries/?run=beta&sort=weight&q=query&by=tag&ungrouped=1", 10),
         ("queries/detail/?query=q1", 9),
     ):
