@@ -16,11 +16,12 @@ from evaluation.reports import create_report
 from labeling import judging
 from labeling.models import Queue
 from labeling.qrels import release_qrels
+from labeling.verification_samples import Wanted, open_sample
 from pooling.models import Membership
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.test_latency_reports import make_latency_report
-from tests.labeling.helpers import judge
+from tests.labeling.helpers import judge, make_prelabels
 from tests.world import World
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
@@ -134,6 +135,8 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
         conventions=Conventions(),
         user=world.ada,
     )
+    prelabeler = make_prelabels(world)
+    open_sample(prelabeler, Wanted("half_width", 0.1), Wanted("half_width", 0.1), by=world.ada)
     page = page_of(world.ada, **LOOKS[look])
     slug = f"/collections/{world.collection.slug}/"
     collection_pages = ["", "runs/", f"runs/{runs[0].pk}/", "pools/", "pools/new/", "qrels/", "members/"]
@@ -145,6 +148,7 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
         stored(measured(canary, run, None))
     tell(canary, canary.values.first(), world.ada)
     others += [canary.get_absolute_url(), make_latency_report(world).get_absolute_url()]
+    others += [f"{slug}prelabels/", f"/prelabelers/{prelabeler.pk}/", f"/queues/{queue.pk}/prelabels/"]
     found = {}
     for address in [*(slug + name for name in collection_pages), *others]:
         page.goto(address, wait_until="domcontentloaded")
