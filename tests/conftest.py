@@ -19,10 +19,14 @@ hypothesis_settings.load_profile("patient")
 
 
 @pytest.fixture(autouse=True)
-def _quick_and_apart(settings: Settings, tmp_path: Path) -> None:
+def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "files"
     settings.DERIVED_DIR = tmp_path / "derived"
+    settings.DERIVED_DIR.mkdir()
+    charts = tmp_path_factory.getbasetemp() / "charts"  # a script that takes seconds to make
+    charts.mkdir(exist_ok=True)
+    (settings.DERIVED_DIR / "charts").symlink_to(charts)
     settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
     settings.LLM_API_KEY = ""
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
