@@ -83,8 +83,10 @@ def table_of(report: Report, form: str) -> bytes:
 
 
 def bundle_of(report: Report) -> IO[bytes]:
-    """Tables, pictures with their data, the HTML file, settings and provenance as a zip; all but the values of
-    queries, which are a file of their own."""
+    """Tables, pictures with their data, the HTML file, settings and provenance as a zip.
+
+    The values of queries are not in it: they are a file of their own.
+    """
     out = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it
     folder = slugify(report.name) or f"report-{report.pk}"
     choice = usual_choice(report)

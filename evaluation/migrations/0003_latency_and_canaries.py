@@ -6,103 +6,249 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
-
     dependencies = [
-        ('evaluation', '0002_replay'),
-        ('labeling', '0009_prelabel_passes'),
-        ('pooling', '0006_pool_depths'),
+        ("evaluation", "0002_replay"),
+        ("labeling", "0009_prelabel_passes"),
+        ("pooling", "0006_pool_depths"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
         migrations.CreateModel(
-            name='Canary',
+            name="Canary",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('tag', models.CharField(blank=True, help_text='Empty: every query of the release.', max_length=200)),
-                ('measure', models.CharField(help_text='Such as recall@10.', max_length=60)),
-                ('threshold', models.FloatField()),
-                ('confidence', models.FloatField(default=0.95)),
-                ('only_clear', models.BooleanField(default=False, help_text='Tell of a value below the threshold only when its whole interval is.')),
-                ('webhook_url', models.CharField(blank=True, max_length=1000)),
-                ('sealed_secret', models.TextField(blank=True, help_text='Signs what the webhook gets; encrypted.')),
-                ('mail_to', models.JSONField(blank=True, default=list, help_text='Addresses.')),
-                ('site', models.CharField(blank=True, help_text='Where the site was when this was made.', max_length=300)),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='canaries', to='pooling.collection')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('release', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='canaries', to='labeling.qrelsrelease')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "tag",
+                    models.CharField(
+                        blank=True, help_text="Empty: every query of the release.", max_length=200
+                    ),
+                ),
+                ("measure", models.CharField(help_text="Such as recall@10.", max_length=60)),
+                ("threshold", models.FloatField()),
+                ("confidence", models.FloatField(default=0.95)),
+                (
+                    "only_clear",
+                    models.BooleanField(
+                        default=False,
+                        help_text="Tell of a value below the threshold only when its whole interval is.",
+                    ),
+                ),
+                ("webhook_url", models.CharField(blank=True, max_length=1000)),
+                (
+                    "sealed_secret",
+                    models.TextField(blank=True, help_text="Signs what the webhook gets; encrypted."),
+                ),
+                ("mail_to", models.JSONField(blank=True, default=list, help_text="Addresses.")),
+                (
+                    "site",
+                    models.CharField(
+                        blank=True, help_text="Where the site was when this was made.", max_length=300
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="canaries",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "release",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT,
+                        related_name="canaries",
+                        to="labeling.qrelsrelease",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'canaries',
-                'ordering': ['name'],
+                "verbose_name_plural": "canaries",
+                "ordering": ["name"],
             },
         ),
         migrations.CreateModel(
-            name='CanaryValue',
+            name="CanaryValue",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('family', models.CharField(max_length=200)),
-                ('mean', models.FloatField(null=True)),
-                ('low', models.FloatField(null=True)),
-                ('high', models.FloatField(null=True)),
-                ('queries', models.PositiveIntegerField()),
-                ('difference', models.FloatField(null=True)),
-                ('difference_low', models.FloatField(null=True)),
-                ('difference_high', models.FloatField(null=True)),
-                ('reasons', models.JSONField(default=list, help_text='Why it was worth telling: below, drop.')),
-                ('measured_at', models.DateTimeField(auto_now_add=True)),
-                ('canary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='values', to='evaluation.canary')),
-                ('previous', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='pooling.run')),
-                ('run', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='canary_values', to='pooling.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("family", models.CharField(max_length=200)),
+                ("mean", models.FloatField(null=True)),
+                ("low", models.FloatField(null=True)),
+                ("high", models.FloatField(null=True)),
+                ("queries", models.PositiveIntegerField()),
+                ("difference", models.FloatField(null=True)),
+                ("difference_low", models.FloatField(null=True)),
+                ("difference_high", models.FloatField(null=True)),
+                (
+                    "reasons",
+                    models.JSONField(default=list, help_text="Why it was worth telling: below, drop."),
+                ),
+                ("measured_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "canary",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="values",
+                        to="evaluation.canary",
+                    ),
+                ),
+                (
+                    "previous",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to="pooling.run",
+                    ),
+                ),
+                (
+                    "run",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="canary_values",
+                        to="pooling.run",
+                    ),
+                ),
             ],
             options={
-                'ordering': ['run_id'],
+                "ordering": ["run_id"],
             },
         ),
         migrations.CreateModel(
-            name='CanaryDelivery',
+            name="CanaryDelivery",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('channel', models.CharField(choices=[('webhook', 'Webhook'), ('mail', 'Mail')], max_length=10)),
-                ('receiver', models.CharField(help_text='Host of the webhook, or address.', max_length=1000)),
-                ('state', models.CharField(choices=[('waiting', 'Waiting'), ('sent', 'Sent'), ('failed', 'Failed')], default='waiting', max_length=10)),
-                ('tries', models.PositiveIntegerField(default=0)),
-                ('detail', models.TextField(blank=True, help_text='What the receiver answered, or why nothing was sent.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('ended_at', models.DateTimeField(blank=True, null=True)),
-                ('canary', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='evaluation.canary')),
-                ('value', models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='deliveries', to='evaluation.canaryvalue')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                (
+                    "channel",
+                    models.CharField(choices=[("webhook", "Webhook"), ("mail", "Mail")], max_length=10),
+                ),
+                ("receiver", models.CharField(help_text="Host of the webhook, or address.", max_length=1000)),
+                (
+                    "state",
+                    models.CharField(
+                        choices=[("waiting", "Waiting"), ("sent", "Sent"), ("failed", "Failed")],
+                        default="waiting",
+                        max_length=10,
+                    ),
+                ),
+                ("tries", models.PositiveIntegerField(default=0)),
+                (
+                    "detail",
+                    models.TextField(
+                        blank=True, help_text="What the receiver answered, or why nothing was sent."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                ("ended_at", models.DateTimeField(blank=True, null=True)),
+                (
+                    "canary",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="evaluation.canary",
+                    ),
+                ),
+                (
+                    "value",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="deliveries",
+                        to="evaluation.canaryvalue",
+                    ),
+                ),
             ],
             options={
-                'verbose_name_plural': 'canary deliveries',
-                'ordering': ['-pk'],
+                "verbose_name_plural": "canary deliveries",
+                "ordering": ["-pk"],
             },
         ),
         migrations.CreateModel(
-            name='LatencyReport',
+            name="LatencyReport",
             fields=[
-                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(max_length=200)),
-                ('options', models.JSONField(default=dict, help_text='K, target, settings with latency, conventions, checksums, versions.')),
-                ('result', models.JSONField(default=dict, help_text='The object that `evaluate --against --format json` prints.')),
-                ('created_at', models.DateTimeField(auto_now_add=True)),
-                ('collection', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='latency_reports', to='pooling.collection')),
-                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
-                ('exact', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, related_name='+', to='pooling.run')),
-                ('runs', models.ManyToManyField(related_name='latency_reports', to='pooling.run')),
+                (
+                    "id",
+                    models.BigAutoField(
+                        auto_created=True, primary_key=True, serialize=False, verbose_name="ID"
+                    ),
+                ),
+                ("name", models.CharField(max_length=200)),
+                (
+                    "options",
+                    models.JSONField(
+                        default=dict,
+                        help_text="K, target, settings with latency, conventions, checksums, versions.",
+                    ),
+                ),
+                (
+                    "result",
+                    models.JSONField(
+                        default=dict, help_text="The object that `evaluate --against --format json` prints."
+                    ),
+                ),
+                ("created_at", models.DateTimeField(auto_now_add=True)),
+                (
+                    "collection",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.CASCADE,
+                        related_name="latency_reports",
+                        to="pooling.collection",
+                    ),
+                ),
+                (
+                    "created_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=django.db.models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
+                (
+                    "exact",
+                    models.ForeignKey(
+                        on_delete=django.db.models.deletion.PROTECT, related_name="+", to="pooling.run"
+                    ),
+                ),
+                ("runs", models.ManyToManyField(related_name="latency_reports", to="pooling.run")),
             ],
             options={
-                'ordering': ['-created_at', '-pk'],
+                "ordering": ["-created_at", "-pk"],
             },
         ),
         migrations.AddConstraint(
-            model_name='canary',
-            constraint=models.UniqueConstraint(fields=('collection', 'name'), name='one_canary_per_name'),
+            model_name="canary",
+            constraint=models.UniqueConstraint(fields=("collection", "name"), name="one_canary_per_name"),
         ),
         migrations.AddConstraint(
-            model_name='canaryvalue',
-            constraint=models.UniqueConstraint(fields=('canary', 'run'), name='one_value_per_canary_and_run'),
+            model_name="canaryvalue",
+            constraint=models.UniqueConstraint(fields=("canary", "run"), name="one_value_per_canary_and_run"),
         ),
     ]

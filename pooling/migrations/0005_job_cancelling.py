@@ -12,14 +12,41 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name="job",
             name="state",
-            field=models.CharField(choices=[("queued", "Queued"), ("running", "Running"), ("done", "Done"), ("failed", "Failed"), ("cancelled", "Cancelled")], default="queued", max_length=10),
+            field=models.CharField(
+                choices=[
+                    ("queued", "Queued"),
+                    ("running", "Running"),
+                    ("done", "Done"),
+                    ("failed", "Failed"),
+                    ("cancelled", "Cancelled"),
+                ],
+                default="queued",
+                max_length=10,
+            ),
         ),
         migrations.CreateModel(
             name="JobCancellation",
             fields=[
-                ("job", models.OneToOneField(on_delete=models.deletion.CASCADE, primary_key=True, related_name="cancellation", serialize=False, to="pooling.job")),
+                (
+                    "job",
+                    models.OneToOneField(
+                        on_delete=models.deletion.CASCADE,
+                        primary_key=True,
+                        related_name="cancellation",
+                        serialize=False,
+                        to="pooling.job",
+                    ),
+                ),
                 ("asked_at", models.DateTimeField(auto_now_add=True)),
-                ("asked_by", models.ForeignKey(null=True, on_delete=models.deletion.SET_NULL, related_name="+", to=settings.AUTH_USER_MODEL)),
+                (
+                    "asked_by",
+                    models.ForeignKey(
+                        null=True,
+                        on_delete=models.deletion.SET_NULL,
+                        related_name="+",
+                        to=settings.AUTH_USER_MODEL,
+                    ),
+                ),
             ],
         ),
     ]

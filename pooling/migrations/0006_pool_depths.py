@@ -10,6 +10,8 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name="pool",
             name="depths",
-            field=models.JSONField(blank=True, default=dict, help_text="Runs, by name, with a depth of their own."),
+            field=models.JSONField(
+                blank=True, default=dict, help_text="Runs, by name, with a depth of their own."
+            ),
         ),
     ]
