@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from asyncio import events
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 import pytest
@@ -32,16 +32,21 @@ def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytes
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
 
 
-@pytest.fixture(autouse=True)
-def _beside_a_browser(request: pytest.FixtureRequest) -> Iterator[None]:
-    """An open browser's loop goes on in this thread, where no other could start: other tests see none."""
-    loop = None if "browser" in request.fixturenames else events._get_running_loop()
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Hide the loop of an open browser, which goes on in this thread, from the tests without one.
+
+    No other loop could start beside it. From before a test's fixtures until after them, because Django keeps
+    one connection for code with a loop and another for code without.
+    """
+    loop = None if "browser" in getattr(item, "fixturenames", ()) else events._get_running_loop()
     if loop is None:
-        yield
-        return
+        return (yield)
     events._set_running_loop(None)
-    yield
-    events._set_running_loop(loop)
+    try:
+        return (yield)
+    finally:
+        events._set_running_loop(None if loop.is_closed() else loop)
 
 
 @pytest.fixture(scope="session")

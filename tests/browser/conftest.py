@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+from asyncio import events
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -49,8 +50,10 @@ def browser() -> Iterator[Browser]:
     # Playwright's loop runs in this thread, where the tests use the database.
     os.environ["DJANGO_ALLOW_ASYNC_UNSAFE"] = "true"
     with sync_playwright() as playwright:
+        loop = events._get_running_loop()
         chromium = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
         yield chromium
+        events._set_running_loop(loop)  # the last test may have been one that does not see it
         chromium.close()
 
 
