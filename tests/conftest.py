@@ -22,7 +22,7 @@ hypothesis_settings.load_profile("patient")
 def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "files"
-    settings.DERIVED_DIR = tmp_path / "derived"
+    settings.DERIVED_DIR = tmp_path.with_name(f"{tmp_path.name}-derived")
     settings.DERIVED_DIR.mkdir()
     charts = tmp_path_factory.getbasetemp() / "charts"  # a script that takes seconds to make
     charts.mkdir(exist_ok=True)
