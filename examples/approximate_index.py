@@ -2,9 +2,9 @@
 
 Install the extra first (`pip install -e '.[ann]'`), then
 
-    python examples/approximate_index.py --output /tmp/index
-    soundings evaluate /tmp/index/hnsw-*.run /tmp/index/ivf-*.run --against /tmp/index/exact.run \\
-        --k 10 100 --settings /tmp/index/settings.csv --target recall@10=0.95 --chart /tmp/index/curve.svg
+    python examples/approximate_index.py --output index
+    soundings evaluate index/hnsw-*.run index/ivf-*.run --against index/exact.run \\
+        --k 10 100 --settings index/settings.csv --target recall@10=0.95 --chart index/curve.svg
 
 The vectors are made up: points around centres of different sizes, as embeddings of texts lie. The exact run
 is NumPy's brute force; the indexes are those of Faiss, asked one query at a time on one thread.

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
-from pytest_django import Settings
 
 from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Queue
 from labeling.prelabel_costs import Prices
@@ -22,13 +20,6 @@ from tests.world import World
 pytestmark = pytest.mark.django_db
 PRICES = Prices(Decimal(10), Decimal(100))
 State = PrelabelJob.State
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        settings.LLM_SERVERS = [server.base_url]
-        yield server
 
 
 @pytest.fixture

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import signal
 import time
-from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 
@@ -27,11 +26,9 @@ from tests.world import World
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        settings.LLM_SERVERS = [server.base_url]
-        settings.LLM_PRICES = ["small=10/100"]
-        yield server
+def server(server: ModelServer, settings: Settings) -> ModelServer:
+    settings.LLM_PRICES = ["small=10/100"]
+    return server
 
 
 @pytest.fixture

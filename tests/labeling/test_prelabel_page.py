@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any
 
@@ -23,12 +22,11 @@ FORM = {"model": "small", "prompt": "binary", "concurrency": "4"}
 
 
 @pytest.fixture
-def server(settings: Settings) -> Iterator[ModelServer]:
-    with ModelServer(key=KEY) as server:
-        settings.LLM_SERVERS = [server.base_url]
-        settings.LLM_PRICES = ["small=10/100"]
-        settings.LLM_API_KEY = KEY
-        yield server
+def server(server: ModelServer, settings: Settings) -> ModelServer:
+    server.key = KEY
+    settings.LLM_PRICES = ["small=10/100"]
+    settings.LLM_API_KEY = KEY
+    return server
 
 
 @pytest.fixture

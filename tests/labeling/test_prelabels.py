@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -27,13 +26,6 @@ from tests.world import World
 pytestmark = pytest.mark.django_db
 State = PrelabelJob.State
 PRICES = Prices(Decimal(10), Decimal(100))  # 100 tokens read and 20 written: 0.003
-
-
-@pytest.fixture
-def server(settings: Settings) -> Iterator[ModelServer]:
-    with ModelServer() as server:
-        settings.LLM_SERVERS = [server.base_url]
-        yield server
 
 
 @pytest.fixture
