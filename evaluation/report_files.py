@@ -61,7 +61,7 @@ def delete_parts(report: Report) -> None:
     try:
         pictures = default_storage.listdir(folder_of(report))[1]
     except (FileNotFoundError, NotImplementedError):
-        return  # nothing was drawn, or the storage cannot say what was: pictures without a report are left then
+        return  # nothing was drawn, or the storage cannot say what was: pictures are left then
     for name in pictures:
         default_storage.delete(beside(report, name))
 
