@@ -6,7 +6,7 @@ The estimates over all pairs together (micro) are in `evaluation/prediction_powe
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ import polars as pl
 from evaluation.audit_estimates import LABELS, QUERIES_AND_LABELS, Places, spanned, within_pool
 from evaluation.audit_sample import AuditSample
 from evaluation.prediction_powered import (
+    NOT_NARROWER,
     NOTHING,
     Powered,
     Predicted,
@@ -22,6 +23,7 @@ from evaluation.prediction_powered import (
     powered_precision,
     powered_total,
     recall_tuning,
+    saved,
     tuned,
 )
 from evaluation.recall_intervals import BOOTSTRAP, UNDEFINED, LabelInterval, interval_of_macro_recall
@@ -43,7 +45,8 @@ def powered_estimates(
 
     predictions: as in `Predicted.of`. A figure is {"human": {...}, "powered": {...}, "weight", "narrower",
     "why"}: two intervals as in `recall_estimates`, λ, the share of the human width that is saved, and why λ
-    is 0, if it is. Precision divides by k for every estimated query.
+    is 0, if it is. Precision divides by k for every estimated query. Only micro is never wider than by people
+    alone: the human interval of macro recall leaves out what no drawn document tells, and is too narrow.
     """
     known = within_pool(audit, places)
     given = _extremes(audit, predictions)
@@ -78,14 +81,25 @@ def powered_relevant_estimate(
 
 
 def figure(found: Sequence[Powered], covers: str) -> dict[str, Any]:
-    """An estimate as plain values; of two, the intervals span what nobody could judge."""
-    return {
-        "human": {**spanned([one.human for one in found]), "covers": covers},
-        "powered": {**spanned([one.powered for one in found]), "covers": covers},
-        "weight": found[0].weight,
-        "narrower": min(one.narrower for one in found),
-        "why": found[0].why,
-    }
+    """An estimate as plain values; of two, the intervals span what nobody could judge.
+
+    The model is believed where it is at both extremes, and over all pairs together where the span of both is
+    narrower too: two narrow intervals further apart would not be.
+    """
+    human, powered = (
+        {**spanned([getattr(one, name) for one in found]), "covers": covers} for name in ("human", "powered")
+    )
+    narrower = saved(_ends(human), _ends(powered))
+    doubts = [one.why for one in found if not one.weight]
+    if not doubts and covers == LABELS and not narrower:
+        doubts = [NOT_NARROWER]
+    if doubts:
+        return {"human": human, "powered": human, "weight": 0.0, "narrower": 0.0, "why": doubts[0]}
+    return {"human": human, "powered": powered, "weight": found[0].weight, "narrower": narrower, "why": ""}
+
+
+def _ends(told: Mapping[str, Any]) -> tuple[float | None, float | None]:
+    return told["low"], told["high"]
 
 
 def _extremes(audit: AuditSample, predictions: pl.DataFrame) -> list[Predicted]:
@@ -143,7 +157,7 @@ def powered_macro_precision(
     Without bias, since no query is divided by an estimate; one query's own value may lie outside 0 to 1.
     """
     domain = given.within(retrieved)
-    tuning = tuned(given.drawn, domain.relevant, domain.guess)
+    tuning = tuned(given, domain.relevant, domain.guess)
     count = int((domain.relevant * (given.drawn.probability < 1)).sum())
 
     def interval(weight: float) -> LabelInterval:

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.bench_prediction_powered import COVERAGE, at_least, campaign, truths, within, world
-from evaluation.audit_estimates import Places
+from evaluation.audit_estimates import LABELS, QUERIES_AND_LABELS, Places
 from evaluation.audit_sample import AuditSample
 from evaluation.powered_estimates import (
+    figure,
     powered_estimates,
     powered_macro_precision,
     powered_macro_recall,
@@ -22,6 +23,8 @@ from evaluation.prediction_powered import (
     DISAGREES,
     FEW_LABELS,
     FEW_RELEVANT,
+    NOT_NARROWER,
+    UNLIKE,
     Powered,
     Predicted,
     powered_found,
@@ -34,6 +37,7 @@ from evaluation.recall_intervals import (
     EXACT_BOUND,
     GAMMA,
     POWERED,
+    LabelInterval,
     interval_of_macro_recall,
     interval_of_micro_recall,
     interval_of_total,
@@ -78,7 +82,7 @@ def test_the_weight_is_the_slope_of_labels_on_predictions_drawn_in_by_its_own_va
     residual, spread = labels - level - slope * verdicts, verdicts - verdicts.mean()
     variance = (spread**2 * residual**2).sum() / (spread**2).sum() ** 2
 
-    found = tuned(given_.drawn, labels, verdicts)
+    found = tuned(given_, labels, verdicts)
 
     # Cov = 12/60 - 15/60 · 17/60, Var = 17/60 · 43/60.
     assert slope == pytest.approx((12 / 60 - 15 * 17 / 3600) / (17 * 43 / 3600))
@@ -139,6 +143,23 @@ def test_a_pair_without_a_prediction_counts_as_the_mean() -> None:
     assert found.share == 30 / 120
     assert not found.guess.any()
     assert not found.unsampled["guess"].to_numpy().any()
+
+
+@pytest.mark.parametrize("drawn_alone", [True, False])
+def test_a_model_that_was_asked_by_the_draw_is_not_believed(drawn_alone: bool) -> None:
+    """As by a queue of fixed order, which holds what was drawn: its scores say nothing of other documents."""
+    given_ = drawn(TABLE)
+    told = given_.drawn.pairs.with_columns(
+        prediction=pl.Series([1.0] * 12 + [0.0] * 3 + [1.0] * 5 + [0.0] * 40)
+    )
+    rest = given_.unsampled.select("query_id", "document_id", prediction=pl.int_range(pl.len()) / 60)
+    unlike = told if drawn_alone else pl.concat([told.head(30), rest])
+    found = Predicted.of(given_.sample, given_.unsampled, unlike)
+    human = interval_of_total(given_.sample)
+    assert powered_total(found) == Powered(human, human, 0.0, UNLIKE)
+    # Nine of ten, on either side, are what a model may fail at.
+    failed = pl.concat([told, rest.tail(54)])
+    assert powered_total(Predicted.of(given_.sample, given_.unsampled, failed)).narrower > 0
 
 
 @pytest.mark.parametrize(
@@ -282,6 +303,44 @@ def test_a_report_has_the_human_figure_beside_the_powered_one() -> None:
     assert total["human"]["value_if_relevant"] == total["human"]["value"] + 2
     assert (total["predicted"], total["why"]) == (1.0, "")
     assert total["powered"]["high"] - total["powered"]["low"] < total["human"]["high"] - total["human"]["low"]
+
+
+def test_two_narrow_intervals_far_apart_are_not_taken_for_a_narrow_one() -> None:
+    def found(human: tuple[float, float], powered: tuple[float, float], weight: float = 0.5) -> Powered:
+        both = (LabelInterval(sum(ends) / 2, *ends, GAMMA, 9) for ends in (human, powered))
+        return Powered(*both, weight, "" if weight else DISAGREES)
+
+    # By people 10 to 22, with the model 8 to 22, though each of its two is narrower: 8 against 10.
+    apart = [found((10, 20), (8, 16)), found((12, 22), (14, 22))]
+    told = figure(apart, LABELS)
+    assert (told["powered"], told["weight"], told["narrower"]) == (told["human"], 0, 0)
+    assert told["why"] == NOT_NARROWER
+    assert figure(apart, QUERIES_AND_LABELS)["powered"]["low"] == 8
+    # 11 to 20 against 10 to 22.
+    assert figure([found((10, 20), (11, 19)), found((12, 22), (13, 20))], LABELS)["narrower"] == 0.25
+    # Believed at one extreme alone: not believed.
+    doubted = figure([found((10, 20), (11, 19)), found((12, 22), (12, 22), 0)], LABELS)
+    assert (doubted["powered"], doubted["why"]) == (doubted["human"], DISAGREES)
+
+
+def test_estimate_and_what_is_saved_are_those_of_ppi_python() -> None:
+    """Its intervals are normal and those of an endless population; the value and what it saves are ours."""
+    ppi = pytest.importorskip("ppi_py", reason="Install ppi-python to compare with its estimates.")
+    rng, size, labelled = np.random.default_rng(5), 20_000, 400
+    truth = rng.random(size) < 0.25
+    verdict = np.where(truth, rng.random(size) < 0.7, rng.random(size) < 0.12) * 1.0
+    pairs = pl.DataFrame({"query_id": ["q"] * size, "document_id": [f"d{at}" for at in range(size)]})
+    sample = pairs.head(labelled).with_columns(
+        relevant=pl.Series(truth[:labelled]), inclusion_probability=pl.lit(labelled / size)
+    )
+    predictions = pairs.with_columns(prediction=pl.Series(verdict))
+    ours = powered_total(Predicted.of(sample, pairs.tail(-labelled), predictions))
+    both = truth[:labelled] * 1.0, verdict[:labelled]
+    theirs = ppi.ppi_mean_pointestimate(*both, verdict, lam=ours.weight)
+    low, high = (float(end[0]) for end in ppi.ppi_mean_ci(*both, verdict, alpha=0.05))
+    alone = 2 * 1.96 * np.std(both[0]) / labelled**0.5
+    assert ours.powered.value == pytest.approx(float(theirs[0]) * size)
+    assert ours.narrower == pytest.approx(1 - (high - low) / alone, abs=0.02)
 
 
 def test_means_over_queries_divide_each_query_by_its_own() -> None:
