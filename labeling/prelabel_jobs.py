@@ -27,6 +27,7 @@ from labeling.prelabel_journal import Journal, journal_path, read_journal
 from labeling.prelabel_options import asking_of, current_prompt, key_for, missing_key, site_prices
 from labeling.prelabel_running import BUDGET, CANCEL, PAUSE, STOP, TURN, Ending, Pass, Progress, Sleep
 from labeling.prelabel_storing import store_outcomes
+from labeling.prelabel_use import follow_prelabeler
 from labeling.prelabel_work import chunks, pending_pairs
 from labeling.prelabels import ModelClient
 from pooling.problems import InputError, refusals
@@ -152,6 +153,7 @@ def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
     ]
     for job in gone:
         _store_journal(job)
+        _follow(job)
     return len(gone)
 
 
@@ -301,7 +303,17 @@ def _recovered(job: PrelabelJob) -> Journal:
     return journal
 
 
+def _follow(job: PrelabelJob) -> None:
+    """Let verdicts that came before the pass ask for second opinions; what fails here, the next end does."""
+    try:
+        follow_prelabeler(job.prelabeler)
+    except Exception:
+        logger.exception("second opinions after pre-label pass %s failed", job.pk)
+
+
 def _ended(job: PrelabelJob, ending: Ending) -> Ending:
+    # Before the end is written down: whoever is killed in between is resumed, and comes here again.
+    _follow(job)
     now = timezone.now()
     failed = f" {job.failed_count:,} failed, and can be tried again." if job.failed_count else ""
     state, detail, finished = {

@@ -63,9 +63,9 @@ def change_use(
 ) -> int:
     """Let a queue use pre-labels so; returns how many judged items expect something else of now.
 
-    To show them before the verdict has to be `understood`. The same again brings in pre-labels that came
-    after the verdicts they contradict. `InputError` says what will not do. Items are gone through in small
-    transactions, their rows locked in key order; what was interrupted, the same change again completes.
+    To show them before the verdict has to be `understood`. `InputError` says what will not do. Items are gone
+    through in small transactions, their rows locked in key order; what was interrupted, the same change again
+    completes.
     """
     checked_use(queue.collection, use)
     _check_understood(queue, use, understood)
@@ -88,6 +88,15 @@ def told(use: PrelabelUse) -> dict[str, Any]:
         "blind_share": use.blind_share,
         "second_opinion_from": use.second_opinion_from,
     }
+
+
+def follow_prelabeler(prelabeler: Prelabeler) -> int:
+    """`follow_prelabels` in every queue that asks for second opinions by this model and prompt.
+
+    For whoever has stored pre-labels of pairs that may be judged already. Returns how many items changed.
+    """
+    asking = Queue.objects.filter(prelabeler=prelabeler, second_opinion_from__isnull=False)
+    return sum(follow_prelabels(queue) for queue in asking.order_by("pk"))
 
 
 def follow_prelabels(queue: Queue, *, now: datetime | None = None) -> int:

@@ -89,7 +89,7 @@ class PrelabelUseCall(APIView):
         request=UseChangeSerializer, responses={200: UseSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM}
     )
     def patch(self, request: Request, queue_id: int) -> Response:
-        """Change it. The same again brings in pre-labels that came after the verdicts they contradict."""
+        """Change it; judged pairs are gone through at once where verdicts are doubted now, or no more."""
         queue = queue_for(request.user, queue_id, ADMIN)
         changes = parsed(UseChangeSerializer, request)
         understood = changes.pop("understood")

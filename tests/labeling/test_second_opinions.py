@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 
 from labeling.labels import current_labels
-from labeling.models import Item, Prelabeler, Queue
+from labeling.models import Item, Prelabel, Prelabeler, PrelabelJob, Queue
+from labeling.prelabel_jobs import PassOptions, pause_abandoned_passes, run_here
+from labeling.prelabel_options import prelabeler_for
 from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.quarantine import impose, lift
 from labeling.queues import claim, undo
 from tests.labeling.helpers import judge, make_prelabels, make_queue
+from tests.labeling.model_server import ModelServer
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -105,3 +110,59 @@ def test_a_verdict_in_one_queue_counts_in_another_that_asks(world: World, prelab
     judge(queue, world.ben, item.pk, "not_relevant")
     twin = other.items.get(query=item.query, document=item.document)
     assert (slots(item)[0], slots(twin)[0]) == (1, 2)
+
+
+# Verdict first, then a pass by a model that is sure of relevance in every pair.
+
+
+@pytest.fixture
+def late(world: World, server: ModelServer) -> Prelabeler:
+    server.judge = lambda query, document: 0.97
+    return prelabeler_for(world.collection, "small")
+
+
+def test_a_pre_label_that_comes_after_the_verdict_asks_for_another_judgment_once(
+    world: World, late: Prelabeler
+) -> None:
+    queue, quiet = make_queue(world, needed=2), make_queue(world)
+    ask(queue, late)
+    half, closed, agreed, set_aside, settled, untouched = queue.items.order_by("pk")
+    judge(queue, world.ben, half.pk, "not_relevant")
+    for person in (world.ben, world.cleo):
+        judge(queue, person, closed.pk, "not_relevant")
+        judge(queue, person, agreed.pk, "relevant")
+    judge(queue, world.cleo, settled.pk, "not_relevant", adjudicates=True)
+    judge(queue, world.ada, set_aside.pk, "not_relevant")
+    impose(queue, world.ada, by=world.ada)
+    run_here(queue, late, PassOptions())
+    everything = [slots(item) for item in (half, closed, agreed, set_aside, untouched)]
+    assert everything == [(3, 1, "open"), (3, 2, "open"), (2, 2, "done"), (2, 0, "open"), (2, 0, "open")]
+    assert slots(settled)[2] == "done"
+    # What was never set to ask for second opinions holds the same pairs, judged as well.
+    assert {item.needed for item in quiet.items.all()} == {1}
+    lift(queue, world.ada, by=world.ada)
+    assert slots(set_aside) == (3, 1, "open")
+    judge(queue, world.ada, closed.pk, "not_relevant")
+    run_here(queue, late, PassOptions())
+    assert slots(closed) == (3, 3, "done")
+
+
+def test_a_pass_asks_in_every_queue_that_holds_the_pair_and_where_it_was_killed_too(
+    world: World, late: Prelabeler
+) -> None:
+    asked, asking = make_queue(world), make_queue(world)
+    ask(asking, late)
+    items = list(asking.items.order_by("pk"))
+    for item in items:
+        judge(asking, world.ben, item.pk, "not_relevant")
+    job = run_here(asked, late, PassOptions(limit=1))
+    assert sorted(slots(item)[0] for item in items) == [1, 1, 1, 1, 1, 2]
+    # Its process died after it had stored another one.
+    stored = Prelabel.objects.get()
+    other = next(item for item in items if slots(item)[0] == 1)
+    stored.pk, stored.query, stored.document = None, other.query, other.document
+    stored.save()
+    PrelabelJob.objects.update(state="running", worker=f"{socket.gethostname()}:gone")
+    assert pause_abandoned_passes() == 1
+    job.refresh_from_db()
+    assert (job.state, slots(other)) == ("paused", (2, 1, "open"))
