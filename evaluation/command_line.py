@@ -105,13 +105,14 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         engine=options["engine"],
         **settings.arguments(),
     )
+    basis = None if pool is None else _basis(result, pool, options)
+    estimates = None if pool is None else _estimates(basis)
     if options["per_query"]:
         write_per_query(result, options["per_query"])
     if options["html"]:
         from evaluation.html_file import write_html
 
-        write_html(result, settings, options)
-    basis = None if pool is None else _basis(result, pool, options)
+        write_html(result, settings, options, estimates)
     output.write(
         render(
             result,
@@ -120,7 +121,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
             with_trade_offs=options["trade_offs"],
             comparisons=_comparisons(result, options, basis),
             breakdown=_breakdown(result, options),
-            estimates=None if pool is None else _estimates(basis),
+            estimates=estimates,
         )
     )
     failures = result.below()

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from evaluation.report_files import run_names
+from evaluation.score_audit_page import by_scores_context
 
 if TYPE_CHECKING:
     from evaluation.models import Report
@@ -40,6 +41,7 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "missing": found["missing"][:MOST_SHOWN],
         "floor": found["floor"],
         "powered": _powered(report, found, k),
+        "by_scores": by_scores_context(found.get("audit_by_scores"), run_names(report), k),
         "left_out": left_out,
         "left_out_rows": (left_out["families"] or left_out["runs"]) if left_out else [],
         "families": found["leave_one_out"].get("families", []),
@@ -79,7 +81,9 @@ def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any]
         "predicted": powered["predicted"],
         "relevant": _pair(powered["relevant"], counts=True),
         "rows": rows,
-        "whys": sorted({row[name]["why"] for row in rows for name in ("recall", "precision")} - {""}),
+        "whys": sorted(
+            {row[name]["why"] for row in rows for name in ("recall", "macro", "precision")} - {""}
+        ),
     }
 
 

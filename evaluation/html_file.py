@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.chart_tables import Figures
+from evaluation.estimate_tables import estimate_tables
 from evaluation.html_report import HtmlReport, render_html
 from evaluation.provenance import Provenance, command_of
 from evaluation.software import software_versions
@@ -28,8 +29,14 @@ def check_path(path: Path) -> None:
         raise ValueError(f"There is no folder {path.parent}; create it or name another.")
 
 
-def write_html(evaluation: Evaluation, settings: Settings, options: Mapping[str, Any]) -> None:
-    """Write the evaluation of the command's files to the path under `html`."""
+def write_html(
+    evaluation: Evaluation,
+    settings: Settings,
+    options: Mapping[str, Any],
+    estimates: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the evaluation of the command's files to the path under `html`; estimates: of
+    `evaluation.pool_estimates`, where a pool was named."""
     measure, k = evaluation.example_key()
     interval = evaluation.settings["interval"]
     runs = [Path(path) for path in options["runs"]]
@@ -42,12 +49,12 @@ def write_html(evaluation: Evaluation, settings: Settings, options: Mapping[str,
         pool=evaluation.settings["pool"],
         command=_command(settings, evaluation, options, runs),
     )
-    first = next(iter(evaluation.runs))
+    first, measured = next(iter(evaluation.runs)), evaluation.to_dict()
     report = HtmlReport(
         title=f"{options['qrels'].name}, {len(runs)} run{'s' if len(runs) > 1 else ''}",
         summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else _summary(evaluation),
         figures=Figures(
-            evaluation.to_dict(),
+            measured,
             list(evaluation.runs),
             evaluation.per_query_frame().lazy(),
             evaluation.relevant_frame().select("query_id").lazy(),
@@ -55,6 +62,7 @@ def write_html(evaluation: Evaluation, settings: Settings, options: Mapping[str,
         provenance=provenance,
         notes=[*evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
+        worth=[] if estimates is None else estimate_tables(measured["runs"], estimates),
     )
     options["html"].write_text(render_html(report), encoding="utf-8")
 

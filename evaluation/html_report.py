@@ -19,6 +19,7 @@ from evaluation.chart_words import cells_in_words, columns_in_words
 
 if TYPE_CHECKING:
     from evaluation.provenance import Provenance
+    from evaluation.rendering import Cells
 
 # Rows of one table in the file: it is read by people.
 MOST_ROWS = 200
@@ -29,7 +30,8 @@ Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 @dataclass(frozen=True)
 class HtmlReport:
     """What the file says. notes: sentences above everything else, such as warnings. draw: how a picture is
-    had as SVG (kind, choice, dark); None draws it anew."""
+    had as SVG (kind, choice, dark); None draws it anew. worth: tables of what the numbers are worth, of
+    `evaluation.estimate_tables`."""
 
     title: str
     summary: str
@@ -38,6 +40,7 @@ class HtmlReport:
     notes: Sequence[str] = ()
     draw: Drawer | None = None
     measures: Sequence[str] = field(default=())
+    worth: Sequence[Cells] = ()
 
 
 def render_html(report: HtmlReport) -> str:
@@ -51,9 +54,10 @@ def render_html(report: HtmlReport) -> str:
         *(f'<p class="note">{escape(note)}</p>' for note in report.notes),
         _picture(report, kinds[0], choice),
         *_figure_tables(figures, report.measures),
+        *(_worth(cells, number) for number, cells in enumerate(report.worth)),
         *(_picture(report, kind, choice) for kind in kinds[1:]),
         _lines(figures, choice),
-        _provenance(report.provenance),
+        _provenance(report.provenance, estimated=bool(report.worth)),
     ]
     body = "\n".join(parts)
     return (
@@ -100,20 +104,34 @@ def _figure(figure: Mapping[str, Any] | None, measure: str) -> str:
     return f"{decimal(figure['mean'])}{interval(figure)}{below}"
 
 
+def _worth(cells: Cells, number: int) -> str:
+    """A table of estimates with its notes; the first column names the rows."""
+    name = f"worth-{number}"
+    notes = "".join(f"<p>{escape(note)}</p>" for note in cells.notes)
+    rows = [[(text, place == 0) for place, text in enumerate(row)] for row in cells.rows[:MOST_ROWS]]
+    header = [(title, place == 0) for place, title in enumerate(cells.header)]
+    table = _table(header, rows, name) + _more(len(cells.rows)) if rows else ""
+    title = f'<h2 id="{name}">{escape(cells.title)}</h2>'
+    return f'<section aria-labelledby="{name}">{title}{table}{notes}</section>'
+
+
+def _more(rows: int) -> str:
+    return f"<p>and {rows - MOST_ROWS:,} more rows.</p>" if rows > MOST_ROWS else ""
+
+
 def _picture(report: HtmlReport, kind: ChartKind, choice: ChartChoice) -> str:
     table = kind.table(report.figures, choice)
     rows = kind.rows(table, choice)
     said = escape(kind.said(table, choice))
     drawn = "".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True))
-    shown = rows.head(MOST_ROWS)
-    words = _table(columns_in_words(rows, choice), cells_in_words(shown), kind.name)
-    more = f"<p>and {len(rows) - len(shown):,} more rows.</p>" if len(rows) > len(shown) else ""
+    words = _table(columns_in_words(rows, choice), cells_in_words(rows.head(MOST_ROWS)), kind.name)
+    words += _more(len(rows))
     return (
         f'<section aria-labelledby="{kind.name}"><h2 id="{kind.name}">{escape(kind.title(choice))}</h2>\n'
         f'<figure><div role="img" aria-label="{said}" tabindex="0">{drawn}</div>\n'
         f"<figcaption>{escape(kind.reading)}</figcaption></figure>\n"
         f"<p>{said}</p>\n"
-        f"<details><summary>The numbers of this picture</summary>{words}{more}</details></section>"
+        f"<details><summary>The numbers of this picture</summary>{words}</details></section>"
     )
 
 
@@ -142,11 +160,12 @@ def _lines(figures: Figures, choice: ChartChoice) -> str:
     )
 
 
-def _provenance(provenance: Provenance) -> str:
+def _provenance(provenance: Provenance, *, estimated: bool) -> str:
     facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in provenance.facts())
+    pool = "; estimates need the pool as well" if estimated else ""
     return (
         '<section aria-labelledby="again"><h2 id="again">Where these numbers come from</h2>'
-        f"<dl>{facts}</dl><p>The same figures from the same files:</p>"
+        f"<dl>{facts}</dl><p>The same figures from the same files{pool}:</p>"
         f'<pre tabindex="0">{escape(provenance.command)}</pre></section>'
     )
 

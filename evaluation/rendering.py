@@ -106,50 +106,15 @@ def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
 def _with_estimates(
     tables: Sequence[Cells], evaluation: Evaluation, estimates: Mapping[str, Any]
 ) -> list[Cells]:
-    """Their table after the others; where nothing can be estimated, why, below the first."""
+    """Their tables after the others; where nothing can be estimated, why, below the first."""
+    from evaluation.estimate_tables import estimate_tables
+
+    figures = {name: run.figures for name, run in evaluation.runs.items()}
+    found = estimate_tables(figures, estimates)
     if estimates["runs"]:
-        return [*tables, estimate_cells(evaluation, estimates)]
+        return [*tables, *found]
     first, *others = tables
-    notes = (*first.notes, *_estimate_notes(evaluation, estimates))
-    return [replace(first, notes=notes), *others]
-
-
-def estimate_cells(evaluation: Evaluation, estimates: Mapping[str, Any]) -> Cells:
-    """One row per run and K: recall over all relevant documents at once as the labels have it and as the
-    audit has it, and the same for the mean over queries."""
-    header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
-    rows = []
-    for run, figures in estimates["runs"].items():
-        for key, found in figures.items():
-            raw, micro, macro = evaluation.runs[run].figures[key], found["micro"], found["macro"]
-            rows.append(
-                (
-                    run,
-                    key.partition("@")[2],
-                    decimal(raw["micro"]),
-                    decimal(micro["value"]) + interval(micro),
-                    micro["method"],
-                    decimal(raw["mean"]),
-                    decimal(macro["value"]) + interval(macro),
-                )
-            )
-    notes = _estimate_notes(evaluation, estimates)
-    return Cells(header, tuple(rows), tuple(notes), "Estimated from the audit")
-
-
-def _estimate_notes(evaluation: Evaluation, estimates: Mapping[str, Any]) -> list[str]:
-    if not estimates["runs"]:
-        return [estimates["sentence"]]
-    notes = [
-        estimates["sentence"],
-        f"[low, high]: {share_in_words(evaluation.confidence)} interval; of micro it covers which labels "
-        "were drawn, of the mean queries and labels together, and that mean errs high.",
-    ]
-    if waiting := estimates["queries"]["not_estimated"]:
-        notes.append(f"Not estimated, as their audit lacks labels: {waiting} queries.")
-    if unused := estimates["sample"]["unused"]:
-        notes.append(f"Not used, as nobody drew them: {unused} labels.")
-    return notes
+    return [replace(first, notes=(*first.notes, *found[0].notes)), *others]
 
 
 def table_cells(evaluation: Evaluation) -> Cells:

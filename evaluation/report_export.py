@@ -44,6 +44,7 @@ def provenance_of(report: Report) -> Provenance:
 
 def html_of(report: Report) -> bytes:
     """The report as one HTML file."""
+    from evaluation.estimate_tables import estimate_tables
     from evaluation.html_report import HtmlReport, render_html
     from evaluation.report_page import conventions_in_words, coverage_by_cutoff, coverage_warnings
 
@@ -55,6 +56,8 @@ def html_of(report: Report) -> bytes:
         for key, held in report.result.get("thresholds", {}).items()
         if held["below"]
     ]
+    # Reports from before there were estimates have none.
+    estimates = report.result.get("estimates")
     held = HtmlReport(
         title=report.name,
         summary=f"{report.collection.name}. {conventions_in_words(report)}",
@@ -67,6 +70,7 @@ def html_of(report: Report) -> bytes:
         ],
         draw=draw,
         measures=report.options["measures"],
+        worth=[] if estimates is None else estimate_tables(report.result["runs"], estimates),
     )
     return render_html(held).encode()
 

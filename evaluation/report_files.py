@@ -44,7 +44,9 @@ def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> 
     put_frame(report.per_query.name, evaluation.per_query_frame(), max(rows, 1))
     put_frame(report.relevant.name, _relevant_frame(evaluation, qrels), 50_000)
     for form, name in TABLES.items():
-        text = _as_json(report) if form == "json" else render(evaluation, form)
+        # CSV has no place for estimates.
+        estimates = None if form == "csv" else report.result["estimates"]
+        text = _as_json(report) if form == "json" else render(evaluation, form, estimates=estimates)
         default_storage.save(f"{folder}/{name}", ContentFile(text.encode()))
 
 
@@ -67,7 +69,7 @@ def delete_parts(report: Report) -> None:
 
 
 def read_table(report: Report, form: str) -> bytes:
-    """The report as text in one of TABLES, as `evaluate --format` prints it."""
+    """The report as text in one of TABLES, as `evaluate --format` prints it, with its estimates."""
     with default_storage.open(beside(report, TABLES[form]), "rb") as file:
         return bytes(file.read())
 

@@ -23,6 +23,7 @@ from evaluation.provenance import command_of
 from evaluation.report_export import html_of, provenance_of
 from labeling.qrels import export_file
 from tests.evaluation.cast import make_report
+from tests.evaluation.test_report_comparisons import audited_pool
 from tests.world import ALPHA, BETA, World, qrels_text, run_text
 
 NAMESPACES = {"http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"}
@@ -99,6 +100,59 @@ def test_the_command_writes_such_a_file(tmp_path: Path, capsys: pytest.CaptureFi
     check_it_is_whole_by_itself(text)
     assert "--seed 7" in text
     assert "alpha" in capsys.readouterr().out
+
+
+POWERED_ONE = {
+    "human": {"value": 0.5, "low": 0.3, "high": 0.7},
+    "powered": {"value": 0.52, "low": 0.37, "high": 0.67},
+    "weight": 0.6,
+    "narrower": 0.25,
+    "why": "",
+}
+DOUBTED = {**POWERED_ONE, "powered": POWERED_ONE["human"], "weight": 0.0, "narrower": 0.0, "why": "it <errs>"}
+
+
+def test_files_hold_the_estimates_by_people_and_with_a_model(world: World, client: Client) -> None:
+    audited_pool(world)
+    report = make_report(world)
+    estimates = report.result["estimates"]
+    assert estimates["status"] == "estimated"
+    plain = html_of(report).decode()
+    check_it_is_whole_by_itself(plain)
+    micro = estimates["runs"]["alpha"]["recall@3"]["micro"]
+    assert f"{micro['value']:.3f} [{micro['low']:.3f}, {micro['high']:.3f}]" in plain
+    assert estimates["sentence"] in plain
+    assert "Prediction-powered" not in plain
+    client.force_login(world.vera)
+    for form in ("markdown", "latex"):
+        text = b"".join(client.get(reverse("report_download", args=[report.pk, form]))).decode()
+        assert "Estimated from the audit" in text, form
+
+    counts = {"human": {"value": 9, "low": 7, "high": 14}, "powered": {"value": 9, "low": 8, "high": 12}}
+    at_3 = {
+        "recall@3": {"micro": POWERED_ONE, "macro": DOUBTED},
+        "precision@3": {"micro": DOUBTED, "macro": DOUBTED},
+    }
+    estimates["prediction_powered"] = {
+        "prelabeler": {"id": 1, "name": "<small> model", "model": "small"},
+        "predicted": 0.98,
+        "relevant": {**counts, "weight": 0.5, "narrower": 0.4, "why": ""},
+        "runs": {"alpha": at_3},
+    }
+    text = html_of(report).decode()
+    check_it_is_whole_by_itself(text)
+    assert "from &lt;small&gt; model, which has scores for 98% of the uncertain pairs" in text
+    assert "by people 9 [7, 14]; with the model 9 [8, 12]." in text
+    row = [
+        "3",
+        "0.500 [0.300, 0.700]",
+        "0.520 [0.370, 0.670], 25% narrower",
+        "0.500 [0.300, 0.700]",
+        "the same",
+    ]
+    cells = "".join(f'<td class="number">{cell}</td>' for cell in row)
+    assert f'<th scope="row">alpha</th>{cells}' in text
+    assert "Where both are the same: it &lt;errs&gt;." in text
 
 
 @pytest.mark.parametrize(

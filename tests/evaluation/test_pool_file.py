@@ -102,6 +102,14 @@ def test_a_pool_without_an_audit_proposes_one(folder: Path, capsys: pytest.Captu
     assert "An audit share of 10% would spend" in printed(folder, capsys)
 
 
+def test_the_html_file_holds_the_estimates(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = printed(folder, capsys, "--html", str(folder / "report.html")).splitlines()
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Estimated from the audit" in told
+    assert "Estimated from the audit</h2><div" in text
+    assert next(line for line in told if "relevant documents in the pool" in line) in text
+
+
 def test_files_say_what_the_report_of_the_stored_pool_says(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -195,7 +195,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
     make_release(world)
     before = files_below(Path(settings.MEDIA_ROOT))
 
-    def refuse(*arguments: object) -> None:
+    def refuse(*arguments: object, **named: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr("evaluation.rendering.render", refuse)
