@@ -28,6 +28,9 @@ GRACE_SECONDS = 20.0
 LAST_GRACE_SECONDS = 5.0
 # A worker that ends more often than this within a minute will not get better by being started again.
 RESTARTS_PER_MINUTE = 5
+# Somebody waits for each request and nobody for the worker, which takes what is left of a busy machine.
+WORKER_NICENESS = 10
+LEAST_PRIORITY = 19
 
 # What means every address of the machine, and where that is reached from here.
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  recognised, never the default
@@ -187,11 +190,18 @@ def _start_worker() -> Child:
     end_abandoned_jobs()
     pause_abandoned_passes()
     connections.close_all()
-    return _start(WORKER_COMMAND)
+    worker = _start(WORKER_COMMAND)
+    with contextlib.suppress(ProcessLookupError):  # it has ended already
+        ours = os.getpriority(os.PRIO_PROCESS, 0)
+        os.setpriority(os.PRIO_PROCESS, worker.pid, min(ours + WORKER_NICENESS, LEAST_PRIORITY))
+    return worker
 
 
 def _start(command: list[str]) -> Child:
-    """Start `python -m command` in a session of its own, so that Ctrl+C reaches only this process."""
+    """Start `python -m command` in a process group of its own, so that Ctrl+C reaches only this process.
+
+    The session is the same: Linux may share processors out by sessions, and priorities count within one.
+    """
     paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
     environment = (
         ONE_BLAS_THREAD
@@ -201,4 +211,4 @@ def _start(command: list[str]) -> Child:
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         }
     )
-    return subprocess.Popen([sys.executable, "-m", *command], env=environment, start_new_session=True)  # noqa: S603
+    return subprocess.Popen([sys.executable, "-m", *command], env=environment, process_group=0)  # noqa: S603

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -87,6 +88,8 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert imported_in_background(base, account[1], account[2])["created"] == 3
         children = children_of(server.pid)
         assert len(children) == 3  # gunicorn, its one process, the background worker
+        niceness = [os.getpriority(os.PRIO_PROCESS, child) for child in (server.pid, *children)]
+        assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, serving.WORKER_NICENESS]
         refused = manage(tmp_path, "serve", "--port", str(port))
         assert (refused.returncode, refused.stdout) == (2, "")
         assert f"Port {port} on 127.0.0.1 is taken by another program." in refused.stderr
