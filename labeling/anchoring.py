@@ -1,7 +1,9 @@
 """Whether seeing a pre-label changes what people say: pairs seen with it against a control arm left blind.
 
 The control arm is drawn at random, so the two arms differ by chance and by what was seen, and by nothing
-else. Pure: arrays in, figures out; shares with Wilson's interval, differences with Newcombe's, 95 %.
+else. What is drawn are pairs, and several people may judge one: verdicts on the same pair count together. The
+intervals speak of the people who judged; both arms have the same ones, and nothing is said of others. Pure:
+arrays in, figures out; shares with Wilson's interval, differences with Newcombe's, 95 %.
 """
 
 from __future__ import annotations
@@ -45,27 +47,32 @@ def anchoring(
     seen_verdict: ArrayLike,
     blind_relevant: ArrayLike,
     blind_verdict: ArrayLike,
+    *,
+    seen_pair: ArrayLike | None = None,
+    blind_pair: ArrayLike | None = None,
 ) -> Anchoring:
     """From people's verdicts and the model's, of the pairs where the pre-label was seen before and of those
-    where it was not.
+    where it was not. seen_pair, blind_pair: the number of each judgment's pair; absent, each has its own.
 
     >>> said = np.ones(100, dtype=bool)
     >>> found = anchoring(np.arange(100) < 72, said, np.arange(100) < 56, said)
     >>> print(found.verdict)
     Seen before, people agree with the model on 72 % of the pairs, blind on 56 %: 16 points more (3 to 29).
     """
-    seen, blind = _arm(seen_relevant, seen_verdict), _arm(blind_relevant, blind_verdict)
+    seen = _arm(seen_relevant, seen_verdict, seen_pair)
+    blind = _arm(blind_relevant, blind_verdict, blind_pair)
     agreeing = difference_of(seen.agreeing, blind.agreeing)
     relevant = difference_of(seen.relevant, blind.relevant)
     verdict, why = _verdict(seen, blind, agreeing)
     return Anchoring(seen, blind, relevant, agreeing, verdict, why)
 
 
-def _arm(relevant: ArrayLike, verdict: ArrayLike) -> Arm:
+def _arm(relevant: ArrayLike, verdict: ArrayLike, pair: ArrayLike | None) -> Arm:
     people, model = np.asarray(relevant, dtype=np.bool_), np.asarray(verdict, dtype=np.bool_)
     if people.shape != model.shape:
         raise ValueError("Every judgment needs the model's verdict on its pair.")
-    return Arm(len(people), share_of(people), share_of(people == model))
+    groups = None if pair is None else np.asarray(pair, dtype=np.int64)
+    return Arm(len(people), share_of(people, groups=groups), share_of(people == model, groups=groups))
 
 
 def _verdict(seen: Arm, blind: Arm, agreeing: Difference) -> tuple[str | None, str]:

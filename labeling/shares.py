@@ -3,6 +3,7 @@
 Labels may weigh unequally, where a design drew them with unequal probabilities (weight 1/π). An interval then
 takes the number of equal labels that would have the share's linearised variance, p (1 - p) / variance, never
 more than there are (Korn and Graubard, 1998); with equal weights that is the number of labels itself.
+Labels of one group, such as those of several people on one pair, hang together: their sums make the variance.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from labeling.gold import wilson
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]
+Integers = NDArray[np.int64]
 
 WILSON = "Wilson"
 CLOPPER_PEARSON = "Clopper–Pearson"
@@ -59,9 +61,12 @@ class Difference:
         return self.low is not None and self.high is not None and not self.low <= 0 <= self.high
 
 
-def share_of(hits: Booleans, weights: Floats | None = None, *, exact: bool = False) -> Share:
+def share_of(
+    hits: Booleans, weights: Floats | None = None, *, exact: bool = False, groups: Integers | None = None
+) -> Share:
     """The share of labels that are hits, (n,). Wilson's interval (1927), or the exact one of Clopper and
-    Pearson (1934), which is wider and never covers less than it says: for a share that is a risk.
+    Pearson (1934), which is wider and never covers less than it says: for a share that is a risk. groups:
+    whole numbers from 0, (n,), the same for labels that hang together; absent, each is alone.
 
     >>> found = share_of(np.arange(10) < 9)
     >>> round(found.low, 2), round(found.high, 2)
@@ -72,7 +77,7 @@ def share_of(hits: Booleans, weights: Floats | None = None, *, exact: bool = Fal
         return Share(None, None, None, 0, 0, method)
     weights = np.ones(labels) if weights is None else weights
     value = float(np.average(hits, weights=weights))
-    size = _equal_labels(hits, weights, value)
+    size = _equal_labels(hits, weights, value, np.arange(labels) if groups is None else groups)
     low, high = clopper_pearson(value * size, size) if exact else wilson(value * size, size)
     return Share(value, min(low, value), max(high, value), int(hits.sum()), labels, method)
 
@@ -111,10 +116,11 @@ def difference_of(first: Share, second: Share) -> Difference:
     return Difference(value, value - down, value + up)
 
 
-def _equal_labels(hits: Booleans, weights: Floats, value: float) -> float:
-    """How many equally weighted labels would say as much."""
+def _equal_labels(hits: Booleans, weights: Floats, value: float, groups: Integers) -> float:
+    """How many equally weighted labels of their own would say as much."""
     total = weights.sum()
     if 0 < value < 1:
-        variance = float((weights**2 * (hits - value) ** 2).sum() / total**2)
-        return min(value * (1 - value) / variance, float(len(hits)))
-    return min(float(total**2 / (weights**2).sum()), float(len(hits)))
+        parts = np.bincount(groups, weights=weights * (hits - value))
+        variance = float((parts**2).sum() / total**2)
+        return min(value * (1 - value) / variance, float(len(hits))) if variance else float(len(hits))
+    return min(float(total**2 / (np.bincount(groups, weights=weights) ** 2).sum()), float(len(hits)))

@@ -237,6 +237,26 @@ def test_agreement_with_the_model_is_compared_seen_against_blind() -> None:
     assert "that can be chance (-11 to +22 points)." in (same.verdict or "")
 
 
+def test_several_verdicts_on_one_pair_count_for_fewer() -> None:
+    """Three people who always say the same of a pair are one; where they differ by chance they are three."""
+    once = np.arange(40) < 25
+    alike = share_of(np.repeat(once, 3), groups=np.repeat(np.arange(40), 3))
+    assert (alike.low, alike.high) == pytest.approx((share_of(once).low, share_of(once).high))
+    # Each pair has one yes and two noes; three verdicts are never more than three.
+    differing = share_of(np.tile([True, False, False], 40), groups=np.repeat(np.arange(40), 3))
+    assert differing == share_of(np.tile([True, False, False], 40))
+    assert share_of(np.ones(30, dtype=bool), groups=np.repeat(np.arange(10), 3)).low == pytest.approx(
+        share_of(np.ones(10, dtype=bool)).low
+    )
+    model, people = np.ones(120, dtype=bool), np.repeat(once, 3)
+    apart = anchoring(people, model, ~people, model)
+    pairs = np.repeat(np.arange(40), 3)
+    together = anchoring(people, model, ~people, model, seen_pair=pairs, blind_pair=pairs)
+    assert apart.agreeing.is_decided
+    assert apart.agreeing.value == together.agreeing.value
+    assert (together.agreeing.low or 0) < (apart.agreeing.low or 0)
+
+
 def test_a_small_control_arm_says_nothing_yet() -> None:
     found = anchoring([True] * 100, [True] * 100, [True] * 29, [False] * 29)
     assert (found.verdict, found.agreeing.value) == (None, 1.0)

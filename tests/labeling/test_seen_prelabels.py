@@ -289,8 +289,9 @@ def test_what_was_seen_is_compared_with_the_control_arm(
     monkeypatch.setattr(anchoring, "FEWEST_IN_ARM", 2)
     queue = make_queue(world)
     items = list(queue.items.order_by("pk"))
-    judge(queue, world.ben, items[0].pk, "not_relevant")  # before anything was shown: blind, but not by lot
-    show_prelabels(queue, "assist", prelabeler, control=items[1:3])
+    # Of the control arm, but from before anything was shown: there is nothing of that time to compare with.
+    judge(queue, world.ben, items[0].pk, "not_relevant")
+    show_prelabels(queue, "assist", prelabeler, control=items[:3])
     offers_of(queue, world.ben, claim(queue, world.ben, 9).leases)
     for item, verdict in zip(
         items[1:], ("not_relevant", "relevant", "relevant", "relevant", "not_relevant"), strict=True
