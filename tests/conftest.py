@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from asyncio import events
 from collections.abc import Generator
 from pathlib import Path
@@ -11,7 +14,13 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
 
+from tests.database import copy_migrated_database
 from tests.world import World, make_world
+
+# What was compiled is kept, also where the environment says otherwise: each worker would compile all tests
+# for ten seconds, and each command that a test starts would compile the site.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # A busy machine is no reason to fail: no example of a property test is held against the clock.
 hypothesis_settings.register_profile("patient", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -50,14 +59,30 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 
 
 @pytest.fixture(scope="session")
-def django_db_modify_db_settings(
-    django_db_modify_db_settings: None, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite database with every migration applied and nothing in it, to be copied."""
+    copied = tmp_path_factory.mktemp("migrated") / "migrated.sqlite3"
+    copy_migrated_database(pytestconfig.cache.mkdir("migrated"), copied)
+    return copied
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None, request: pytest.FixtureRequest) -> None:
     """Keep SQLite's test database in a file: threads and the live server need connections of their own."""
     from django.db import connection
 
     if connection.vendor == "sqlite":
-        connection.settings_dict["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
+        path = request.getfixturevalue("migrated_database").with_name("test.sqlite3")
+        shutil.copy(path.with_name("migrated.sqlite3"), path)
+        connection.settings_dict["TEST"]["NAME"] = str(path)
+
+
+@pytest.fixture(scope="session")
+def django_db_keepdb(django_db_keepdb: bool) -> bool:
+    """The copy on SQLite is used as it is; `migrate` runs on it as well, and finds nothing to do."""
+    from django.db import connection
+
+    return django_db_keepdb or connection.vendor == "sqlite"
 
 
 @pytest.fixture

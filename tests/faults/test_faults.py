@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -18,9 +19,10 @@ from tests.faults.site import Answer, Site, new_key, running, wait_until
 
 
 @pytest.fixture(scope="module")
-def prepared(tmp_path_factory: pytest.TempPathFactory) -> Site:
+def prepared(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Site:
     """A site on SQLite that does not run; others begin as copies of it."""
     site = Site(tmp_path_factory.mktemp("prepared"))
+    shutil.copy(migrated_database, site.folder / "soundings.sqlite3")
     site.prepare(documents=10)
     return site
 
