@@ -39,6 +39,8 @@ def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytes
     settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
     settings.LLM_API_KEY = ""
     settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
+    # Each client of a test has middleware of its own, which need not look at all static files when it starts.
+    settings.WHITENOISE_AUTOREFRESH = True
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
