@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
@@ -87,12 +88,19 @@ class World:
 def make_world(folder: Path) -> World:
     """The cast and the collection with its queries and documents, in the database."""
     collection = Collection.objects.create(slug="harbour", name="Harbour", guidelines="Relevant *helps*.")
-    people = {name: make_user(name) for name in ("ada", "ben", "cleo", "vera", "dan")}
+    password = make_password(PASSWORD)
+    people = {name: User(username=name, password=password) for name in ("ada", "ben", "cleo", "vera", "dan")}
+    User.objects.bulk_create(people.values())
     roles = {"ada": Role.ADMIN, "ben": Role.ANNOTATOR, "cleo": Role.ANNOTATOR, "vera": Role.VIEWER}
-    for name, role in roles.items():
-        Membership.objects.create(collection=collection, user=people[name], role=role)
-    for external_id, text in QUERIES.items():
-        Query.objects.create(collection=collection, external_id=external_id, text=text)
-    for external_id, (title, text) in DOCUMENTS.items():
-        Document.objects.create(collection=collection, external_id=external_id, title=title, text=text)
+    Membership.objects.bulk_create(
+        Membership(collection=collection, user=people[name], role=role) for name, role in roles.items()
+    )
+    Query.objects.bulk_create(
+        Query(collection=collection, external_id=external_id, text=text)
+        for external_id, text in QUERIES.items()
+    )
+    Document.objects.bulk_create(
+        Document(collection=collection, external_id=external_id, title=title, text=text)
+        for external_id, (title, text) in DOCUMENTS.items()
+    )
     return World(collection=collection, folder=folder, **people)
