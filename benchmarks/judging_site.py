@@ -103,7 +103,11 @@ class Site:
                 cursor.execute("SELECT pid FROM pg_stat_activity WHERE datname = current_database()")
                 backends = [pid for (pid,) in cursor.fetchall()]
         web = [self.server.pid, *children_of(self.server.pid)]
-        return sum(map(_used, web)), sum(map(_used, backends)), time.process_time()
+        return (
+            sum(map(processor_seconds_of, web)),
+            sum(map(processor_seconds_of, backends)),
+            time.process_time(),
+        )
 
     def _answers(self) -> bool:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=5)
@@ -122,7 +126,8 @@ def _free_port() -> int:
         return int(probe.getsockname()[1])
 
 
-def _used(pid: int) -> float:
+def processor_seconds_of(pid: int) -> float:
+    """What a process has used so far (Linux); 0 for one that is gone."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
     except OSError:
