@@ -12,6 +12,7 @@ from django.utils import timezone
 from labeling.model_answers import Reading
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
 from labeling.prelabel_options import DEFAULT_THRESHOLD
+from pooling.storing import plain_rows, upsert_rows
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 BATCH = 200
 PAIR = ("prelabeler", "query", "document")
-CHANGED = (
-    *("verdict", "score", "score_source", "grade", "reasoning", "text_hash", "document_version"),
+FIELDS = (
+    *(*PAIR, "verdict", "score", "score_source", "grade", "reasoning", "text_hash", "document_version"),
     *("answer_key", "input_tokens", "output_tokens", "cost", "job", "created_at"),
 )
 CHANGED_BY_FAILURE = ("reason", "detail", "attempts", "cost", "document_version", "job", "failed_at")
@@ -41,13 +42,16 @@ def store_outcomes(
     counts = _counts(job, outcomes)
     if offset is not None:
         counts["journal_offset"] = offset
+    prelabels = _prelabels(job, answered, now)
+    rows = plain_rows(FIELDS, prelabels)
     with transaction.atomic():
         # Two passes of one prelabeler never run at a time, so no pair is locked by another.
-        rows = PrelabelJob.objects.filter(pk=job.pk)
-        rows.update(seen_at=now, **counts, **facts)
-        _store_answers(job, answered, now)
+        this = PrelabelJob.objects.filter(pk=job.pk)
+        this.update(seen_at=now, **counts, **facts)
+        upsert_rows(Prelabel, FIELDS, rows, unique=PAIR)
+        _end_failures(job, prelabels)
         _store_failures(job, failed, now)
-        asked = rows.values_list("asked", flat=True).get()
+        asked = this.values_list("asked", flat=True).get()
     for name, value in {**counts, **facts}.items():
         setattr(job, name, value)
     return asked
@@ -61,7 +65,7 @@ def store_scores(
     The verdict is whether the score is at least a half.
     """
     now = timezone.now()
-    rows = [
+    prelabels = [
         Prelabel(
             prelabeler=prelabeler,
             query_id=query,
@@ -74,8 +78,9 @@ def store_scores(
         )
         for (query, document), score in sorted(scores.items())
     ]
+    rows = plain_rows(FIELDS, prelabels)
     with transaction.atomic():
-        _upsert(rows)
+        upsert_rows(Prelabel, FIELDS, rows, unique=PAIR)
 
 
 def _counts(job: PrelabelJob, outcomes: Sequence[Outcome]) -> dict[str, Any]:
@@ -96,9 +101,9 @@ def _counts(job: PrelabelJob, outcomes: Sequence[Outcome]) -> dict[str, Any]:
     }
 
 
-def _store_answers(job: PrelabelJob, outcomes: Sequence[Outcome], now: datetime) -> None:
+def _prelabels(job: PrelabelJob, outcomes: Sequence[Outcome], now: datetime) -> list[Prelabel]:
     threshold = job.prelabeler.options.get("threshold", DEFAULT_THRESHOLD)
-    rows = [
+    prelabels = [
         Prelabel(
             prelabeler_id=job.prelabeler_id,
             query_id=pair.query,
@@ -121,19 +126,15 @@ def _store_answers(job: PrelabelJob, outcomes: Sequence[Outcome], now: datetime)
         if outcome.reading
         for place, pair in enumerate(outcome.pairs)
     ]
-    _upsert(rows)
-    if rows:
-        documents = {row.document_id for row in rows}
-        answered = {(row.query_id, row.document_id) for row in rows}
-        over = [failure.pk for failure in _failures(job, documents) if _pair(failure) in answered]
+    return sorted(prelabels, key=_pair)
+
+
+def _end_failures(job: PrelabelJob, prelabels: Sequence[Prelabel]) -> None:
+    answered = set(map(_pair, prelabels))
+    failures = _failures(job, {document for _, document in answered}) if answered else []
+    over = [failure.pk for failure in failures if _pair(failure) in answered]
+    if over:
         PrelabelFailure.objects.filter(pk__in=over).delete()
-
-
-def _upsert(rows: list[Prelabel]) -> None:
-    rows.sort(key=lambda row: (row.query_id, row.document_id))
-    Prelabel.objects.bulk_create(
-        rows, batch_size=BATCH, update_conflicts=True, unique_fields=PAIR, update_fields=CHANGED
-    )
 
 
 def _store_failures(job: PrelabelJob, outcomes: Sequence[Outcome], now: datetime) -> None:
@@ -167,7 +168,7 @@ def _failures(job: PrelabelJob, documents: set[int]) -> list[PrelabelFailure]:
     return list(PrelabelFailure.objects.filter(prelabeler=job.prelabeler_id, document__in=documents))
 
 
-def _pair(row: PrelabelFailure) -> tuple[int, int]:
+def _pair(row: Prelabel | PrelabelFailure) -> tuple[int, int]:
     return row.query_id, row.document_id
 
 
