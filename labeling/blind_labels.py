@@ -20,7 +20,9 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class BlindLabel:
-    """relevant: what people say of a pair; drawn: whether only a verification sample asked them."""
+    """relevant: what people say of a pair; drawn: whether only a sample by the model's scores or verdicts
+    asked them.
+    """
 
     relevant: bool
     drawn: bool
@@ -60,7 +62,7 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
     last = {row[:3]: row[3:] for row in events.order_by("pk").values_list(*fields).iterator()}
     votes: dict[Pair, list[tuple[str, bool, bool]]] = defaultdict(list)
     for (query, document, _), (verdict, settles, strategy) in last.items():
-        votes[query, document].append((verdict, settles, strategy == Pool.VERIFICATION))
+        votes[query, document].append((verdict, settles, strategy in Pool.SAMPLES))
     labels = {}
     for pair, said in votes.items():
         heard = [verdict for verdict, settles, _ in said if settles][-1:] or [row[0] for row in said]
@@ -73,8 +75,9 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
 def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int, Evidence]:
     """For each prelabeler of a collection (or one), its pre-labels of pairs with a blind label.
 
-    Pre-labels of texts that have changed since are left out. Where a verification sample was judged, the
-    model's negatives and positives were not judged at equal shares; then each weighs by how many there are.
+    Pre-labels of texts that have changed since are left out. Where a sample by its verdicts or
+    scores was judged, its negatives and positives were not judged at equal shares; then each weighs by how
+    many there are.
     """
     import numpy as np
 

@@ -54,8 +54,9 @@ def fingerprint(title: str, text: str) -> bytes:
     return blake2b(written, digest_size=8).digest() if written else b""
 
 
-def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> list[int]:
-    """The key of each pair, parallel to `pairs`; another `opinion` gives another order of everything.
+def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1, after: int = 0) -> list[int]:
+    """The key of each pair, parallel to `pairs`, behind the stretch `after`; another `opinion` gives another
+    order of everything.
 
     The order hangs on ids, seed and what `Candidate` holds, not on the order of `pairs`.
     """
@@ -67,9 +68,23 @@ def order_keys(pairs: Sequence[Candidate], seed: int, *, opinion: int = 1) -> li
     stretches = [_stretches(pairs, by_query[query], secret) for query in queries]
     keys = [0] * len(pairs)
     in_rounds = (stretch for round in zip_longest(*stretches) for stretch in round if stretch)
-    for number, stretch in enumerate(in_rounds, start=1):
+    for number, stretch in enumerate(in_rounds, start=after + 1):
         for place, index in enumerate(stretch):
             keys[index] = number * STRETCH_KEYS + place
+    return keys
+
+
+def order_keys_in_parts(
+    pairs: Sequence[Candidate], parts: Sequence[int], seed: int, *, opinion: int = 1
+) -> list[int]:
+    """As `order_keys`, with everything of a lower part (parallel to `pairs`) before anything of a higher."""
+    keys, last = [0] * len(pairs), 0
+    for part in sorted(set(parts)):
+        inside = [index for index, one in enumerate(parts) if one == part]
+        theirs = order_keys([pairs[index] for index in inside], seed, opinion=opinion, after=last)
+        for index, key in zip(inside, theirs, strict=True):
+            keys[index] = key
+        last = max(map(stretch_of, theirs))
     return keys
 
 

@@ -7,12 +7,15 @@ import io
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.utils.text import slugify
 
 from labeling.models import Prelabel, Prelabeler, Queue, Verdict
 from pooling.problems import InputError
+
+if TYPE_CHECKING:
+    from labeling.models.prelabels import PrelabelQuerySet
 
 FORMATS = {
     "csv": ".prelabels.csv",
@@ -64,13 +67,20 @@ def export_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:
 
 def prelabeler_named(queue: Queue, model: str, prompt: str | None = None) -> Prelabeler:
     """The newest prelabeler of that model, and prompt, that has pre-labels in the queue."""
-    rows = Prelabel.objects.in_queue(queue).filter(prelabeler__model=model)
+    return newest_named(Prelabel.objects.in_queue(queue), model, prompt, queue.name)
+
+
+def newest_named(prelabels: PrelabelQuerySet, model: str, prompt: str | None, where: str) -> Prelabeler:
+    """The newest prelabeler of that model, and prompt, among those of some pre-labels; `InputError` when
+    there is none in what is called `where`.
+    """
+    rows = prelabels.filter(prelabeler__model=model)
     if prompt is not None:
         rows = rows.filter(prelabeler__prompt=prompt)
     newest = Prelabeler.objects.filter(pk__in=rows.values("prelabeler")).first()
     if newest is None:
         asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
-        raise InputError(f"There are no pre-labels by {asked} in “{queue.name}”.", missing=True)
+        raise InputError(f"There are no pre-labels by {asked} in “{where}”.", missing=True)
     return newest
 
 

@@ -35,7 +35,7 @@ def quality_table(found: dict[str, Any]) -> str:
     first = ("annotator", "verdicts", "relevant", "leniency", "balanced", "gold", "rule")
     head = (*first, "again", "streak", "median s")
     rows = [_annotator_cells(row) for row in found["annotators"]]
-    lines += ["", *_columns([head, *rows])]
+    lines += ["", *columns([head, *rows])]
     bad = [row for row in found["hard_queries"] if row["is_bad"]]
     lines += [
         f"Look at query {row['query_id']}: {row['cannot_judge']} of {row['verdicts']} verdicts are “can't "
@@ -62,7 +62,7 @@ def _annotator_cells(row: dict[str, Any]) -> tuple[str, ...]:
     )
 
 
-def _columns(rows: Sequence[Sequence[str]]) -> list[str]:
+def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Cells under each other, the first column to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     return [
@@ -112,7 +112,7 @@ def status_table(progress: dict[str, Any]) -> str:
         (row["run"], f"@{row['k']}", _number(row["now"]), _number(row["when_done"]))
         for row in progress["judged_at"]
     ]
-    return "\n".join([*lines, *(["", *_columns([head, *rows])] if rows else [])])
+    return "\n".join([*lines, *(["", *columns([head, *rows])] if rows else [])])
 
 
 def _cost_line(cost: dict[str, Any]) -> str:

@@ -52,8 +52,9 @@ from labeling.models import (
     Quarantine,
     Queue,
 )
-from labeling.ordering import Candidate, fingerprint, order_keys
+from labeling.ordering import Candidate, fingerprint, order_keys_in_parts
 from labeling.query_state import HELD_BACK
+from labeling.score_strata import parts_of_draw
 from labeling.slots import recount, settle
 from labeling.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.verdicts import Outcome, Submission, record_judgment, skip, undo
@@ -233,12 +234,12 @@ def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[Pair]:
     """The pairs of a pool without an imported label: those chosen for judging, or the whole pool.
 
     Of a later version of a pool, or of pairs that were picked, only what is new or was left lying: what
-    another queue has settled, or has not closed over, is judged there. Only a verification sample has all
-    its pairs: what was judged counts at once, and what waits elsewhere is settled by one verdict for both.
+    another queue has settled, or has not closed over, is judged there. Only a sample has all its pairs: what
+    was judged counts at once, and what waits elsewhere is settled by one verdict for both.
     """
     labels = ImportedLabel.objects.filter(collection=pool.collection, relevance__gte=0)
     labelled = set(labels.values_list("query_id", "document_id").iterator())
-    is_sample = pool.strategy == Pool.VERIFICATION
+    is_sample = pool.strategy in Pool.SAMPLES
     if (pool.extends_id is not None or pool.is_picked) and not (whole or is_sample):
         items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
         waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
@@ -253,11 +254,19 @@ def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | 
     """The order key of each pair, and its key for second opinions; an adaptive queue gives them later."""
     if queue.is_adaptive:
         return [HELD_BACK] * len(pairs), [HELD_BACK if queue.bounds[1] > 1 else None] * len(pairs)
-    candidates = candidates_of(queue.pool, pairs)
-    first = order_keys(candidates, queue.seed)
+    first = presentation_keys(queue, pairs)
     if queue.judgments_per_item == 1:
         return first, [None] * len(pairs)
-    return first, order_keys(candidates, queue.seed, opinion=2)
+    return first, presentation_keys(queue, pairs, opinion=2)
+
+
+def presentation_keys(queue: Queue, pairs: list[Pair], *, opinion: int = 1) -> list[int]:
+    """The order key of each pair in a queue with a fixed order. An audit by scores goes part by part, each a
+    random sample of every stratum, so that there is an estimate before all of it is judged.
+    """
+    part_of = parts_of_draw(queue.pool.provenance)
+    parts = [part_of.get((pair.query_id, pair.document_id), 0) for pair in pairs]
+    return order_keys_in_parts(candidates_of(queue.pool, pairs), parts, queue.seed, opinion=opinion)
 
 
 def _item_rows(

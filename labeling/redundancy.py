@@ -17,8 +17,7 @@ from django.utils import timezone
 
 from labeling.adaptive import order_anew
 from labeling.models import Item, Queue
-from labeling.ordering import order_keys
-from labeling.queues import Pair, candidates_of, checked_judgments, redundancy_of
+from labeling.queues import Pair, checked_judgments, presentation_keys, redundancy_of
 from labeling.slots import recount
 from pooling.jobs import Report, job_kind, start_job
 from pooling.models import Job
@@ -130,8 +129,7 @@ def _draw_second_order(queue: Queue) -> None:
         keys.append(key)
         query, document, query_id, document_id = pair
         pairs.append(Pair(query, document, query_id, document_id, position.get((query, document), 0)))
-    second = dict(zip(keys, order_keys(candidates_of(queue.pool, pairs), queue.seed, opinion=2), strict=True))
-    _store_second(second)
+    _store_second(dict(zip(keys, presentation_keys(queue, pairs, opinion=2), strict=True)))
 
 
 def _store_second(second: dict[int, int]) -> None:

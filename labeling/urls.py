@@ -17,6 +17,8 @@ from labeling import (
     quality_api,
     quality_views,
     queue_views,
+    score_audit_api,
+    score_audit_views,
     search_api,
     search_views,
     selection_api,
@@ -57,6 +59,7 @@ urlpatterns: list[URLPattern] = [
     path("prelabel-passes/<int:pass_id>/", prelabel_views.prelabel_pass, name="prelabel_pass"),
     # collections/<slug>/prelabels/ and prelabelers/<id>/
     path("collections/<slug:slug>/prelabels/", prelabeler_views.prelabelers, name="prelabelers"),
+    path("collections/<slug:slug>/audits/", score_audit_views.score_audits, name="score_audits"),
     path("prelabelers/<int:prelabeler_id>/", prelabeler_views.prelabeler, name="prelabeler"),
     path("prelabelers/<int:prelabeler_id>/sample/", prelabeler_views.sample, name="prelabeler_sample"),
     path(
@@ -135,6 +138,11 @@ api_urlpatterns: list[URLPattern] = [
         "prelabelers/<int:prelabeler_id>/samples/",
         prelabeler_api.Samples.as_view(),
         name="api_prelabeler_samples",
+    ),
+    path(
+        "prelabelers/<int:prelabeler_id>/audits/",
+        score_audit_api.ScoreAudits.as_view(),
+        name="api_score_audits",
     ),
     path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),

@@ -9,7 +9,6 @@ once. Which stratum a pair belongs to is what the model said before the draw.
 from __future__ import annotations
 
 import math
-import secrets
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
@@ -17,10 +16,9 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Exists, F, OuterRef, Subquery
 
 from labeling.blind_labels import blind_labels
+from labeling.drawn_queues import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
-from labeling.queues import open_queue
 from pooling.models import Pool, PoolEntry
-from pooling.picking import numbered_name, pick_pool
 from pooling.problems import InputError
 
 if TYPE_CHECKING:
@@ -28,10 +26,7 @@ if TYPE_CHECKING:
 
     from labeling.verification import Plan
 
-# A name that tells annotators nothing.
-NAME = "Sample"
 CONFIDENCE = 0.95
-LARGEST_SAMPLE = 5_000
 METHODS = ("zero_failures", "half_width")
 STRATA = ("negatives", "positives")
 
@@ -82,26 +77,24 @@ def open_sample(
             f"The samples would be {count:,} pairs; they are 1 to {LARGEST_SAMPLE:,}. Choose another bound."
         )
         raise InputError(problem)
-    seed = secrets.randbelow(2**31) if seed is None else seed
+    seed = seed_or_drawn(seed)
     design = verification_design(
         frame.select(PAIR), said, plans["negatives"], plans["positives"], seed=seed
     ).sort("place", *PAIR)
-    name = numbered_name(prelabeler.collection, NAME)
     facts = {
         "prelabeler": prelabeler.pk,
         "model": str(prelabeler),
         "draw_seed": seed,
         **{stratum: asdict(plan) for stratum, plan in plans.items()},
     }
-    pairs = design.select(*PAIR, rank=pl.lit(1))
-    pool = pick_pool(
-        prelabeler.collection, pairs, strategy=Pool.VERIFICATION, provenance=facts, name=name, user=by
+    return open_drawn(
+        prelabeler.collection,
+        design.select(*PAIR, rank=pl.lit(1)),
+        strategy=Pool.VERIFICATION,
+        provenance=facts,
+        judgments_per_item=judgments_per_item,
+        by=by,
     )
-    try:
-        return open_queue(pool, name=name, judgments_per_item=judgments_per_item, user=by)
-    except InputError:
-        pool.delete()
-        raise
 
 
 def samples_of(prelabeler: Prelabeler) -> list[dict[str, Any]]:

@@ -207,7 +207,10 @@ class Pool(models.Model):
     DECIDING = "deciding"
     SEARCH = "search"
     VERIFICATION = "verification"
-    PICKED = (DECIDING, SEARCH, VERIFICATION)
+    # An audit by scores: its pairs are those of another pool that had no label, its audit was drawn of these.
+    STRATA = "strata"
+    SAMPLES = (VERIFICATION, STRATA)
+    PICKED = (DECIDING, SEARCH, *SAMPLES)
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)

@@ -24,14 +24,17 @@ def pick_pool(
 ) -> Pool:
     """Store a pool of these pairs (query_id, document_id, rank), all of them to be judged, in this order.
 
-    strategy: one of `Pool.PICKED`. No run is named as finder, and no estimate ever rests on such a pool.
-    `InputError` for a name that exists.
+    Where only some were drawn, the columns in_audit and inclusion_probability (null: not to be judged) say
+    which. strategy: one of `Pool.PICKED`. No run is named as finder, and none of the estimates by query rests
+    on such a pool. `InputError` for a name that exists.
     """
     import polars as pl
 
     from pooling.diagnosis import sizes_of
 
     empty = pl.lit([], dtype=pl.List(pl.Int64))
+    if "in_audit" not in pairs.columns:
+        pairs = pairs.with_columns(in_audit=pl.lit(False), inclusion_probability=pl.lit(1.0))
     pooled = pairs.select(
         "query_id",
         "document_id",
@@ -39,8 +42,8 @@ def pick_pool(
         run_count=0,
         best_rank=pl.col("rank"),
         rrf=1.0 / (60 + pl.col("rank")),
-        in_audit=pl.lit(False),
-        inclusion_probability=pl.lit(1.0),
+        in_audit="in_audit",
+        inclusion_probability="inclusion_probability",
         version=1,
         runs=empty,
         ranks=empty,
@@ -54,7 +57,8 @@ def pick_pool(
         built_by=user,
     )
     count_pairs(pool, pooled)
-    pool.diagnostics = {"runs": [], "left_out_queries": {}, "audit": 0, "sizes": sizes_of(pooled)}
+    audit = int(pooled["in_audit"].sum())
+    pool.diagnostics = {"runs": [], "left_out_queries": {}, "audit": audit, "sizes": sizes_of(pooled)}
     return store_pool(pool, [], pooled)
 
 
