@@ -85,13 +85,14 @@ def ratio(drawn: "Drawn", counted: Floats) -> Estimate:
 @dataclass(frozen=True)
 class Drawn:
     """The sample as arrays; `stratum` numbers the pairs that share a query (or the sample's own `stratum`)
-    and a probability.
+    and a probability. `across` says that strata run across queries.
     """
 
     pairs: pl.DataFrame
     relevant: Floats
     probability: Floats
     stratum: NDArray[np.int64]
+    across: bool = False
 
     @classmethod
     def of(cls, sample: pl.DataFrame) -> "Drawn":
@@ -101,7 +102,8 @@ class Drawn:
         probability = sample["inclusion_probability"].to_numpy().astype(np.float64)
         if not bool(((probability > 0) & (probability <= 1)).all()):
             raise ValueError("An inclusion probability lies outside the range above 0 up to 1.")
-        within = ("stratum",) if "stratum" in sample.columns else STRATUM
+        across = "stratum" in sample.columns
+        within = ("stratum",) if across else STRATUM
         keys = [name for name in (*within, "inclusion_probability") if name in sample.columns]
         group = pl.struct(keys).rank("dense").cast(pl.Int64) - 1
         return cls(
@@ -109,6 +111,7 @@ class Drawn:
             sample["relevant"].to_numpy().astype(np.float64),
             probability,
             sample.select(group.alias("stratum"))["stratum"].to_numpy(),
+            across,
         )
 
     def found_by(self, retrieved: pl.DataFrame) -> Floats:
@@ -131,6 +134,20 @@ class Drawn:
         n = np.bincount(self.stratum, minlength=1)[self.stratum]
         factor = np.where(n >= 2, n / np.maximum(n - 1, 1), 1.0)
         return np.asarray(factor * (1 - self.probability) / self.probability**2)
+
+    def variance_of_count(self, marks: Floats) -> float:
+        """Of `total(relevant · marks)`, by strata, for limits of a count.
+
+        A stratum all of whose drawn pairs count has no deviation, yet of the others not all need to: half a
+        pair of it is taken not to count.
+        """
+        counted = self.relevant * marks
+        n = np.bincount(self.stratum, minlength=1)
+        full = n == np.bincount(self.stratum, weights=counted, minlength=1)
+        left = (1 - self.probability) / self.probability**2
+        # N² (1 - n/N) p (1 - p)/n with p = 1 - 1/(2n), written pair by pair.
+        doubted = left * full[self.stratum] * (1 - 0.5 / n[self.stratum]) * 0.5 / n[self.stratum]
+        return self.variance(counted) + float(doubted.sum())
 
     def deviations(self, values: Floats) -> Floats:
         """(n,) from the mean of the stratum where it holds two pairs or more, else from 0."""

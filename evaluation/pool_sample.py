@@ -55,13 +55,13 @@ def read_sample(pool: Pool, release: QrelsRelease, labels: pl.DataFrame, min_rel
 
 def brought_pairs(pool: Pool) -> pl.DataFrame:
     """The pairs that this version of a pool brought and that had no label before: query_id, document_id."""
-    brought = _pairs(pool.entries.filter(version=pool.version).values_list(*_KEYS).iterator())
+    brought = pairs_frame(pool.entries.filter(version=pool.version).values_list(*_KEYS).iterator())
     return brought.join(_known_before(pool), on=PAIR, how="anti")
 
 
 def _searched(collection: Collection) -> pl.DataFrame:
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
-    return _pairs(rows.values_list(*_KEYS).iterator())
+    return pairs_frame(rows.values_list(*_KEYS).iterator())
 
 
 def budgets(pool: Pool) -> list[tuple[int, int]]:
@@ -106,7 +106,7 @@ def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
             for one in (versions if parts is None else [pool])
         ]
     )
-    unanswered = _pairs(release.sidecar.get("cannot_judge", ()))
+    unanswered = pairs_frame(release.sidecar.get("cannot_judge", ()))
     return (
         frame.join(known, on=[*PAIR, "draw"], how="left")
         .join(unanswered.with_columns(cannot_judge=pl.lit(True)), on=PAIR, how="left")
@@ -164,10 +164,11 @@ def _known_before(pool: Pool) -> pl.DataFrame:
     needs = items.order_by().values_list(*_KEYS).annotate(Max("needed"))
     needed = {row[:2]: row[2] for row in needs.iterator()}
     final = [row[:2] for row in counted.iterator() if row[2] >= needed.get(row[:2], 1)]
-    return pl.concat([_pairs(imported.iterator()), _pairs(final)]).unique()
+    return pl.concat([pairs_frame(imported.iterator()), pairs_frame(final)]).unique()
 
 
-def _pairs(rows: Any) -> pl.DataFrame:
+def pairs_frame(rows: Any) -> pl.DataFrame:
+    """Rows of two ids as query_id, document_id."""
     import polars as pl
 
     return pl.DataFrame([tuple(row) for row in rows], schema=dict.fromkeys(PAIR, pl.String), orient="row")

@@ -9,7 +9,9 @@ Its lower limit is the quantile of the gamma distribution with that mean and var
 half a document more, of the largest weight there can be, which also keeps it above 0 where none was drawn
 (Fay and Feuer, Confidence intervals for directly standardized rates, 1997; half a document is in the spirit
 of the mid-p form of Fay and Kim, 2017). A normal interval fails here: a draw that missed the few heavy
-documents has both a low estimate and a small standard error.
+documents has both a low estimate and a small standard error. Strata that run across queries can hold relevant
+documents almost alone; of a number (not of a recall, whose residuals they part little) the variance is then
+that of the strata, without which they would have been drawn in vain.
 
 Recall H / (H + M) is joined from both kinds: a value r stays in the interval while 0 lies between the limits
 of (1 - r) H - r M, made from those of H and M (Zou and Donner, Construction of confidence limits about effect
@@ -101,10 +103,12 @@ class Kind:
         """The estimated number."""
         return self.certain + float((1 / self.probabilities).sum())
 
-    def gamma_limits(self, level: float) -> tuple[float, float]:
-        """Limits that are each wrong at about `level`."""
+    def gamma_limits(self, level: float, variance: float | None = None) -> tuple[float, float]:
+        """Limits that are each wrong at about `level`; `variance` of the rest, if it is known otherwise."""
         left = (1 - self.probabilities) / self.probabilities
-        mean, variance = float(left.sum()), float((left / self.probabilities).sum())
+        mean = float(left.sum())
+        if variance is None:
+            variance = float((left / self.probabilities).sum())
         return gamma_limits(self.seen, mean, variance, self.lightest, level)
 
     def most(self, level: float) -> float:
@@ -139,8 +143,8 @@ def interval_of_total(sample: pl.DataFrame, *, confidence: float = 0.95) -> Labe
     is what the audit does not rule out.
     """
     drawn = Drawn.of(sample)
-    kind = Kind.of(drawn, np.ones(len(drawn.relevant)), drawn.probability < 1)
-    return interval_of_kind(drawn, kind, confidence)
+    marks = np.ones(len(drawn.relevant))
+    return interval_of_kind(drawn, marks, drawn.probability < 1, confidence)
 
 
 def interval_of_found(
@@ -151,20 +155,21 @@ def interval_of_found(
     Divided by the places of the run's top K it is precision.
     """
     drawn = Drawn.of(sample)
-    hit = drawn.found_by(retrieved)
-    return interval_of_kind(drawn, Kind.of(drawn, hit, still_open(drawn, retrieved)), confidence)
+    return interval_of_kind(drawn, drawn.found_by(retrieved), still_open(drawn, retrieved), confidence)
 
 
-def interval_of_kind(drawn: Drawn, kind: Kind, confidence: float) -> LabelInterval:
-    """How many relevant documents of one kind there are, by the rule of `chosen_interval`: it counts the
-    relevant audit documents of all kinds, so that the method does not depend on the estimate.
+def interval_of_kind(drawn: Drawn, marks: Floats, possible: Booleans, confidence: float) -> LabelInterval:
+    """How many relevant documents of one kind there are (as in `Kind.of`), by the rule of `chosen_interval`:
+    it counts the relevant audit documents of all kinds, so that the method does not depend on the estimate.
     """
+    kind = Kind.of(drawn, marks, possible)
     count = int((drawn.relevant * (drawn.probability < 1)).sum())
     if kind.lightest is None:
         return LabelInterval(kind.value, kind.value, kind.value, COMPLETE, count)
     level = (1 - confidence) / 2
     if count >= FEWEST_FOR_GAMMA:
-        return LabelInterval(kind.value, *kind.gamma_limits(level), GAMMA, count)
+        variance = drawn.variance_of_count(marks) if drawn.across else None
+        return LabelInterval(kind.value, *kind.gamma_limits(level, variance), GAMMA, count)
     return LabelInterval(kind.value, kind.seen, kind.most(level), EXACT_BOUND, count)
 
 
@@ -201,10 +206,14 @@ def interval_of_micro_recall_difference(
 
 
 def still_open(drawn: Drawn, retrieved: pl.DataFrame) -> Booleans:
-    """The pairs drawn from queries of which the run retrieved something that is not certain."""
+    """The pairs drawn from queries of which the run retrieved something that is not certain; where strata run
+    across queries, from all strata as soon as there is such a query.
+    """
     certain = drawn.pairs.filter(pl.Series(drawn.probability == 1))
     pairs = retrieved.select("query_id", "document_id")
     queries = pairs.join(certain, on=["query_id", "document_id"], how="anti")["query_id"].unique()
+    if drawn.across:
+        return np.asarray((drawn.probability < 1) & bool(len(queries)), dtype=np.bool_)
     inside = drawn.pairs["query_id"].is_in(queries.implode()).to_numpy()
     return np.asarray(inside & (drawn.probability < 1), dtype=np.bool_)
 

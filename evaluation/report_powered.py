@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, OuterRef
+from django.db.models import Count
 
 from evaluation.pool_estimates import Basis, recall_cutoffs
-from evaluation.pool_sample import PAIR, pool_to_estimate
-from labeling.models import Prelabel, Prelabeler
-from labeling.models.prelabels import ORDER_SCORE
+from evaluation.pool_sample import pool_to_estimate
+from labeling.models import Prelabeler
+from labeling.pool_scores import pool_scores, prelabels_of_pool
 
 if TYPE_CHECKING:
-    import polars as pl
-
-    from labeling.models.prelabels import PrelabelQuerySet
     from pooling.models import Collection, Pool
 
 
@@ -33,7 +30,7 @@ def powered_of(collection: Collection, basis: Basis | None) -> dict[str, Any] | 
     if pool is None or (prelabeler := _prelabeler_of(pool)) is None:
         return None
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
-    predictions = _predictions(pool, prelabeler)
+    predictions = pool_scores(pool, prelabeler).rename({"score": "prediction"})
     relevant = powered_relevant_estimate(audit, predictions, confidence=confidence)
     cutoffs = recall_cutoffs(basis.evaluation)
     return {
@@ -45,23 +42,7 @@ def powered_of(collection: Collection, basis: Basis | None) -> dict[str, Any] | 
 
 
 def _prelabeler_of(pool: Pool) -> Prelabeler | None:
-    rows = _of_pool(pool).filter(prelabeler__source=Prelabeler.Source.LANGUAGE_MODEL).order_by()
+    rows = prelabels_of_pool(pool).filter(prelabeler__source=Prelabeler.Source.LANGUAGE_MODEL).order_by()
     counts = rows.values("prelabeler").annotate(pairs=Count("pk")).order_by("-pairs", "-prelabeler")
     most = counts.first()
     return None if most is None else Prelabeler.objects.get(pk=most["prelabeler"])
-
-
-def _of_pool(pool: Pool) -> PrelabelQuerySet:
-    entries = pool.entries.filter(query=OuterRef("query"), document=OuterRef("document"))
-    return Prelabel.objects.current().filter(
-        Exists(entries.order_by()), prelabeler__collection=pool.collection_id
-    )
-
-
-def _predictions(pool: Pool, prelabeler: Prelabeler) -> pl.DataFrame:
-    import polars as pl
-
-    rows = _of_pool(pool).filter(prelabeler=prelabeler).order_by("query", "document")
-    values = rows.values_list("query__external_id", "document__external_id", ORDER_SCORE).iterator()
-    schema = {**dict.fromkeys(PAIR, pl.String), "prediction": pl.Float64}
-    return pl.DataFrame(list(values), schema=schema, orient="row")

@@ -29,6 +29,7 @@ from evaluation.report_comparisons import comparisons_of, store_comparisons, unj
 from evaluation.report_estimates import basis_of
 from evaluation.report_files import delete_parts, store_parts
 from evaluation.report_powered import powered_of
+from evaluation.report_score_audit import score_audit_of
 from evaluation.software import software_versions
 from labeling.qrels import read_release
 from pooling.charting import VARIANTS
@@ -188,7 +189,11 @@ def create_report(
     made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
     if again_of is not None:
         made.options["again_of"] = again_of
-    estimates = {**estimates_of(basis), "prediction_powered": powered_of(collection, basis)}
+    estimates = {
+        **estimates_of(basis),
+        "prediction_powered": powered_of(collection, basis),
+        "audit_by_scores": score_audit_of(collection, release, qrels, basis),
+    }
     made.result = {**_with_chunks(evaluation.to_dict(), runs), "estimates": estimates}
     return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
 
