@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 MOST_REASONING = 500  # characters that are kept
@@ -24,10 +25,15 @@ class MalformedAnswerError(ValueError):
 
 
 class TokenChoice(NamedTuple):
-    """A token of an answer, and how probable it and others were in its place: (text, natural logarithm)."""
+    """A token of an answer, and how probable it and others were in its place: (text, natural logarithm).
+
+    `spelled` is the token in UTF-8 where the server tells that: a token can be part of a character, and has
+    no text then.
+    """
 
     text: str
     choices: Sequence[tuple[str, float]]
+    spelled: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -121,16 +127,19 @@ def _mean_grade(content: str, tokens: Sequence[TokenChoice]) -> float | None:
 def _masses(
     content: str, tokens: Sequence[TokenChoice], name: str, words: dict[str, Any]
 ) -> dict[Any, float] | None:
-    """How probable each meaning was in the place of the value; None where that cannot be told."""
+    """How probable each meaning was in the place of the value; None where that cannot be told.
+
+    A server may have taken something off the answer that is still among the tokens, such as a code fence.
+    """
     place = _VALUE[name].search(content)
-    if place is None or "".join(token.text for token in tokens) != content:
+    spelled = [token.spelled or _spelled(token.text) for token in tokens]
+    start = b"".join(spelled).find(_spelled(content))
+    if place is None or start < 0:
         return None
-    begin = 0
-    for token in tokens:
-        begin += len(token.text)
-        if begin > place.end():
-            break
-    else:
+    value_at = start + len(_spelled(content[: place.end()]))
+    ends = accumulate(len(written) for written in spelled)
+    token = next((token for token, end in zip(tokens, ends, strict=True) if end > value_at), None)
+    if token is None:
         return None
     masses: dict[Any, float] = {}
     for text, logarithm in token.choices:
@@ -138,6 +147,11 @@ def _masses(
         if meaning is not None and not math.isnan(logarithm):
             masses[meaning] = masses.get(meaning, 0.0) + math.exp(min(logarithm, 0.0))
     return masses if sum(masses.values()) >= LEAST_MASS else None
+
+
+def _spelled(text: str) -> bytes:
+    # JSON can hold halves of a character.
+    return text.encode(errors="surrogatepass")
 
 
 def _beginning(content: str) -> str:

@@ -30,6 +30,14 @@ NO_KEY = "none"
 FORMATS = ("json_schema", "json_object", "none")
 # What a server may say of a parameter that it does not take, and what to do then.
 _DROPPED = ("top_logprobs", "logprobs", "seed", "temperature")
+# Bad requests, and what some servers (llama-cpp-python) make of them.
+_REFUSING = (400, 422, 500, 501)
+# Nobody behind a proxy, or a model that is being loaded.
+_AWAY = (502, 503)
+# How servers say that a text is too long where they have no code for it: llama.cpp names a type, vLLM and
+# others write a sentence, older ones find that nothing of the context is left for the answer.
+_TOO_LONG_CODES = ("context_length_exceeded", "exceed_context_size_error")
+_TOO_LONG = re.compile(r"context (length|size|window)|max_tokens must be at least 1, got -", re.IGNORECASE)
 
 
 class ModelError(Exception):
@@ -45,15 +53,25 @@ class StopError(ModelError):
 
 
 class PassingError(ModelError):
-    """It may work a little later. `reason` is one of `PrelabelFailure.Reason`."""
+    """It may work a little later. `reason` is one of `PrelabelFailure.Reason`.
+
+    `is_away` says that no model has seen the request: nobody listens, or the model is still being loaded.
+    """
 
     def __init__(
-        self, reason: str, detail: str, *, wait: float | None = None, may_be_paid: bool = False
+        self,
+        reason: str,
+        detail: str,
+        *,
+        wait: float | None = None,
+        may_be_paid: bool = False,
+        is_away: bool = False,
     ) -> None:
         super().__init__(detail)
         self.reason = reason
         self.wait = wait  # seconds, as the server asks for
         self.may_be_paid = may_be_paid
+        self.is_away = is_away
 
 
 class UnanswerableError(ModelError):
@@ -164,14 +182,16 @@ def answer_of(completion: Mapping[str, Any]) -> Answer:
             output_tokens=usage.get("completion_tokens"),
             tokens=_tokens((choice.get("logprobs") or {}).get("content") or ()),
         )
-    except (KeyError, IndexError, TypeError, AttributeError):
+    except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise UnanswerableError("malformed", "The server sent no chat completion.") from None
 
 
 def _tokens(told: Sequence[Mapping[str, Any]]) -> list[TokenChoice]:
     return [
         TokenChoice(
-            token["token"], [(one["token"], one["logprob"]) for one in token.get("top_logprobs") or ()]
+            token["token"],
+            [(one["token"], one["logprob"]) for one in token.get("top_logprobs") or ()],
+            bytes(token.get("bytes") or ()),
         )
         for token in told
     ]
@@ -229,9 +249,12 @@ class ModelClient:
             error = cause
         why = redacted(f"{type(error).__name__}: {error}", self._key or "")[:MOST_DETAIL]
         if isinstance(error, TimeoutError):
-            return PassingError("time_out", "No answer in time.", may_be_paid=True)
+            late = (
+                f"No answer within {self._timeout:g} s. Ask fewer at a time, or raise SOUNDINGS_LLM_TIMEOUT."
+            )
+            return PassingError("time_out", late, may_be_paid=True)
         never_sent = isinstance(error, ConnectionRefusedError | socket.gaierror)
-        return PassingError("connection", why, may_be_paid=not never_sent)
+        return PassingError("connection", why, may_be_paid=not never_sent, is_away=never_sent)
 
     def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
         """What an answer with an error's status means."""
@@ -297,21 +320,33 @@ def read_problem(
     dialect: Dialect,
 ) -> ModelError:
     """The error that an answer with an error's status means, whether it came by itself or within a batch."""
-    told = body.get("error", body) if isinstance(body, Mapping) else {}
-    told = told if isinstance(told, Mapping) else {"message": told}
-    said = redacted(" ".join(str(told.get("message") or "").split()), key or "")[:MOST_DETAIL]
+    told = _told_by(body)
+    whole = redacted(" ".join(str(told.get("message") or told.get("detail") or "").split()), key or "")
+    said = whole[:MOST_DETAIL]
     code, param = str(told.get("code") or ""), str(told.get("param") or "")
     if status == 429 and code != "insufficient_quota":
         return PassingError("rate_limit", said or "Too many requests.", wait=_seconds(retry_after))
-    if status >= 500 or status in (408, 409, 425):
-        return PassingError("server", f"{status}: {said}", wait=_seconds(retry_after))
-    if code == "context_length_exceeded" or status == 413:
+    is_too_long = code in _TOO_LONG_CODES or told.get("type") in _TOO_LONG_CODES
+    # Before the names of parameters: such a sentence may name the limit of the answer as well.
+    if status == 413 or is_too_long or (status in _REFUSING and _TOO_LONG.search(whole)):
         return UnanswerableError("too_long", said)
     if code == "content_filter" or "content_policy" in code:
         return UnanswerableError("filtered", said)
-    if status in (400, 422) and (simpler := dialect.without(f"{param} {said}")):
+    if status in _REFUSING and (simpler := dialect.without(f"{param} {whole}")):
         return NotTakenError(said, simpler)
+    if status >= 500 or status in (408, 409, 425):
+        detail = f"{status}: {said}" if said else str(status)
+        return PassingError("server", detail, wait=_seconds(retry_after), is_away=status in _AWAY)
     return StopError(_stopped(status, said, base_url, model))
+
+
+def _told_by(body: Any) -> Mapping[str, Any]:
+    """The object of an error, whether a server wraps it, writes a sentence alone, or sends a page."""
+    told = body.get("error", body) if isinstance(body, Mapping) else body
+    if isinstance(told, Mapping):
+        return told
+    is_sentence = isinstance(told, str) and not told.lstrip().startswith("<")
+    return {"message": told} if is_sentence else {}
 
 
 def _stopped(status: int, said: str, base_url: str, model: str) -> str:

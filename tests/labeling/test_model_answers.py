@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,7 +15,15 @@ from labeling.model_answers import MalformedAnswerError, Reading, TokenChoice, r
 from labeling.prelabel_costs import Budget, Prices, most_input_tokens, parse_prices, price_table, prices_of
 from labeling.prelabel_journal import Journal, read_journal
 from labeling.prelabel_work import Outcome, Pair
-from labeling.prelabels import Dialect, StopError, read_problem
+from labeling.prelabels import (
+    Dialect,
+    ModelError,
+    NotTakenError,
+    PassingError,
+    StopError,
+    UnanswerableError,
+    read_problem,
+)
 
 
 @pytest.mark.parametrize(
@@ -76,6 +85,19 @@ def test_grades_have_their_mean_and_without_probabilities_themselves() -> None:
     assert (reading.grade, reading.relevant) == (2, None)
     assert reading.score == pytest.approx((2 * 0.5 + 3 * 0.3) / 3)
     assert read_answer("graded", '{"grade": "2"}') == Reading("", None, 2, 2 / 3, "grade")
+
+
+def test_tokens_that_the_server_took_off_the_answer_or_split_within_a_character_are_no_hindrance() -> None:
+    # As llama.cpp does: the content is what stands in the fence, the tokens hold the fence as well.
+    told = tokens(
+        "```", "json\n", '{"relevant":', " true", "}", "\n```", "", choices={" true": 0.75}, place=3
+    )
+    assert read_answer("binary", '{"relevant": true}', told).score == pytest.approx(1)
+    # As the public interface does: both halves of “é” have a name of their own for a text.
+    half = [TokenChoice("bytes:\\xc3", [], b"\xc3"), TokenChoice("bytes:\\xa9", [], b"\xa9")]
+    rest = tokens('", "grade": ', "2", "}", choices={"2": 0.5, "3": 0.5}, place=1)
+    told = [TokenChoice('{"reasoning": "', []), *half, *rest]
+    assert read_answer("graded", '{"reasoning": "é", "grade": 2}', told).score == pytest.approx(2.5 / 3)
 
 
 def test_probabilities_that_do_not_belong_to_the_answer_are_not_believed() -> None:
@@ -144,16 +166,89 @@ def test_what_a_server_does_not_take_is_dropped_once() -> None:
     assert [(dialect.without("max_tokens") or dialect).limit] == ["max_completion_tokens"]
 
 
-def test_a_sentence_about_a_refused_key_does_not_hold_the_key() -> None:
-    told = read_problem(
-        status=401,
-        body={"error": {"message": "Incorrect key provided: my-own-key-77 (sk-abcd…)"}},
+def said(status: int, body: Any, dialect: Dialect | None = None) -> ModelError:
+    """What is made of an answer with an error's status."""
+    return read_problem(
+        status=status,
+        body=body,
         retry_after=None,
         base_url="http://host/v1",
         key="my-own-key-77",
         model="small",
-        dialect=Dialect(),
+        dialect=dialect or Dialect(),
     )
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        # llama.cpp, newer and older
+        (
+            400,
+            {"error": {"code": 400, "type": "exceed_context_size_error", "message": "request (9031 tokens)"}},
+        ),
+        (500, {"error": {"code": 500, "type": "server_error", "message": "Context size has been exceeded."}}),
+        # vLLM
+        (
+            400,
+            {
+                "message": "'max_tokens' or 'max_completion_tokens' is too large: 300. This model's maximum "
+                "context length is 2048 tokens and your request has 1900 input tokens.",
+                "type": "BadRequestError",
+                "param": None,
+                "code": 400,
+            },
+        ),
+        (400, {"message": "max_tokens must be at least 1, got -186.", "code": 400}),
+        # the public interface, and llama-cpp-python
+        (400, {"error": {"message": "Please reduce the length.", "code": "context_length_exceeded"}}),
+        (413, "<html>Request Entity Too Large</html>"),
+    ],
+)
+def test_a_text_that_is_too_long_fails_its_pair_alone_whatever_the_server(status: int, body: Any) -> None:
+    told = said(status, body)
+    assert isinstance(told, UnanswerableError)
+    assert told.reason == "too_long"
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "dialect"),
+    [
+        # llama-cpp-python calls what it does not take an error of its own.
+        (
+            500,
+            {"error": {"message": "logprobs is not supported for models created with logits_all=False"}},
+            Dialect(left_out=("logprobs", "top_logprobs")),
+        ),
+        (
+            500,
+            {"error": {"message": "[{'loc': ('body', 'response_format', 'type'), 'input': 'json_schema'}]"}},
+            Dialect("json_object"),
+        ),
+        # FastAPI
+        (422, {"detail": [{"loc": ["body", "seed"], "msg": "Extra inputs"}]}, Dialect(left_out=("seed",))),
+        # a sentence alone
+        (400, "temperature is fixed for this model", Dialect(left_out=("temperature",))),
+    ],
+)
+def test_what_a_server_does_not_take_is_found_however_it_says_so(
+    status: int, body: Any, dialect: Dialect
+) -> None:
+    told = said(status, body)
+    assert isinstance(told, NotTakenError)
+    assert told.dialect == dialect
+
+
+def test_a_server_in_trouble_is_told_from_one_that_is_away() -> None:
+    away = said(503, {"error": {"code": 503, "message": "Loading model", "type": "unavailable_error"}})
+    page = said(502, "<html><h1>Bad Gateway</h1></html>")
+    trouble = said(500, {"error": {"message": "CUDA error"}})
+    told = [(one.is_away, one.detail) for one in (away, page, trouble) if isinstance(one, PassingError)]
+    assert told == [(True, "503: Loading model"), (True, "502"), (False, "500: CUDA error")]
+
+
+def test_a_sentence_about_a_refused_key_does_not_hold_the_key() -> None:
+    told = said(401, {"error": {"message": "Incorrect key provided: my-own-key-77 (sk-abcd…)"}})
     assert isinstance(told, StopError)
     assert "my-own-key-77" not in told.detail
     assert "sk-abcd" not in told.detail
