@@ -20,6 +20,9 @@ SAMPLE = 20
 # Bytes of a token, of tokenizers and languages as they are: many bytes make few tokens.
 MANY_BYTES, FEW_BYTES = 6.0, 2.5
 LEAST_OUTPUT = 20  # tokens of the shortest answer
+Reason = PrelabelFailure.Reason
+# Failures with an answer that took tokens.
+ANSWERED = (Reason.REFUSED, Reason.TRUNCATED, Reason.MALFORMED)
 # So many answers with their tokens tell more than texts do.
 ENOUGH_ANSWERS = 5
 
@@ -110,12 +113,14 @@ def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[t
         output_spread=StdDev("output_tokens"),
     )
     if told["count"] >= ENOUGH_ANSWERS:
+        useless = PrelabelFailure.objects.filter(prelabeler=prelabeler, reason__in=ANSWERED).count()
+        passes = PrelabelJob.objects.filter(prelabeler=prelabeler)
+        taken = passes.aggregate(input=Sum("input_tokens"), output=Sum("output_tokens"))
         ranges = []
         for name in ("input", "output"):
             mean, spread = float(told[name]), float(told[f"{name}_spread"])
-            # Two standard errors, and never less than a fiftieth: texts to come are others.
-            half = max(2 * spread / math.sqrt(told["count"]), mean / 50)
-            ranges.append((max(mean - half, 0.0), mean + half))
+            lost = max(float(taken[name]) - mean * told["count"], 0.0)
+            ranges.append(_mean_of_both(told["count"], mean, spread, useless, lost))
         return ranges, told["count"]
     most = {**DEFAULTS, **prelabeler.options}["max_tokens"]
     if not sample:
@@ -124,6 +129,19 @@ def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[t
     messages = [message for question in sample for message in prompt.messages(*question.texts)]
     size = sum(len(message["content"].encode()) for message in messages) / len(sample)
     return [(size / MANY_BYTES, size / FEW_BYTES), (LEAST_OUTPUT, most)], 0
+
+
+def _mean_of_both(count: int, mean: float, spread: float, useless: int, lost: float) -> tuple[float, float]:
+    """The tokens of an answer, [low, high], where `useless` answers took the `lost` tokens beside the others:
+    those that are cut off take the most of all.
+    """
+    share = useless / (count + useless)
+    apart = lost / useless - mean if useless else 0.0
+    spread = math.sqrt((1 - share) * spread**2 + share * (1 - share) * apart**2)
+    mean += share * apart
+    # Two standard errors, and never less than a fiftieth: texts to come are others.
+    half = max(2 * spread / math.sqrt(count + useless), mean / 50)
+    return max(mean - half, 0.0), mean + half
 
 
 def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:

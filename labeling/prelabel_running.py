@@ -42,13 +42,18 @@ from labeling.prelabels import (
 from labeling.prompting import Prompt
 
 MOST_ATTEMPTS = 6
+MOST_TIME_OUTS = 2  # each takes a whole time-out, and may be paid
+# A server that has answered is waited for when it is away: three or four minutes, for one that is restarted
+# and has to load its model.
+MOST_WAITS_WHILE_AWAY = 15
 FIRST_WAIT = 0.5  # seconds, doubled with each attempt and drawn between half and all of it
 LONGEST_WAIT = 30.0
 # No server is waited for longer, whatever it asks for.
 LONGEST_RETRY_AFTER = 120.0
 FLUSH_SECONDS = 0.5
-# So many questions in a row that the server was at fault for: it is down.
-MOST_FAILURES_IN_A_ROW = 20
+# So many questions in a row that the server was at fault for: it is in trouble. Fewer will do before it has
+# answered anything.
+MOST_FAILURES_IN_A_ROW, MOST_BEFORE_AN_ANSWER = 20, 3
 SERVERS_FAULT = ("rate_limit", "server", "time_out", "connection")
 
 # Why a pass ends before its last question.
@@ -93,6 +98,8 @@ class Pass:
         self._fresh: list[Outcome] = []  # not in the database yet
         self._storing: dict[str, Outcome] = {}
         self._failures_in_a_row = 0
+        self._has_answered = job.answered_count > 0
+        self._waits_for = ""  # in a sentence
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def run(self) -> Ending:
@@ -184,9 +191,10 @@ class Pass:
         self._keep(outcome)
         servers_fault = outcome.reason in SERVERS_FAULT
         self._failures_in_a_row = self._failures_in_a_row + 1 if servers_fault else 0
-        if self._failures_in_a_row >= MOST_FAILURES_IN_A_ROW:
+        most = MOST_FAILURES_IN_A_ROW if self._has_answered else MOST_BEFORE_AN_ANSWER
+        if self._failures_in_a_row >= most:
             url, told = self.job.prelabeler.base_url, f"the last time: {outcome.detail}"
-            many = f"{MOST_FAILURES_IN_A_ROW} questions in a row found no answer"
+            many = f"{most} questions in a row found no answer"
             self.stop(STOP, f"{url} is in trouble: {many}; {told} Resume when it is well again.")
 
     def _keep(self, outcome: Outcome) -> None:
@@ -199,7 +207,7 @@ class Pass:
         """What comes of a question; None where the pass ends before it is known."""
         messages = self.prompt.messages(*question.texts)
         at_most = self._most_cost(messages)
-        attempts, uncertain = 0, Decimal(0)
+        attempts, waits, uncertain = 0, 0, Decimal(0)
         while True:
             if not (await self._may_send() and await self._reserve(at_most)):
                 return self._given_up(question, attempts, uncertain)
@@ -214,11 +222,17 @@ class Pass:
                 self.dialect = error.dialect if self.dialect == dialect else self.dialect
                 continue
             except PassingError as error:
+                if error.is_away:
+                    # No model has seen it: not held against the question.
+                    await self._settle(question, at_most, Decimal(0), is_open=False)
+                    waits += 1
+                    await self._wait_for_server(waits, error)
+                    continue
                 attempts += 1
                 paid = at_most if error.may_be_paid else Decimal(0)
                 uncertain += paid
                 await self._settle(question, at_most, paid, is_open=error.may_be_paid)
-                if attempts >= MOST_ATTEMPTS:
+                if attempts >= (MOST_TIME_OUTS if error.reason == "time_out" else MOST_ATTEMPTS):
                     return self._failure(question, error.reason, error.detail, attempts, uncertain)
                 await self._wait(attempts, error.wait)
                 continue
@@ -229,6 +243,7 @@ class Pass:
                 await self._settle(question, at_most, Decimal(0), is_open=False)
                 self.stop(STOP, error.detail)
                 return self._given_up(question, attempts, uncertain)
+            self._has_answered, self._waits_for = True, ""
             seconds = asyncio.get_running_loop().time() - began
             cost = self._cost(answer, at_most)
             await self._settle(question, at_most, cost, is_open=True)
@@ -289,6 +304,15 @@ class Pass:
             await self._pause(left)
         return False
 
+    async def _wait_for_server(self, waits: int, error: PassingError) -> None:
+        """Wait for a server that is away; the pass stops where that has lasted too long."""
+        told = f"{self.job.prelabeler.base_url} is away: {error.detail.rstrip('.')}."
+        if waits < (MOST_WAITS_WHILE_AWAY if self._has_answered else MOST_ATTEMPTS):
+            self._waits_for = f"{told} Waiting for it."
+            await self._wait(waits, error.wait)
+        else:
+            self.stop(STOP, f"{told} Resume when it is there again.")
+
     async def _wait(self, attempts: int, asked_for: float | None) -> None:
         longest = min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT)
         seconds = longest * (0.5 + self.chance.random() / 2)
@@ -341,6 +365,7 @@ class Pass:
             fresh, self._fresh = self._fresh, []
             self._storing = {outcome.key: outcome for outcome in fresh}
             facts |= {"request_count": self.requests, "dialect": self.dialect.to_dict()}
+            facts["detail"] = self._waits_for
             asked = await sync_to_async(store_outcomes)(self.job, fresh, offset=self.journal.offset, **facts)
             self._storing = {}
         if asked in (PAUSE, CANCEL):

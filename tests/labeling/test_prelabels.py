@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from labeling import prelabel_jobs
 from labeling.models import Judgment, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, latest_scores
 from labeling.prelabel_costs import TOKENS_AROUND, Prices
+from labeling.prelabel_estimates import estimate
 from labeling.prelabel_jobs import PassOptions, cancel_pass, pause_pass, resume_pass, run_here, start_pass
 from labeling.prelabel_options import key_for, local_prelabeler, prelabeler_for, store_key
 from labeling.prelabel_storing import store_scores
@@ -242,15 +243,35 @@ def test_what_no_request_can_get_past_stops_the_pass_at_once(
     assert Prelabel.objects.count() == 6
 
 
-def test_a_server_that_stays_away_stops_the_pass(queue: Queue, settings: Settings) -> None:
+def test_a_server_that_stays_away_stops_the_pass_and_is_held_against_no_pair(
+    queue: Queue, settings: Settings
+) -> None:
     with ModelServer() as server:
         url = server.base_url
     settings.LLM_SERVERS = [url]
     job = ask(queue)
-    # Six pairs are too few to be sure; each failed by itself.
-    assert (job.state, job.failed_count) == (State.DONE, 6)
-    assert set(PrelabelFailure.objects.values_list("reason", flat=True)) == {"connection"}
+    assert (job.state, job.failed_count, job.request_count) == (State.FAILED, 0, 6)
+    assert job.detail.startswith(f"{url} is away: ")
     assert job.uncertain_cost == 0
+    assert not PrelabelFailure.objects.exists()
+
+
+def test_a_server_that_is_started_again_is_waited_for(queue: Queue, server: ModelServer) -> None:
+    server.faults.extend(["", *["503"] * 8])
+    job = ask(queue, concurrency=1)
+    assert (job.state, job.answered_count, job.failed_count) == (State.DONE, 6, 0)
+    assert len(server.requests) == 6 + 8
+
+
+def test_a_server_that_answers_nothing_is_not_asked_about_everything(
+    queue: Queue, server: ModelServer, settings: Settings
+) -> None:
+    settings.LLM_TIMEOUT = 0.05
+    server.fault_of = lambda query, document: "slow"
+    job = ask(queue, concurrency=1)
+    # A time-out is long, and may be paid: once more at most.
+    assert (job.state, job.failed_count, job.request_count) == (State.FAILED, 3, 3 * 2)
+    assert "No answer within 0.05 s. Ask fewer at a time, or raise SOUNDINGS_LLM_TIMEOUT." in job.detail
 
 
 def test_a_document_without_text_is_not_sent(queue: Queue, server: ModelServer) -> None:
@@ -304,6 +325,17 @@ def test_a_server_that_tells_no_usage_is_taken_at_the_most(queue: Queue, server:
     server.fault_of = lambda query, document: "no_usage"
     job = ask(queue, prices=PRICES, limit=1)
     assert job.cost > Decimal("0.03")
+
+
+def test_an_estimate_counts_the_answers_that_were_of_no_use(queue: Queue, server: ModelServer) -> None:
+    ask(queue, limit=5)
+    server.tokens = (100, 300)
+    server.faults.append("truncated")
+    job = ask(queue)
+    found = estimate(queue, job.prelabeler, retries_failed=True)
+    assert (found.to_ask, found.rests_on, found.input_tokens) == (1, 5, (98, 102))
+    # The mean is (5 × 20 + 300) / 6 = 66.7, its standard error √(1/6 · 5/6) · 280 / √6 = 42.6.
+    assert found.output_tokens == (0, 152)
 
 
 def test_a_budget_needs_prices(queue: Queue, server: ModelServer, settings: Settings) -> None:
