@@ -20,7 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from labeling.agreement import UNANIMOUS, Figure, cohen_kappa
+from labeling.agreement import Figure, cohen_kappa
 from labeling.shares import Booleans, Floats, Share, share_of
 
 #: Below so many blind labels there is no verdict.
@@ -28,6 +28,7 @@ FEWEST_LABELS = 50
 BINS = 10
 Z = 1.959963984540054
 
+ONE_SIDED = "undefined because people or the model said the same of every pair"
 NO_SPREAD = "undefined because all labels or all scores are the same"
 NOTHING_SAVED = "the model saves nothing, so nothing was bought"
 
@@ -205,13 +206,12 @@ def kappa_of(pairs: Compared) -> Figure:
     here by linearisation, so that labels may weigh unequally.
     """
     people, model, weight = pairs.relevant, pairs.verdict, pairs.weight
-    if not len(pairs):
-        return Figure(None, why=UNANIMOUS)
+    if any(one.all() or not one.any() for one in (people, model)):
+        # The formula makes 0 of it, with an interval of no width, whatever the other one said.
+        return Figure(None, why=ONE_SIDED)
     total = weight.sum()
     cells = (people & model, people & ~model, ~people & model, ~people & ~model)
     value = float(cohen_kappa(np.array([float(weight[cell].sum()) for cell in cells])))
-    if math.isnan(value):
-        return Figure(None, why=UNANIMOUS)
     yes, said = float(weight[people].sum() / total), float(weight[model].sum() / total)
     by_chance = yes * said + (1 - yes) * (1 - said)
     # The derivative of kappa by the share of a pair's cell: agreement, and what it adds to chance.

@@ -15,6 +15,7 @@ from statsmodels.stats.proportion import confint_proportions_2indep, proportion_
 
 from labeling.anchoring import anchoring
 from labeling.prelabel_quality import (
+    ONE_SIDED,
     Compared,
     calibration_of,
     cost_of,
@@ -105,6 +106,12 @@ def test_where_a_figure_is_undefined_the_reason_says_so(cells: tuple[int, int, i
     found = quality(compared(*cells))
     assert found.verdict is None
     assert part in found.why
+
+
+@pytest.mark.parametrize("cells", [(20, 40, 0, 0), (0, 0, 20, 40), (20, 0, 40, 0), (60, 0, 0, 0)])
+def test_who_says_the_same_of_every_pair_has_no_kappa(cells: tuple[int, int, int, int]) -> None:
+    kappa = quality(compared(*cells)).kappa
+    assert (kappa.value, kappa.why) == (None, ONE_SIDED)
 
 
 def test_a_model_that_may_be_chance_is_not_said_to_save() -> None:
