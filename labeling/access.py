@@ -14,6 +14,10 @@ from pooling.models import Role
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
+    from pooling.models import Collection
+
+LONGEST_NUMBER = 18  # digits of a key in the database
+
 
 def queue_for(user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...] = JUDGES) -> Queue:
     """Fetch a queue, with its collection, for somebody with one of `roles`."""
@@ -23,6 +27,12 @@ def queue_for(user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...]
     role = Role.ADMIN if user.is_superuser else queue.member_role  # type: ignore[attr-defined]
     admit(Role(role) if role else None, queue.collection, roles)
     return queue
+
+
+def queue_in(collection: Collection, number: str) -> Queue:
+    """Fetch a queue of a collection by its number as somebody wrote it."""
+    is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER
+    return fetch(Queue.objects.filter(collection=collection), pk=int(number) if is_number else 0)
 
 
 def release_for(

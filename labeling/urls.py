@@ -9,6 +9,7 @@ from labeling import (
     gold_api,
     gold_views,
     judging,
+    judgment_downloads,
     prelabel_api,
     prelabel_use_api,
     prelabel_views,
@@ -78,6 +79,11 @@ urlpatterns: list[URLPattern] = [
     # collections/<slug>/qrels/
     path("collections/<slug:slug>/qrels/", views.releases, name="releases"),
     path("collections/<slug:slug>/labels/", adjudication_views.label, name="label"),
+    path(
+        "collections/<slug:slug>/judgments/",
+        judgment_downloads.judgments_download,
+        name="judgments_download",
+    ),
     path("collections/<slug:slug>/qrels/new/", views.release_new, name="release_new"),
     path("collections/<slug:slug>/qrels/import/", views.qrels_import, name="qrels_import"),
     path("collections/<slug:slug>/qrels/<int:release_id>/", views.release, name="release"),
@@ -172,6 +178,11 @@ api_urlpatterns: list[URLPattern] = [
     path("gold/<int:question_id>/", gold_api.OneGoldQuestion.as_view(), name="api_gold_question"),
     # collections/<slug>/: labels; the contract has the download without a slash at its end
     path("collections/<slug:slug>/labels/", adjudication_api.Label.as_view(), name="api_label"),
+    path(
+        "collections/<slug:slug>/judgments/",
+        judgment_downloads.JudgmentsDownload.as_view(),
+        name="api_judgments_download",
+    ),
     path("collections/<slug:slug>/releases/", api.Releases.as_view(), name="api_releases"),
     path("collections/<slug:slug>/qrels/", api.Qrels.as_view(), name="api_qrels"),
     path("collections/<slug:slug>/qrels", api.QrelsDownload.as_view(), name="api_qrels_download"),

@@ -156,9 +156,14 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
 
 def attachment(content: bytes, name: str, format: str) -> HttpResponse:
     """A file to save; `name` holds nothing that would have to be quoted."""
-    response = HttpResponse(content, content_type=CONTENT_TYPES.get(format, "text/plain; charset=utf-8"))
+    response = HttpResponse(content, content_type=content_type_of(format))
     response["Content-Disposition"] = f'attachment; filename="{name}"'
     return response
+
+
+def content_type_of(format: str) -> str:
+    """What a file of a format is to the browser."""
+    return CONTENT_TYPES.get(format, "text/plain; charset=utf-8")
 
 
 @login_required

@@ -7,6 +7,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from labeling.judgment_downloads import JUDGMENT_FORMATS
 from pooling.access import MEMBERS, collection_for, role_in
 from pooling.models import Role
 from pooling.views.outcome import person
@@ -39,4 +40,5 @@ def collection(request: HttpRequest, slug: str) -> HttpResponse:
     steps = steps_of(counted)
     context |= {"steps": steps, "next": next_step(steps), "counted": counted}
     context["memberships"] = found.memberships.select_related("user")
+    context["judgment_formats"] = JUDGMENT_FORMATS
     return render(request, "soundings/collection.html", context)

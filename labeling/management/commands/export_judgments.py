@@ -1,0 +1,37 @@
+"""`export_judgments SLUG --output FILE`: every judgment event as a row, with what was seen of pre-labels."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Write every verdict, also replaced and undone ones, every undo and skip to a file."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("--queue", metavar="QUEUE", help="only what was judged in this queue")
+        parser.add_argument("--anonymous", action="store_true", help="pseudonyms instead of names")
+        parser.add_argument(
+            "--output", metavar="FILE", type=Path, required=True, help=".csv, .tsv or .jsonl, also with .gz"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.judgment_export import export_judgments, format_of
+        from labeling.queue_tables import queue_named
+        from pooling.formats.writing import write_pieces
+        from pooling.membership import collection_named
+        from pooling.storing import disk_errors_named
+
+        collection, path = collection_named(options["slug"]), options["output"]
+        queue = queue_named(collection.slug, options["queue"]) if options["queue"] else None
+        pieces = export_judgments(collection, format_of(path), queue, anonymous=options["anonymous"])
+        with disk_errors_named():
+            write_pieces(path, pieces)
+        asked = f"“{queue.name}”" if queue else f"“{collection.slug}”"
+        names = "; people have pseudonyms" if options["anonymous"] else ""
+        self.stdout.write(f"{path}: the judgments of {asked}, event by event{names}.")
