@@ -35,6 +35,19 @@ def parse_prices(written: str) -> Prices:
     return Prices(given, answered)
 
 
+def parse_budget(written: str | None) -> Decimal | None:
+    """A cap on costs as `--budget` names it, or None for none; ValueError for no amount above 0."""
+    if written is None:
+        return None
+    try:
+        amount = Decimal(written)
+    except InvalidOperation:
+        amount = Decimal(0)
+    if not (amount.is_finite() and 0 < amount < 10**9):
+        raise ValueError(f"--budget: “{written}” is no amount above 0.")
+    return amount
+
+
 def _how_to_write(written: str) -> str:
     return (
         f"“{written}” is no price. Write the price of a million tokens read and of a million written, "

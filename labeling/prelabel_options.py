@@ -9,8 +9,9 @@ from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Exists, OuterRef
 
-from labeling.models import ModelServerKey, Prelabeler
+from labeling.models import ModelServerKey, Prelabel, Prelabeler
 from labeling.prelabel_costs import Prices, price_table, prices_of
 from labeling.prelabels import Asking
 from labeling.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
@@ -109,13 +110,21 @@ def store_key(collection: Collection, base_url: str, key: str, *, by: User | Non
     if key and not (key.isascii() and key.isprintable() and " " not in key and len(key) <= 500):
         problem = "A key has at most 500 characters, without spaces."
         raise InputError(problem, fields={"key": problem})
+    if not key:
+        remove_key(collection, base_url, by=by)
+        return
+    values = {"encrypted": seal(key), "stored_by": by}
+    ModelServerKey.objects.update_or_create({**values}, collection=collection, base_url=base_url)
+    record_action(collection, by, "model server key stored", base_url)
+
+
+def remove_key(collection: Collection, base_url: str, *, by: User | None = None) -> None:
+    """Take a stored key away; `InputError` where there is none."""
     rows = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
-    if key:
-        values = {"encrypted": seal(key), "stored_by": by}
-        rows.update_or_create({**values}, collection=collection, base_url=base_url)
-        record_action(collection, by, "model server key stored", base_url)
-    elif rows.delete()[0]:
-        record_action(collection, by, "model server key removed", base_url)
+    if not rows.delete()[0]:
+        problem = f"There is no stored key for {base_url}."
+        raise InputError(problem, fields={"key": problem}, missing=True)
+    record_action(collection, by, "model server key removed", base_url)
 
 
 def site_prices(model: str, *, batch: bool = False) -> Prices | None:
@@ -172,6 +181,25 @@ def prelabeler_for(
         options_hash=hash_of(chosen),
     )
     return prelabeler
+
+
+def known_prelabeler(
+    collection: Collection, model: str, prompt: str | None = None, *, answered: bool = False
+) -> Prelabeler:
+    """The newest model and prompt of that name that a collection knows; one that has `answered`, if asked.
+
+    `InputError` lists those that there are.
+    """
+    rows = collection.prelabelers.all()
+    if answered:
+        rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))
+    found = (rows.filter(model=model) if prompt is None else rows.filter(model=model, prompt=prompt)).first()
+    if found is None:
+        known = ", ".join(map(str, rows)) or "none yet"
+        asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
+        which = f"{asked} that has answered" if answered else asked
+        raise InputError(f"“{collection.slug}” knows no model {which}. Known: {known}.", missing=True)
+    return found
 
 
 def local_prelabeler(collection: Collection, model: str, options: dict[str, Any]) -> Prelabeler:

@@ -7,14 +7,46 @@ from typing import Any
 from django.db.models import Count, Q, Sum
 
 from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
+from labeling.prelabel_jobs import RESUMABLE
 from labeling.prelabel_options import allowed_servers, missing_key
+from pooling.problems import InputError
 
 LISTED_PASSES = 20
+# What may be done to a pass in which state, and how it is said.
+ACTIVE = (PrelabelJob.State.QUEUED, PrelabelJob.State.RUNNING)
+ACTIONS = {
+    "pause": (ACTIVE, "paused"),
+    "resume": (RESUMABLE, "resumed"),
+    "cancel": ((*ACTIVE, *RESUMABLE), "cancelled"),
+}
 
 
 def passes_of(queue: Queue) -> list[PrelabelJob]:
     """The newest passes over a queue, with their prelabelers."""
     return list(queue.prelabel_jobs.select_related("prelabeler", "created_by")[:LISTED_PASSES])
+
+
+def pass_meant(queue: Queue, action: str, number: int | None = None) -> PrelabelJob:
+    """The pass of a queue with that number, or without one the only one to which `action` can be done.
+
+    `InputError` where there is none, or where several could be meant.
+    """
+    passes = queue.prelabel_jobs.select_related("queue__collection", "prelabeler__collection")
+    if number is not None:
+        found = passes.filter(pk=number).first()
+        if found is None:
+            raise InputError(f"“{queue.name}” has no pass with the number {number}.", missing=True)
+        return found
+    states, done = ACTIONS[action]
+    fitting = list(passes.filter(state__in=states)[:LISTED_PASSES])
+    if not fitting:
+        raise InputError(f"No pass over “{queue.name}” can be {done}.", conflict=True)
+    if len(fitting) > 1:
+        known = ", ".join(f"{job.pk} ({job.prelabeler}, {job.state})" for job in fitting)
+        raise InputError(
+            f"Several passes over “{queue.name}” can be {done}: {known}. Name one by its number."
+        )
+    return fitting[0]
 
 
 def models_of(queue: Queue) -> list[dict[str, Any]]:

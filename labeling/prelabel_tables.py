@@ -1,9 +1,47 @@
-"""What the command `prelabel_quality` prints: a model's figures as lines for a terminal."""
+"""What the commands for pre-labels print: passes, and a model's figures, as lines for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from labeling.models import PrelabelMode
+
+if TYPE_CHECKING:
+    from labeling.models import PrelabelJob
+    from labeling.prelabel_use import PrelabelUse
+
+
+def pass_line(job: PrelabelJob) -> str:
+    """A pass with its number and state."""
+    asked = f", asked to {job.asked}" if job.asked and job.is_active else ""
+    return f"{job.pk}  {job.state}{asked}  {pass_told(job)}"
+
+
+def pass_told(job: PrelabelJob) -> str:
+    """How far a pass is, what it cost so far, and what became of it."""
+    cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
+    if job.budget is not None:
+        cost += f" of {job.budget:,.4f}"
+    if job.uncertain_cost:
+        cost += f", and at most {job.uncertain_cost:,.4f} for requests whose answer never came"
+    counts = f"{job.answered_count:,} asked, {job.cached_count:,} known, {job.failed_count:,} failed"
+    return (
+        f"{job.prelabeler}: {counts}, of {job.pair_count:,} pairs; {job.request_count:,} requests, "
+        f"{job.input_tokens:,} tokens read and {job.output_tokens:,} written; {cost}. {job.detail}"
+    ).rstrip()
+
+
+def use_told(use: PrelabelUse) -> str:
+    """What a queue does with pre-labels, in a sentence or two."""
+    shown = "people judge blind."
+    if use.mode != PrelabelMode.BLIND:
+        when = PrelabelMode(use.mode).label
+        shown = f"people see pre-labels of {use.prelabeler} {when}; {use.blind_share * 100:g} % stay blind."
+    if use.second_opinion_from is None:
+        return f"{shown} No verdict asks for a second opinion."
+    sure = f"of {use.prelabeler} that is at least {use.second_opinion_from:g} sure"
+    return f"{shown} A verdict against a pre-label {sure} asks for one judgment more."
 
 
 def worth_table(found: Mapping[str, Any]) -> str:

@@ -1,12 +1,14 @@
-"""`prelabel` and `export_prelabels`, and a pass that is killed in the middle."""
+"""The commands for pre-labels, and a pass that is killed in the middle."""
 
 from __future__ import annotations
 
 import io
+import json
 import signal
 import time
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -15,11 +17,11 @@ from django.db.models import Sum
 from pytest_django import Settings
 
 from labeling.models import PrelabelJob, Queue
-from labeling.prelabel_jobs import PassOptions, run_here
-from labeling.prelabel_options import prelabeler_for
+from labeling.prelabel_jobs import PassOptions, run_here, start_pass
+from labeling.prelabel_options import key_for, prelabeler_for
 from labeling.queues import open_queue
-from pooling.models import Document
-from tests.labeling.helpers import make_pool, make_queue
+from pooling.models import Document, Pool
+from tests.labeling.helpers import judge, make_pool, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer
 from tests.soundings.processes import start
 from tests.world import World
@@ -143,3 +145,103 @@ def url_of_test_database() -> str:
         return f"sqlite:///{found['NAME']}"
     password = f":{found['PASSWORD']}" if found["PASSWORD"] else ""
     return f"postgres://{found['USER']}{password}@{found['HOST']}:{found['PORT']}/{found['NAME']}"
+
+
+def said_by(command: str, *arguments: str) -> str:
+    out = io.StringIO()
+    call_command(command, "harbour", *arguments, stdout=out)
+    return out.getvalue()
+
+
+@pytest.mark.django_db
+def test_passes_are_listed_paused_resumed_and_cancelled(
+    queue: Queue, server: ModelServer, django_capture_on_commit_callbacks: Any
+) -> None:
+    assert "No model was asked" in said_by("prelabel_pass", "first", "list")
+    job = start_pass(queue, prelabeler_for(queue.collection, "small"), PassOptions(budget=Decimal(1)))
+    assert f"{job.pk}  paused  small, binary" in said_by("prelabel_pass", "first", "pause")
+    with django_capture_on_commit_callbacks(execute=True):
+        said_by("prelabel_pass", "first", "resume", "--budget", "2")
+    (row,) = json.loads(said_by("prelabel_pass", "first", "list", "--format", "json"))
+    assert (row["state"], row["answered_count"], row["budget"]) == ("done", 6, 2.0)
+    assert "0.0180 USD of 2.0000" in said_by("prelabel_pass", "first", "list", str(job.pk))
+    PrelabelJob.objects.update(state="paused")
+    other = start_pass(queue, prelabeler_for(queue.collection, "other"), PassOptions())
+    for arguments, said in (
+        (("pause", "99999999"), "has no pass with the number 99999999"),
+        (("pause", "--budget", "2"), "belongs to resume"),
+        (("resume", "--budget", "much"), "no amount above 0"),
+        (("cancel",), rf"can be cancelled: {other.pk} \(other.*{job.pk} \(small.*Name one"),
+    ):
+        with pytest.raises(CommandError, match=said) as refused:
+            said_by("prelabel_pass", "first", *arguments)
+        assert refused.value.returncode == 2
+    assert "cancelled" in said_by("prelabel_pass", "first", "cancel", str(other.pk))
+
+
+@pytest.mark.django_db
+def test_a_key_is_read_from_stdin_and_never_printed(
+    queue: Queue, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("sk-secret-1234\nmore\n"))
+    told = said_by("prelabel_key", "store") + said_by("prelabel_key", "list")
+    assert key_for(queue.collection, server.base_url) == "sk-secret-1234"
+    assert told.count(server.base_url) == 2
+    assert "secret" not in told
+    for action, text, said in (("store", "", "No key was given"), ("store", "a b", "without spaces")):
+        monkeypatch.setattr("sys.stdin", io.StringIO(text))
+        with pytest.raises(CommandError, match=said):
+            said_by("prelabel_key", action)
+    said_by("prelabel_key", "remove", "--base-url", server.base_url)
+    assert key_for(queue.collection, server.base_url) is None
+    assert "keeps no key" in said_by("prelabel_key", "list")
+    with pytest.raises(CommandError, match="There is no stored key"):
+        said_by("prelabel_key", "remove")
+
+
+@pytest.mark.django_db
+def test_what_a_queue_does_with_pre_labels_is_told_and_changed(world: World, queue: Queue) -> None:
+    make_prelabels(world)
+    assert "people judge blind. No verdict asks" in said_by("prelabel_use", "first")
+    judge(queue, world.ben, queue.items.all()[0].pk, "not_relevant")
+    told = said_by("prelabel_use", "first", "--model", "small", "--second-opinion-from", "0.9")
+    assert "1 judged pairs were gone through" in told
+    assert "of small, binary v1 () that is at least 0.9 sure asks for one judgment more" in told
+    with pytest.raises(CommandError, match="Say that you have understood this"):
+        said_by("prelabel_use", "first", "--prelabels", "assist")
+    told = said_by("prelabel_use", "first", "--prelabels", "assist", "--understood", "--no-second-opinions")
+    assert "see pre-labels of small, binary v1 () before the verdict; 10 % stay blind. No verdict" in told
+    for arguments, said in (
+        (("--model", "large"), "knows no model “large”. Known: small"),
+        (("--prompt", "binary"), "belongs to --model"),
+        (("--blind-share", "0"), "The share that stays blind"),
+    ):
+        with pytest.raises(CommandError, match=said) as refused:
+            said_by("prelabel_use", "first", *arguments)
+        assert refused.value.returncode == 2
+
+
+@pytest.mark.django_db
+def test_a_queue_is_ordered_and_a_sample_drawn_as_by_their_pages(world: World, queue: Queue) -> None:
+    with pytest.raises(CommandError, match="There are no pre-labels by “small” in “first”"):
+        said_by("order_queue", "first", "--by", "small")
+    with pytest.raises(CommandError, match="knows no model “small” that has answered. Known: none yet"):
+        said_by("draw_sample", "--model", "small")
+    make_prelabels(world)
+    assert "“first”: 6 pairs that nobody had judged, in the order of small" in said_by(
+        "order_queue", "first", "--by", "small"
+    )
+    told = said_by("draw_sample", "--model", "small", "--positives-bound", "0.3", "--seed", "5")
+    sample = Queue.objects.get(pool__strategy=Pool.VERIFICATION)
+    size = sample.pool.provenance["positives"]["size"]
+    assert f"“{sample.name}”: 0 of 0 negatives and {size} of 18 positives" in told
+    assert (sample.items.count(), sample.prelabel_mode) == (size, "blind")
+    assert "seed 5" in told
+    assert said_by("draw_sample", "--model", "small", "--positives-bound", "0.3", "--seed", "5") != told
+    for arguments, said in (
+        (("--positives-bound", "0.9"), "A bound is a share from 0.001 to 0.5"),
+        (("--positives", "none"), "The samples would be 0 pairs"),
+    ):
+        with pytest.raises(CommandError, match=said) as refused:
+            said_by("draw_sample", "--model", "small", *arguments)
+        assert refused.value.returncode == 2

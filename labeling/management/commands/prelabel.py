@@ -5,7 +5,6 @@ from __future__ import annotations
 import signal
 import sys
 from argparse import ArgumentParser
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 from pooling.commands import InputCommand
@@ -46,7 +45,7 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_costs import parse_prices
+        from labeling.prelabel_costs import parse_budget, parse_prices
         from labeling.prelabel_estimates import SAMPLE, estimate, estimate_in_words
         from labeling.prelabel_jobs import PassOptions
         from labeling.prelabel_options import prelabeler_for
@@ -64,7 +63,7 @@ class Command(InputCommand):
         chosen = PassOptions(
             concurrency=options["concurrency"],
             limit=SAMPLE if options["sample"] else options["limit"],
-            budget=_amount(options["budget"]),
+            budget=parse_budget(options["budget"]),
             prices=prices,
             retries_failed=options["retry_failed"],
             uses_batches=options["batch"],
@@ -87,6 +86,7 @@ class Command(InputCommand):
     def _run(self, queue: Any, prelabeler: Any, chosen: Any) -> None:
         from labeling.prelabel_jobs import run_here
         from labeling.prelabel_running import PAUSE
+        from labeling.prelabel_tables import pass_told
         from pooling.problems import InputError
 
         with progress_bar("Asking") as report:
@@ -112,31 +112,6 @@ class Command(InputCommand):
                 signal.signal(signal.SIGINT, before)
         if job.state == "failed":
             raise InputError(job.detail)
-        self.stdout.write(_told(job, prelabeler))
+        self.stdout.write(pass_told(job))
         if job.detail.startswith("Paused by Ctrl+C"):
             sys.exit(INTERRUPTED)
-
-
-def _amount(written: str | None) -> Decimal | None:
-    from pooling.problems import InputError
-
-    if written is None:
-        return None
-    try:
-        amount = Decimal(written)
-    except InvalidOperation:
-        amount = Decimal(0)
-    if not (amount.is_finite() and 0 < amount < 10**9):
-        raise InputError(f"--budget: “{written}” is no amount above 0.")
-    return amount
-
-
-def _told(job: PrelabelJob, prelabeler: Any) -> str:
-    cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
-    if job.uncertain_cost:
-        cost += f", and at most {job.uncertain_cost:,.4f} for requests whose answer never came"
-    counts = f"{job.answered_count:,} asked, {job.cached_count:,} known, {job.failed_count:,} failed"
-    return (
-        f"{prelabeler}: {counts}, of {job.pair_count:,} pairs; {job.request_count:,} requests, "
-        f"{job.input_tokens:,} tokens read and {job.output_tokens:,} written; {cost}. {job.detail}"
-    )

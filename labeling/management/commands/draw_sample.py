@@ -1,0 +1,59 @@
+"""`draw_sample SLUG --model M`: a verification sample of a model's negatives and positives, as a queue."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from typing import Any
+
+from pooling.commands import InputCommand
+
+SIZES = ("zero-failures", "half-width", "none")
+
+
+class Command(InputCommand):
+    help = "Draw some of what a model calls not relevant, and relevant, and open it as a queue judged blind."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        from labeling.verification_samples import USUAL
+
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("--model", metavar="M", required=True, help="whose pre-labels are drawn from")
+        parser.add_argument("--prompt", metavar="NAME", help="default: the newest")
+        for name, usual in USUAL.items():
+            method = str(usual.method).replace("_", "-")
+            parser.add_argument(
+                f"--{name}", choices=SIZES, default=method, help=f"how they are sized (default: {method})"
+            )
+            parser.add_argument(
+                f"--{name}-bound",
+                type=float,
+                metavar="F",
+                default=usual.bound,
+                help=f"the share that may fail, or the half-width (default: {usual.bound:g})",
+            )
+        parser.add_argument("--seed", type=int, metavar="S", help="of the draw (default: drawn)")
+        parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.prelabel_options import known_prelabeler
+        from labeling.verification_samples import USUAL, Wanted, open_sample
+        from pooling.membership import collection_named
+
+        collection = collection_named(options["slug"])
+        prelabeler = known_prelabeler(collection, options["model"], options["prompt"], answered=True)
+        wanted = [
+            Wanted(
+                None if options[name] == "none" else options[name].replace("-", "_"), options[f"{name}_bound"]
+            )
+            for name in USUAL
+        ]
+        chosen = {name: options[name] for name in ("seed", "judgments_per_item")}
+        queue = open_sample(prelabeler, *wanted, **chosen)
+        facts = queue.pool.provenance
+        drawn = " and ".join(
+            f"{facts[name]['size']:,} of {facts[name]['population']:,} {name}" for name in USUAL
+        )
+        self.stdout.write(
+            f"Queue {queue.pk}, “{queue.name}”: {drawn} of {prelabeler}, seed {facts['draw_seed']}. "
+            f"Once they are judged, prelabel_quality {collection.slug} tells what they have shown."
+        )

@@ -1,0 +1,66 @@
+"""`prelabel_use SLUG QUEUE`: what a queue does with pre-labels, told or changed."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from dataclasses import replace
+from typing import Any
+
+from pooling.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Tell or change whether annotators of a queue see pre-labels, and which verdicts are doubted."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
+        parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
+        parser.add_argument(
+            "--prelabels",
+            choices=("blind", "reveal", "assist"),
+            help="whether annotators see them: never, after their verdict, before it",
+        )
+        parser.add_argument("--model", metavar="M", help="whose pre-labels")
+        parser.add_argument("--prompt", metavar="NAME", help="of the model (default: the newest)")
+        parser.add_argument(
+            "--blind-share", type=float, metavar="F", help="of pairs, the control arm that stays blind"
+        )
+        doubt = parser.add_mutually_exclusive_group()
+        doubt.add_argument(
+            "--second-opinion-from",
+            type=float,
+            metavar="C",
+            help="a verdict against a pre-label so sure asks for one judgment more, such as 0.9",
+        )
+        doubt.add_argument("--no-second-opinions", action="store_true", help="no verdict does, any more")
+        parser.add_argument(
+            "--understood", action="store_true", help="assist: you have read what it does to people"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.prelabel_options import known_prelabeler
+        from labeling.prelabel_tables import use_told
+        from labeling.prelabel_use import change_use, use_of
+        from labeling.queue_tables import queue_named
+        from pooling.problems import InputError
+
+        queue = queue_named(options["slug"], options["queue"])
+        if options["prompt"] and not options["model"]:
+            raise InputError("--prompt belongs to --model; name both.")
+        changes: dict[str, Any] = {
+            "mode": options["prelabels"],
+            "prelabeler": options["model"]
+            and known_prelabeler(queue.collection, options["model"], options["prompt"]),
+            "blind_share": options["blind_share"],
+            "second_opinion_from": options["second_opinion_from"],
+        }
+        changes = {name: value for name, value in changes.items() if value is not None}
+        if options["no_second_opinions"]:
+            changes["second_opinion_from"] = None
+        if changes:
+            gone_through = change_use(
+                queue, replace(use_of(queue), **changes), understood=options["understood"]
+            )
+            if gone_through:
+                self.stdout.write(f"{gone_through:,} judged pairs were gone through.")
+        self.stdout.write(f"“{queue.name}”: {use_told(use_of(queue))}")
