@@ -15,6 +15,17 @@ handler404 = "soundings.views.errors.not_found"
 handler500 = "soundings.views.errors.our_fault"
 
 urlpatterns = [
+    # Claims and verdicts first: addresses are tried in this order, and nothing is asked for as often.
+    path("api/", include(labeling.urls.api_urlpatterns)),
+    path("api/", include(pooling.urls.api_urlpatterns)),
+    path("api/", include(evaluation.urls.api_urlpatterns)),
+    path("api/token/", views.ApiToken.as_view(), name="api_token"),
+    path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
+    path(
+        "api/docs/",
+        SpectacularSwaggerSplitView.as_view(url_name="api_schema", template_name="soundings/api_docs.html"),
+        name="api_docs",
+    ),
     path("", views.home, name="home"),
     path("health/", views.health, name="health"),
     path("sign-in/", views.SignIn.as_view(), name="sign_in"),
@@ -42,15 +53,5 @@ urlpatterns = [
         name="invitation_withdraw",
     ),
     path("collections/<slug:slug>/activity/", views.activity, name="activity"),
-    path("api/token/", views.ApiToken.as_view(), name="api_token"),
-    path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
-    path(
-        "api/docs/",
-        SpectacularSwaggerSplitView.as_view(url_name="api_schema", template_name="soundings/api_docs.html"),
-        name="api_docs",
-    ),
-    path("api/", include(pooling.urls.api_urlpatterns)),
-    path("api/", include(labeling.urls.api_urlpatterns)),
-    path("api/", include(evaluation.urls.api_urlpatterns)),
     path("admin/", admin.site.urls),
 ]
