@@ -27,7 +27,7 @@ from labeling.prelabel_jobs import (
     start_pass,
 )
 from labeling.prelabel_options import PROMPTS, allowed_url, prelabeler_for
-from labeling.prelabel_page import models_of, passes_of
+from labeling.prelabel_page import models_of, not_set_up, passes_of, servers_of
 from labeling.views import attachment
 from pooling.access import ADMIN
 from pooling.api import PROBLEM, parsed, person
@@ -105,11 +105,20 @@ class ModelRowSerializer(serializers.Serializer[Any]):
     failures = serializers.DictField(child=serializers.IntegerField())
 
 
+class ServerSerializer(serializers.Serializer[Any]):
+    """A server that may be asked, and what it lacks, in a sentence."""
+
+    base_url = serializers.CharField()
+    missing = serializers.CharField(allow_blank=True)
+
+
 class PrelabelsSerializer(serializers.Serializer[Any]):
-    """The passes of a queue, newest first, and the models that were asked."""
+    """The passes of a queue, newest first, the models that were asked, and the servers that may be."""
 
     passes = PassSerializer(many=True)
     models = ModelRowSerializer(many=True)
+    servers = ServerSerializer(many=True)
+    not_set_up = serializers.CharField(allow_blank=True, help_text="Why no server can be asked; or empty.")
 
 
 class EstimateSerializer(serializers.Serializer[Any]):
@@ -143,7 +152,12 @@ class Prelabels(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """The newest passes, and what each model said, in counts."""
         queue = queue_for(request.user, queue_id, ADMIN)
-        told = {"passes": passes_of(queue), "models": models_of(queue)}
+        told: dict[str, Any] = {
+            "passes": passes_of(queue),
+            "models": models_of(queue),
+            "servers": servers_of(queue),
+        }
+        told["not_set_up"] = not_set_up(told["servers"])
         return Response(PrelabelsSerializer(told).data)
 
     @extend_schema(

@@ -15,6 +15,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.db.models import Sum
 from pytest_django import Settings
+from rest_framework.test import APIClient
 
 from labeling.models import PrelabelJob, Queue
 from labeling.prelabel_jobs import PassOptions, run_here, start_pass
@@ -94,6 +95,22 @@ def test_what_will_not_do_is_one_line(
         run("prelabel", *arguments)
     assert refused.value.returncode == 2
     assert server.requests == []
+
+
+@pytest.mark.django_db
+def test_without_a_key_the_estimate_is_told_and_so_is_what_is_missing(
+    queue: Queue, world: World, settings: Settings
+) -> None:
+    settings.LLM_SERVERS = ["https://api.openai.com/v1"]
+    missing = "There is no key for https://api.openai.com/v1"
+    told = run("prelabel", "--dry-run")
+    assert "6 to ask" in told
+    assert missing in told
+    api = APIClient()
+    api.force_authenticate(world.ada)
+    found = api.get(f"/api/queues/{queue.pk}/prelabels/").json()
+    assert missing in found["not_set_up"]
+    assert [one["base_url"] for one in found["servers"]] == settings.LLM_SERVERS
 
 
 @pytest.mark.django_db
@@ -225,7 +242,7 @@ def test_what_a_queue_does_with_pre_labels_is_told_and_changed(world: World, que
 def test_a_queue_is_ordered_and_a_sample_drawn_as_by_their_pages(world: World, queue: Queue) -> None:
     with pytest.raises(CommandError, match="There are no pre-labels by “small” in “first”"):
         said_by("order_queue", "first", "--by", "small")
-    with pytest.raises(CommandError, match="knows no model “small” that has answered. Known: none yet"):
+    with pytest.raises(CommandError, match="knows no model “small” that has answered"):
         said_by("draw_sample", "--model", "small")
     make_prelabels(world)
     assert "“first”: 6 pairs that nobody had judged, in the order of small" in said_by(

@@ -48,7 +48,7 @@ class Command(InputCommand):
         from labeling.prelabel_costs import parse_budget, parse_prices
         from labeling.prelabel_estimates import SAMPLE, estimate, estimate_in_words
         from labeling.prelabel_jobs import PassOptions
-        from labeling.prelabel_options import prelabeler_for
+        from labeling.prelabel_options import missing_key, prelabeler_for
         from labeling.queue_tables import queue_named
 
         queue = queue_named(options["slug"], options["queue"])
@@ -82,6 +82,8 @@ class Command(InputCommand):
                 reads_all=True,
             )
             self.stdout.write(estimate_in_words(found))
+            if problem := missing_key(queue.collection, prelabeler.base_url):
+                self.stdout.write(problem)
 
     def _run(self, queue: Any, prelabeler: Any, chosen: Any) -> None:
         from labeling.prelabel_jobs import run_here
