@@ -1,6 +1,6 @@
 """Campaigns through the real queue code, on labels that are known: what live adaptive queues lose and keep.
 
-    python -m benchmarks.bench_adaptive [--data dl19 covid-r3] [--seeds 3] [--hard]
+    python -m benchmarks.bench_adaptive [--data dl19 covid-r3] [--seeds 3] [--hard] [--prior AUC]
 
 Ten annotators claim batches of ten and err on one pair in ten, in pools of judged pairs alone, on SQLite or
 at DATABASE_URL. Each pair is judged once: the share of the relevant documents found when a quarter of each
@@ -8,8 +8,11 @@ query's pool is judged, beside the same strategy one by one, which no queue can 
 mean of the seeds. With --hard instead: two judgments of each pair and a third on a tie, an audit of a
 fifth, a budget of a quarter of the pool, skips, "can't judge", revised and undone verdicts, people who
 leave with what they hold and one annotator who is put into quarantine half-way, to the end of every query:
-whether everything of `benchmarks/live_protocol.py` holds after each act. Time is simulated; what the
-reordering costs is printed as processor time.
+whether everything of `benchmarks/live_protocol.py` holds after each act. With --prior instead: the order
+starts from scores that are drawn so that a relevant document has the higher one with that chance, stored as
+pre-labels and taken up by `order_by_scores`, beside the same queue without them and the same two replays of
+`simulate` in batches of ten; limit: the live queue gains at least half of what the replay gains, in the mean
+of the seeds. Time is simulated; what the reordering costs is printed as processor time.
 """
 
 from __future__ import annotations
@@ -17,17 +20,21 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.bench_prior import scores_with
 from benchmarks.judging_site import temporary_site
-from evaluation.replay import LabelledPool, labelled_pool, noisy, replay, rounded_up
+from evaluation.replay import LabelledPool, labelled_pool, noisy, replay, rounded_up, with_prior_scores
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies import STRATEGIES
 from tests.testdata import DATA
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from benchmarks.live_campaign import Campaign
 
 SETS = {"dl19": {"depth": 100, "min_relevance": 2}, "covid-r3": {"depth": 50, "min_relevance": 1}}
@@ -49,7 +56,9 @@ def main() -> int:
                 f"{name}: {pool.labelled:,} judged pairs of {len(pool.candidates)} queries, "
                 f"{len(pool.runs)} runs"
             )
-            if arguments.hard:
+            if arguments.prior:
+                fine &= compare_prior(name, pool, arguments.prior, arguments.seeds)
+            elif arguments.hard:
                 for seed in range(arguments.seeds):
                     run_hard(name, pool, seed)
             else:
@@ -80,6 +89,76 @@ def measure(name: str, pool: LabelledPool, seed: int) -> float:
         flush=True,
     )
     return ideal - found
+
+
+def compare_prior(name: str, pool: LabelledPool, auc: float, seeds: int) -> bool:
+    """Print what scores of that worth add to live queues and to replays; whether the limit is kept."""
+    gains: dict[str, list[float]] = {"replay": [], "live": []}
+    for seed in range(seeds):
+        scores = scores_with(pool, auc, seed)
+        replays = [
+            replay(one, STRATEGIES[STRATEGY], seed=seed, noise=NOISE, batch=BATCH).found(SHARE)
+            for one in (pool, with_prior_scores(pool, scores))
+        ]
+        live = [live_found(name, pool, seed, prior) for prior in (None, scores)]
+        for kind, found in (("replay", replays), ("live", live)):
+            gains[kind].append(found[1] - found[0])
+            print(
+                f"  seed {seed}, {kind}: found at {SHARE:.0%} of the pool {found[0]:.3f} without scores, "
+                f"{found[1]:.3f} with AUC {auc:.2f}: {found[1] / found[0]:.2f} times",
+                flush=True,
+            )
+    live_gain, replay_gain = mean(gains["live"]), mean(gains["replay"])
+    print(
+        f"  gained in the mean {100 * live_gain:+.1f} points live, {100 * replay_gain:+.1f} in replay; "
+        "limit: half of it",
+        flush=True,
+    )
+    return live_gain >= replay_gain / 2
+
+
+def live_found(name: str, pool: LabelledPool, seed: int, scores: pl.DataFrame | None) -> float:
+    """What a live queue finds, whose order starts from scores if there are some."""
+    from benchmarks.live_campaign import Campaign
+    from labeling.prelabel_order import order_by_scores
+
+    told = {query: noisy(query, truth, NOISE, seed) for query, truth in pool.truth.items()}
+    queue = opened(name, pool, seed, slug=f"{name}-{seed}-{'runs' if scores is None else 'scores'}")
+    if scores is not None:
+        started = time.perf_counter()
+        moved = order_by_scores(queue, stored(queue, scores))
+        print(f"  {moved:,} pairs in order by scores in {time.perf_counter() - started:.1f} s")
+    campaign = Campaign(queue, people(), by_document(pool, told), seed=seed)
+    campaign.run(share=SHARE)
+    print(f"  {cost_of(campaign)}", flush=True)
+    return found_by(campaign, pool)
+
+
+def stored(queue: Any, scores: pl.DataFrame) -> Any:
+    """Scores as the pre-labels of a model."""
+    from django.utils import timezone
+
+    from labeling.models import Prelabel, Prelabeler
+
+    prelabeler = Prelabeler.objects.create(collection=queue.collection, model="drawn", options_hash="drawn")
+    pairs = queue.items.values_list("query__external_id", "document__external_id", "query", "document")
+    keys = {tuple(pair[:2]): pair[2:] for pair in pairs}
+    Prelabel.objects.bulk_create(
+        (
+            Prelabel(
+                prelabeler=prelabeler,
+                query_id=keys[query, document][0],
+                document_id=keys[query, document][1],
+                verdict="relevant" if score > 0 else "not_relevant",
+                score=score,
+                document_version=1,
+                created_at=timezone.now(),
+            )
+            for query, document, score in scores.iter_rows()
+        ),
+        batch_size=500,
+    )
+    return prelabeler
 
 
 def run_hard(name: str, pool: LabelledPool, seed: int) -> None:
@@ -152,7 +231,9 @@ def people() -> list[Any]:
     return list(User.objects.filter(username__startswith="annotator").order_by("pk"))
 
 
-def opened(name: str, pool: LabelledPool, seed: int, *, is_hard: bool = False) -> Any:
+def opened(
+    name: str, pool: LabelledPool, seed: int, *, is_hard: bool = False, slug: str | None = None
+) -> Any:
     """An adaptive queue over the judged pairs, in a collection of its own."""
     from django.contrib.auth.models import User
 
@@ -165,7 +246,8 @@ def opened(name: str, pool: LabelledPool, seed: int, *, is_hard: bool = False) -
     from pooling.runs import import_run
 
     owner = User.objects.get(username="owner")
-    collection = create_collection(owner, slug=f"{name}-{seed}", name=f"{name} {seed}")
+    slug = slug or f"{name}-{seed}"
+    collection = create_collection(owner, slug=slug, name=slug)
     Membership.objects.bulk_create(
         Membership(collection=collection, user=user, role="annotator") for user in people()
     )
@@ -203,6 +285,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--data", nargs="*", default=list(SETS), choices=list(SETS))
     parser.add_argument("--seeds", type=int, default=1)
     parser.add_argument("--hard", action="store_true", help="with everything that people do, and checked")
+    parser.add_argument("--prior", type=float, metavar="AUC", help="with scores that are worth so much")
     return parser.parse_args()
 
 

@@ -1,11 +1,12 @@
 """Stopping bounds under orders that learn: how often one is smaller than what is missing.
 
-    python -m benchmarks.bench_bounds [--campaigns 2000] [--strategies learned maxmean]
+    python -m benchmarks.bench_bounds [--campaigns 2000] [--strategies learned maxmean] [--prior]
 
 Simulated campaigns on pools made by chance, without a database: the planner of a live queue picks batches of
 ten by the labels that have come so far (part of a batch is still out when the next is planned), the audit is
 looked at where a queue would look, at m points fixed beforehand, by the functions that queues use. Runs are
-good or worse than chance.
+good or worse than chance. With --prior, a model's scores, of a quality drawn for each campaign, are taken up
+at a moment drawn among its judgments, as `labeling/live_prior.py` does.
 
 Limits: at most 5 % of the campaigns, and two standard errors of the simulation, have any look whose bound is
 smaller than the relevant documents that are truly missing, for each query by itself (hypergeometric) and over
@@ -27,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from labeling.planning import Course, Entry, Known, Planner, summed
+from labeling.planning import Course, Entry, Known, Planner, Prior, summed
 from pooling.bounds import Remainder
 from pooling.budget_rules import BATCH
 
@@ -51,6 +52,7 @@ class Query:
 
     planner: Planner
     truth: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    entries: list[Entry]
     plan: QueryPlan
     reached: list[int] = field(default_factory=list)
     drawn: list[int] = field(default_factory=list)
@@ -59,6 +61,13 @@ class Query:
     lesson: bytes = b""
     remainder: Remainder = field(default_factory=lambda: Remainder(DOCUMENTS, 0, 0))
     left: int = 0
+    #: The same with a model's scores.
+    scored: Planner | None = None
+
+    def take_up_scores(self) -> None:
+        """From now on the order starts from them, and what was taught is forgotten."""
+        assert self.scored is not None
+        self.planner, self.lesson = self.scored, b""
 
     @property
     def known(self) -> Known:
@@ -112,7 +121,7 @@ class Looks:
     over_all: list[Look]
 
 
-def looks_of_campaign(seed: int, strategy: str) -> Looks:
+def looks_of_campaign(seed: int, strategy: str, *, has_prior: bool = False) -> Looks:
     """Judge three pools to their ends, looking as a queue would; nothing is stopped."""
     from labeling.models import QueryPlan, Selection
     from labeling.stopping import look_at_plans, look_at_query
@@ -127,9 +136,14 @@ def looks_of_campaign(seed: int, strategy: str) -> Looks:
         Query(*_pool(chance, quality, strategy, seed, number), QueryPlan(size=DOCUMENTS, budget=DOCUMENTS))
         for number in range(QUERIES)
     ]
+    taken_up = _scored(chance, queries) if has_prior else None
     by_query: list[list[Look]] = [[] for _ in queries]
     over_all: list[Look] = []
     while any(len(query.labels) < DOCUMENTS for query in queries):
+        if taken_up is not None and sum(len(query.labels) for query in queries) >= taken_up:
+            taken_up = None
+            for query in queries:
+                query.take_up_scores()
         for number in chance.permutation(QUERIES):
             query, made = queries[number], len(queries[number].plan.looks)
             query.take_labels(chance)
@@ -148,7 +162,7 @@ def looks_of_campaign(seed: int, strategy: str) -> Looks:
 
 def _pool(
     chance: np.random.Generator, quality: np.ndarray[Any, Any], strategy: str, seed: int, number: int
-) -> tuple[Planner, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+) -> tuple[Planner, np.ndarray[tuple[int], np.dtype[np.bool_]], list[Entry]]:
     """A pool that runs of this quality found, in which few or many documents are relevant."""
     truth = chance.random(DOCUMENTS) < chance.uniform(0.02, MOST_RELEVANT)
     scores = np.outer(quality, truth) + chance.normal(size=(RUNS, DOCUMENTS))
@@ -159,7 +173,17 @@ def _pool(
         rrf = sum(1 / (60 + rank) for _, rank in found)
         entries.append(Entry(document, f"d{document:02}", rrf, found))
     course = Course(f"q{number}", strategy, RUNS, DOCUMENTS, seed, seed, AUDIT_SHARE)
-    return Planner(course, entries), truth
+    return Planner(course, entries), truth, entries
+
+
+def _scored(chance: np.random.Generator, queries: list[Query]) -> int:
+    """Give every query scores of one quality to take up; after how many labels of the campaign that is."""
+    quality = chance.normal(loc=1.0)
+    for query in queries:
+        scores = quality * query.truth + chance.normal(size=DOCUMENTS)
+        prior = Prior(dict(enumerate(scores.tolist())), votes=RUNS // 2)
+        query.scored = Planner(query.planner.course, query.entries, prior=prior)
+    return int(chance.integers(0, QUERIES * DOCUMENTS // 2))
 
 
 def _lessons(queries: list[Query], *, less: Query) -> bytes:
@@ -205,9 +229,10 @@ def most_wrong(campaigns: int) -> float:
     return LIMIT + 2 * math.sqrt(LIMIT * (1 - LIMIT) / campaigns)
 
 
-def rates(strategy: str, campaigns: int, first: int = 0) -> Rates:
+def rates(strategy: str, campaigns: int, first: int = 0, *, has_prior: bool = False) -> Rates:
     """Simulate campaigns with the seeds from `first` on."""
-    made = [looks_of_campaign(seed, strategy) for seed in range(first, first + campaigns)]
+    seeds = range(first, first + campaigns)
+    made = [looks_of_campaign(seed, strategy, has_prior=has_prior) for seed in seeds]
     alone = [is_wrong(looks) for one in made for looks in one.by_query]
     # The looks of one query share their audit, so that queries are what is counted.
     surplus = np.array([sum(look.surplus for look in looks) for one in made for looks in one.by_query])
@@ -222,6 +247,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--campaigns", type=int, default=2000)
     parser.add_argument("--strategies", nargs="*", default=list(STRATEGIES), choices=list(STRATEGIES))
+    parser.add_argument("--prior", action="store_true", help="a model's scores are taken up on the way")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ |= {"SOUNDINGS_DATA": folder, "DJANGO_SETTINGS_MODULE": "soundings.settings"}
@@ -231,7 +257,7 @@ def main() -> int:
         fine = True
         for strategy in arguments.strategies:
             started = time.perf_counter()
-            found = rates(strategy, arguments.campaigns)
+            found = rates(strategy, arguments.campaigns, has_prior=arguments.prior)
             fine &= found.hold
             said = [
                 f"{wrong:,} of {count:,} ({wrong / count:.1%}, limit {most_wrong(count):.1%})"

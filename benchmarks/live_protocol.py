@@ -11,8 +11,8 @@ from typing import Any
 
 from django.db import transaction
 
-from labeling import adaptive
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue, Selection
+from labeling.planners import known_of, planner_of
 from labeling.planning import Known
 from labeling.progress import item_counts
 from labeling.query_state import read_state
@@ -91,7 +91,7 @@ def _check_audit(selection: Selection, plan: QueryPlan) -> None:
     its documents that the order has not reached moves nothing."""
     with transaction.atomic():
         state = read_state(selection.queue, plan.query_id)
-    planner, known = adaptive._planner(selection, plan, state), adaptive._known(plan, state)
+    planner, known = planner_of(selection, plan, state), known_of(plan, state)
     reached_in: dict[int, int] = dict(plan.reached)
     drawn_in = {document: batch for document, batch, _ in plan.drawn}
     assert len(reached_in) == len(plan.reached)
@@ -114,7 +114,7 @@ def _check_audit(selection: Selection, plan: QueryPlan) -> None:
         {document: label ^ (document in unseen) for document, label in known.labels.items()},
         known.used_up,
     )
-    twin = adaptive._planner(selection, plan, state)
+    twin = planner_of(selection, plan, state)
     orders = []
     for one, seen in ((planner, known), (twin, other)):
         one.tell(seen)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evaluation.plan_words import order_sentences
+from evaluation.plan_words import WITHOUT_SCORES, order_sentences
 from evaluation.planned import Planned
 from labeling.models import Selection
 from labeling.stopping import LEVEL, look_points
@@ -26,7 +26,8 @@ def planned_order(planned: Planned) -> dict[str, Any] | None:
         "open": _open(planned),
         "best_look": None if live.stop_missing is None else _best_look(planned),
     }
-    return {**found, "sentences": order_sentences(found, asdict(planned.settings))}
+    said = order_sentences(found, asdict(planned.settings))
+    return {**found, "sentences": [*said, WITHOUT_SCORES]}
 
 
 def _open(planned: Planned) -> int:

@@ -73,7 +73,8 @@ class PlanSettings:
         """How a queue whose order is adaptive spends and stops; its budget is the pool's. `InputError` for an
         option of such a queue where the order is fixed.
         """
-        given = {one.name: getattr(self, one.name) for one in fields(LiveOptions)}
+        # Before there is a queue no model has said anything of its pairs: a plan foretells without scores.
+        given = {one.name: getattr(self, one.name) for one in fields(LiveOptions) if one.name != "prior"}
         return taken_from({**given, "budget": None, "adaptive": self.adaptive})
 
     @property

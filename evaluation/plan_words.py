@@ -88,6 +88,9 @@ def interval_sentence(found: Mapping[str, Any], undrawn: bool) -> str:
     )
 
 
+WITHOUT_SCORES = (
+    "This forecast knows no scores of a model. An order that starts from some may find relevant ones sooner."
+)
 RULES = {
     "equal": "Each query gets as many pairs as any other",
     "share": "Each query gets the same share of its pool",

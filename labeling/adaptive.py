@@ -32,6 +32,8 @@ from django.utils import timezone
 from labeling.models import Item, QueryPlan, Queue, Selection
 from labeling.ordering import drawn_queries, fingerprint
 from labeling.placing import fixed_batches, place_items
+from labeling.planners import known_of, planner_of, teach
+from labeling.prior_scores import record_prior
 from labeling.query_state import QueryState, known_before, read_state
 from labeling.stopping import is_stopped, look_at_all, look_at_query
 from pooling.budget_rules import BATCH
@@ -57,6 +59,7 @@ DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
 def start(queue: Queue, options: LiveOptions, report: Report) -> Selection:
     """Give an adaptive queue, whose items are stored and held back, its first order."""
     from pooling.selection import spread
+    from pooling.strategies.prior import usual_votes
 
     pool = queue.pool
     sizes = _sizes(pool.pk)
@@ -78,7 +81,11 @@ def start(queue: Queue, options: LiveOptions, report: Report) -> Selection:
         stop_looks=options.stop_looks if options.stop_missing is not None else 0,
         stop_over=options.stop_over,
         query_count=len(sizes),
+        prior_id=options.prior,
+        prior_votes=usual_votes(pool.pool_runs.count()) if options.prior is not None else 0,
     )
+    if selection.prior:
+        record_prior(selection, queue.opened_by)
     QueryPlan.objects.bulk_create(
         (
             QueryPlan(
@@ -115,16 +122,29 @@ def follow(queue: Queue, queries: Iterable[int], *, now: datetime | None = None)
             logger.exception("query %s of queue %s could not be ordered anew", query, queue.pk)
 
 
-def order_anew(queue: Queue, queries: Iterable[int] | None = None, *, now: datetime | None = None) -> None:
-    """Order some queries of a queue anew, or all: something else than labels has changed."""
+def order_anew(
+    queue: Queue,
+    queries: Iterable[int] | None = None,
+    *,
+    now: datetime | None = None,
+    report: Report | None = None,
+) -> int:
+    """Order some queries of a queue anew, or all: something else than labels has changed. Returns how many
+    pairs now lie ahead of their people in the new order."""
     if not queue.is_adaptive:
-        return
+        return 0
     plans = QueryPlan.objects.filter(selection=queue.pk)
     if queries is not None:
         plans = plans.filter(query__in=set(queries))
-    for query in plans.order_by("place").values_list("query", flat=True):
+    chosen = list(plans.order_by("place").values_list("query", flat=True))
+    ahead = 0
+    for place, query in enumerate(chosen):
         with transaction.atomic():
-            _follow(queue, query, now or timezone.now())
+            plan = _follow(queue, query, now or timezone.now())
+        ahead += sum(len(handed) for handed, _, _ in plan.ahead)
+        if report:
+            report(place / len(chosen), f"{place:,} of {len(chosen):,} queries in order.")
+    return ahead
 
 
 def find_more(queue: Queue, *, now: datetime | None = None) -> bool:
@@ -142,12 +162,12 @@ def find_more(queue: Queue, *, now: datetime | None = None) -> bool:
         return False
     order_anew(queue, stuck.values_list("query", flat=True), now=now)
     with transaction.atomic():
-        _grant(queue, _locked(queue), 1, now or timezone.now())
+        _grant(queue, locked_selection(queue), 1, now or timezone.now())
     return bool(_free_by_query(queue))
 
 
-def _follow(queue: Queue, query: int, now: datetime) -> None:
-    selection = _locked(queue)
+def _follow(queue: Queue, query: int, now: datetime) -> QueryPlan:
+    selection = locked_selection(queue)
     plan = selection.plans.select_related("query").get(query=query)
     _order(selection, plan, now=now)
     if selection.budget_rule == Selection.Rule.GREEDY:
@@ -160,6 +180,7 @@ def _follow(queue: Queue, query: int, now: datetime) -> None:
         logger.info("queue %s stops by what its audit shows", queue.pk)
         if to_be_stopped(selection).exists():
             start_job(queue.collection, "finish", {"queue": queue.pk}, None)
+    return plan
 
 
 def finish_stopped(queue: Queue, report: Report, *, now: datetime | None = None) -> int:
@@ -169,7 +190,7 @@ def finish_stopped(queue: Queue, report: Report, *, now: datetime | None = None)
     total, finished = to_be_stopped(queue.selection).count(), 0
     while True:
         with transaction.atomic():
-            count = _stop_next(_locked(queue), now)
+            count = _stop_next(locked_selection(queue), now)
         if not count:
             return finished
         finished += count
@@ -190,7 +211,8 @@ def _stop_next(selection: Selection, now: datetime) -> int:
     return len(plans)
 
 
-def _locked(queue: Queue) -> Selection:
+def locked_selection(queue: Queue) -> Selection:
+    """The selection of an adaptive queue, its row locked: whoever orders anything anew holds it."""
     selection = Selection.objects.select_for_update(no_key=True).get(queue=queue)
     selection.queue = queue
     return selection
@@ -219,8 +241,8 @@ def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None
     queue = selection.queue
     state = read_state(queue, plan.query_id)
     _fix(plan, state.last_batch(selection.query_count))
-    planner = _planner(selection, plan, state)
-    known = _known(plan, state)
+    planner = planner_of(selection, plan, state)
+    known = known_of(plan, state)
     planner.tell(known)
     _count(plan, state)
     if plan.finished_by not in DECIDED:
@@ -229,10 +251,10 @@ def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None
         if (stopped or is_stopped(selection)) and plan.spent < plan.budget:
             _stop(selection, plan, planner, known, QueryPlan.Finish.BOUND, now)
     if plan.finished_by not in DECIDED:
-        batches = planner.batches(_known(plan, state), plan.budget, BATCH)
+        batches = planner.batches(known_of(plan, state), plan.budget, BATCH)
         plan.ahead = [[one.handed, one.reached, one.joined] for one in batches]
     place_items(selection, plan, state)
-    _teach(selection, plan, planner.lesson())
+    teach(selection, plan, planner.lesson())
     _settle_finish(selection, plan, state, now)
     plan.save()
 
@@ -240,14 +262,14 @@ def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None
 def stop_by_hand(queue: Queue, plans: Collection[int], now: datetime) -> int:
     """Finish the queries of some plans; what is handed out of them may still come in. Returns how many."""
     with transaction.atomic():
-        selection = _locked(queue)
+        selection = locked_selection(queue)
         rows = selection.plans.filter(pk__in=plans, finished_by="").select_related("query")
         running = list(rows.order_by("place"))
         for plan in running:
             state = read_state(queue, plan.query_id)
             _fix(plan, state.last_batch(selection.query_count))
-            planner = _planner(selection, plan, state)
-            _stop(selection, plan, planner, _known(plan, state), QueryPlan.Finish.HAND, now)
+            planner = planner_of(selection, plan, state)
+            _stop(selection, plan, planner, known_of(plan, state), QueryPlan.Finish.HAND, now)
             _count(plan, state)
             place_items(selection, plan, state)
             plan.save()
@@ -263,35 +285,6 @@ def _fix(plan: QueryPlan, last: int) -> None:
         plan.reached += [[document, plan.begun] for document in reached]
         plan.drawn += [[document, plan.begun, plan.draw] for document in joined]
     plan.ahead = plan.ahead[count:]
-
-
-def _planner(selection: Selection, plan: QueryPlan, state: QueryState) -> Planner:
-    from labeling.planning import Course, Planner, summed
-
-    pool = selection.queue.pool
-    course = Course(
-        query_id=plan.query.external_id,
-        strategy=selection.strategy,
-        runs=pool.pool_runs.count(),
-        depth=pool.deepest,
-        seed=selection.queue.seed,
-        audit_seed=pool.seed,
-        audit_share=pool.audit_share,
-    )
-    return Planner(course, state.entries, summed(bytes(selection.lessons), less=bytes(plan.lesson)))
-
-
-def _known(plan: QueryPlan, state: QueryState) -> Known:
-    from labeling.planning import Known
-
-    return Known(
-        reached=[document for document, _ in plan.reached],
-        drawn=[document for document, _, draw in plan.drawn if draw == plan.draw],
-        used_up=[document for document, _, draw in plan.drawn if draw < plan.draw],
-        spent=plan.spent,
-        free=state.free,
-        labels=state.labels,
-    )
 
 
 def _count(plan: QueryPlan, state: QueryState) -> None:
@@ -336,16 +329,6 @@ def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now
         rest = plan.size - len({*fixed, *state.free})
         plan.finished_by = QueryPlan.Finish.BUDGET if rest > 0 else QueryPlan.Finish.POOL
         plan.finished_at = now or timezone.now()
-
-
-def _teach(selection: Selection, plan: QueryPlan, lesson: bytes) -> None:
-    from labeling.planning import summed
-
-    if lesson == bytes(plan.lesson):
-        return
-    selection.lessons = summed(bytes(selection.lessons), less=bytes(plan.lesson), more=lesson)
-    plan.lesson = lesson
-    selection.save(update_fields=["lessons"])
 
 
 def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> int:

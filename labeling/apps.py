@@ -13,6 +13,7 @@ class LabelingConfig(AppConfig):
             finishing,
             gold_import,
             label_import,
+            live_prior,
             opening,
             prelabel_jobs,
             redundancy,

@@ -108,7 +108,7 @@ class QueueForm(LiveOptionsForm, GoldOptionsForm):
 
     field_order = [
         *("pool", "name", "judgments_per_item", "most_judgments_per_item", "seed", "adaptive"),
-        *("budget", "budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over"),
+        *("prior", "budget", "budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over"),
     ]
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
@@ -129,9 +129,21 @@ class QueueForm(LiveOptionsForm, GoldOptionsForm):
         max_value=2**63 - 1,
         help_text="Shuffles the order; the same seed, the same order. Empty: drawn and stored.",
     )
+    prior = forms.TypedChoiceField(
+        required=False,
+        coerce=int,
+        empty_value=None,
+        label="Adaptive: the order starts from the scores of",
+        help_text="They count as half as many runs again, until labels tell what they are worth.",
+    )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        models = [(one.pk, str(one)) for one in collection.prelabelers.all()]
+        if models:
+            self.fields["prior"].choices = [("", "no model"), *models]  # type: ignore[attr-defined]
+        else:
+            del self.fields["prior"]
         pools = collection.pools.select_related("collection").defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
         for name, value in asdict(site_options()).items():

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from labeling.models import Selection
+from labeling.prior_scores import check_prior
 from pooling.choice import MOST
 from pooling.models import Pool
 from pooling.problems import InputError
@@ -20,6 +21,7 @@ class LiveOptions:
     """budget: pairs in all (None: the pool's, else every pair), spread by `budget_rule` with `budget_floor`
     pairs for each query. With `stop_missing`, a share of the relevant documents, a query (or the queue, as
     `stop_over` says) stops when the audit says that at most so much is missing, at one of `stop_looks` looks.
+    `prior` is the number of the model whose scores the strategy starts from; None: the runs alone.
     """
 
     budget: int | None = None
@@ -28,6 +30,7 @@ class LiveOptions:
     stop_missing: float | None = None
     stop_looks: int = USUAL_LOOKS
     stop_over: str = Selection.Over.QUERY
+    prior: int | None = None
 
 
 def taken_from(values: dict[str, Any]) -> LiveOptions | None:
@@ -61,6 +64,8 @@ def checked_live(pool: Pool, options: LiveOptions) -> LiveOptions:
         raise InputError(problem, fields={"adaptive": problem})
     if found := _problems(pool, options):
         raise InputError(" ".join(found.values()), fields=found)
+    if options.prior is not None:
+        check_prior(pool, options.prior)
     return options
 
 

@@ -15,6 +15,7 @@ from pooling.audit import drawn_order
 from pooling.bounds import Remainder
 from pooling.selection import Standing, next_batches
 from pooling.strategies import Candidates, candidates_of_query, strategy_named
+from pooling.strategies.prior import with_prior
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,14 @@ class Course:
     seed: int
     audit_seed: int
     audit_share: float
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Scores that a strategy starts from, by document, and as how many runs they count in every query."""
+
+    scores: Mapping[int, float]
+    votes: int
 
 
 @dataclass(frozen=True)
@@ -69,14 +78,19 @@ class Planned:
 class Planner:
     """The pool of one query with its strategy and its audit order."""
 
-    def __init__(self, course: Course, entries: Sequence[Entry], lessons: bytes = b"") -> None:
-        """lessons: what the other queries teach, summed, as float64."""
+    def __init__(
+        self, course: Course, entries: Sequence[Entry], lessons: bytes = b"", prior: Prior | None = None
+    ) -> None:
+        """lessons: what the other queries teach, summed, as float64; under a prior with the same votes."""
         self.course = course
         self.keys = {entry.document_id: entry.document for entry in entries}
         finds = [(entry.document_id, entry.rrf, entry.found_by) for entry in entries]
         self.one: Candidates = candidates_of_query(
             course.query_id, finds, runs=course.runs, depth=course.depth
         )
+        if prior is not None:
+            scores = {name: prior.scores[key] for name, key in self.keys.items() if key in prior.scores}
+            self.one = with_prior(self.one, scores, votes=prior.votes)
         self.documents = [self.keys[document] for document in self.one.documents]
         self.number = {document: number for number, document in enumerate(self.documents)}
         # Strings by code points are in the order of their bytes.

@@ -1,8 +1,10 @@
 """What is left of a queue in the order of a model's scores: likely relevant pairs of every query first.
 
-Only the selection follows the scores. Within a stretch pairs are shuffled by the queue's seed, so nobody who
-judges can read the model's order there; and what was drawn for the audit is spread evenly over a query's
-stretches, so that the part of it that is judged by any time does not depend on scores.
+An adaptive queue starts its order from the scores, and labels go on moving it (`labeling/live_prior.py`). A
+fixed order is made here, once. Only the selection follows the scores. Within a stretch pairs are shuffled by
+the queue's seed, so nobody who judges can read the model's order there; and what was drawn for the audit is
+spread evenly over a query's stretches, so that the part of it that is judged by any time does not depend on
+scores.
 """
 
 from __future__ import annotations
@@ -12,9 +14,11 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Max
 
+from labeling import live_prior
 from labeling.models import Item, Prelabeler, Queue, latest_scores
 from labeling.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.placing import store_keys
+from labeling.prior_scores import checked_model
 from labeling.queues import Pair, candidates_of
 from pooling.problems import InputError
 from pooling.trail import record_action
@@ -22,15 +26,51 @@ from pooling.trail import record_action
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from pooling.jobs import Report
+    from pooling.models import Job
 
-def order_by_scores(queue: Queue, prelabeler: Prelabeler, *, by: User | None = None) -> int:
-    """Put what nobody has judged or holds in the order of the model's scores; returns how many pairs moved.
 
-    Everything else keeps its place, and people go on where they are: the new stretches come behind all
-    others. A pair without a score counts as the mean. `InputError` for an adaptive queue, for a model without
-    scores here, and for a local model beside an audit, since it has learned from the audit's labels.
+def order_or_start(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = None) -> int | Job:
+    """`order_by_scores`, or with None `order_without_scores`; where an adaptive queue has many queries, the
+    background worker orders them."""
+    if queue.is_adaptive and live_prior.is_large(queue):
+        with transaction.atomic():
+            live_prior.set_prior(queue, prelabeler, by=by)
+            return live_prior.start_following(queue, by=by)
+    return order_by_scores(queue, prelabeler, by=by) if prelabeler else order_without_scores(queue, by=by)
+
+
+def order_by_scores(
+    queue: Queue, prelabeler: Prelabeler, *, by: User | None = None, report: Report | None = None
+) -> int:
+    """Put what was not handed out in an order by the model's scores; returns how many pairs that is.
+
+    In a fixed order nobody has judged or holds these pairs; everything else keeps its place, and people go on
+    where they are: the new stretches come behind all others. A pair without a score counts as the mean. In an
+    adaptive one the strategy starts from the scores, and batches that were begun keep their place.
+    `InputError` for a model without scores here, and for a local model beside an audit, since it has learned
+    from the audit's labels.
     """
-    _check(queue, prelabeler)
+    if queue.is_adaptive:
+        live_prior.set_prior(queue, prelabeler, by=by)
+        return live_prior.follow_prior(queue, report)
+    return _order_fixed(queue, checked_model(queue.pool, prelabeler), by)
+
+
+def order_without_scores(queue: Queue, *, by: User | None = None, report: Report | None = None) -> int:
+    """Let an adaptive queue order what was not handed out as if there were no scores; returns how many pairs
+    that is. `InputError` for a fixed order, and for one that does not start from scores."""
+    if not queue.is_adaptive:
+        problem = (
+            f"“{queue.name}” has a fixed order, which is not made again. Put what is left in the order of "
+            "another model, or leave it."
+        )
+        raise InputError(problem, conflict=True)
+    live_prior.set_prior(queue, None, by=by)
+    return live_prior.follow_prior(queue, report)
+
+
+def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
     scores = latest_scores(queue, prelabeler)
     if not scores:
         raise InputError(f"There are no pre-labels by {prelabeler} in “{queue.name}”.", conflict=True)
@@ -62,20 +102,3 @@ def _keys(
 ) -> list[int]:
     last = queue.items.aggregate(last=Max(field))["last"] or 0
     return ranked_order_keys(candidates, drawn, queue.seed, opinion=opinion, after=stretch_of(last))
-
-
-def _check(queue: Queue, prelabeler: Prelabeler) -> None:
-    problem = ""
-    if prelabeler.collection_id != queue.collection_id:
-        problem = "These pre-labels belong to another collection."
-    elif queue.is_adaptive:
-        problem = (
-            "An adaptive queue orders what is left by labels; only a queue with a fixed order can be moved."
-        )
-    elif prelabeler.source == Prelabeler.Source.LOCAL_MODEL and queue.pool.audit_share:
-        problem = (
-            "A local model has learned from the labels of the audit, so an order by its scores would make "
-            "estimates wrong. Take a model that has not seen them."
-        )
-    if problem:
-        raise InputError(problem, fields={"prelabeler": problem})

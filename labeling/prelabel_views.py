@@ -165,6 +165,7 @@ def _shown(
         "collection": queue.collection,
         "section": "queues",
         "models": models_of(queue),
+        "prior": queue.selection.prior_id if queue.is_adaptive else None,
         "servers": servers,
         "not_set_up": not_set_up(servers),
         "form": form,

@@ -13,11 +13,13 @@ from rest_framework.views import APIView
 from labeling import prelabeler_serializers as shapes
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
-from labeling.prelabel_order import order_by_scores
+from labeling.prelabel_order import order_or_start
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verification_samples import USUAL, Wanted, open_sample, samples_of
 from pooling.access import ADMIN, collection_for
-from pooling.api import PROBLEM, parsed, person
+from pooling.api import PROBLEM, made, parsed, person
+from pooling.models import Job
+from pooling.serializers import JobStartedSerializer
 
 
 def told(prelabeler: Prelabeler) -> dict[str, Any]:
@@ -53,6 +55,7 @@ class ScoreOrder(APIView):
         request=shapes.ScoreOrderRequestSerializer,
         responses={
             200: shapes.ScoreOrderSerializer,
+            202: JobStartedSerializer,
             400: PROBLEM,
             403: PROBLEM,
             404: PROBLEM,
@@ -60,11 +63,16 @@ class ScoreOrder(APIView):
         },
     )
     def post(self, request: Request, queue_id: int) -> Response:
-        """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread."""
+        """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread.
+
+        An adaptive queue starts its order from the scores, or with null from the runs alone again. Where it
+        has many queries, a job orders them: then the answer is 202 with its number.
+        """
         queue = queue_for(request.user, queue_id, ADMIN)
-        body = parsed(shapes.ScoreOrderRequestSerializer, request)
-        prelabeler = prelabeler_for_queue(queue, body["prelabeler"])
-        return Response({"moved": order_by_scores(queue, prelabeler, by=person(request))})
+        number = parsed(shapes.ScoreOrderRequestSerializer, request)["prelabeler"]
+        prelabeler = None if number is None else prelabeler_for_queue(queue, number)
+        done = order_or_start(queue, prelabeler, by=person(request))
+        return made(done) if isinstance(done, Job) else Response({"moved": done})
 
 
 class Samples(APIView):

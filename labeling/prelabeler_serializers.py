@@ -179,12 +179,12 @@ class OpenedSampleSerializer(serializers.Serializer[Any]):
 
 
 class ScoreOrderRequestSerializer(serializers.Serializer[Any]):
-    """By whose scores."""
+    """By whose scores; null: an adaptive queue's order without scores again."""
 
-    prelabeler = serializers.IntegerField(min_value=1, max_value=2**62)
+    prelabeler = serializers.IntegerField(min_value=1, max_value=2**62, allow_null=True)
 
 
 class ScoreOrderSerializer(serializers.Serializer[Any]):
-    """How many pairs have another place now."""
+    """How many pairs that were not handed out are in order anew."""
 
     moved = serializers.IntegerField()

@@ -17,12 +17,13 @@ from labeling import prelabel_charts
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
 from labeling.prelabel_forms import SampleForm
-from labeling.prelabel_order import order_by_scores
+from labeling.prelabel_order import order_or_start
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verification_samples import open_sample, samples_of
 from pooling.access import ADMIN, collection_for
 from pooling.charting import VARIANTS
 from pooling.forms import show_problem
+from pooling.models import Job
 from pooling.problems import refusals
 from pooling.views.outcome import person
 
@@ -84,15 +85,21 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
 @login_required
 @require_POST
 def order(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Put what is left of a queue in the order of a model's scores."""
+    """Put what is left of a queue in the order of a model's scores, or of an adaptive one without them."""
     queue = queue_for(request.user, queue_id, ADMIN)
     named = request.POST.get("prelabeler", "")
-    found = prelabeler_for_queue(queue, int(named) if named.isascii() and named.isdigit() else 0)
+    number = int(named) if named.isascii() and named.isdigit() else 0
+    found = None if "without" in request.POST else prelabeler_for_queue(queue, number)
     try:
-        moved = order_by_scores(queue, found, by=person(request))
-        messages.success(request, f"In the order of {found}: {moved:,} pairs that nobody had judged.")
+        done = order_or_start(queue, found, by=person(request))
     except refusals() as error:
         messages.error(request, str(error))
+        return redirect("prelabels", queue.pk)
+    if isinstance(done, Job):
+        return redirect("job", done.pk)
+    pairs = f"{done:,} pairs that nobody had judged"
+    said = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
+    messages.success(request, said)
     return redirect("prelabels", queue.pk)
 
 

@@ -24,7 +24,7 @@ from labeling.quarantine import annotator_named
 from labeling.queue_changes import change_queue
 from labeling.redundancy import has_unfinished_change
 from labeling.search_finds import search_finds
-from labeling.selection_report import plans_of, query_rows, selection_head, sentence
+from labeling.selection_report import plans_of, prior_sentence, query_rows, selection_head, sentence
 from pooling.access import ADMIN, MEMBERS, READERS
 from pooling.models import Pool, Role
 from pooling.problems import InputError
@@ -152,6 +152,7 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
     }
     if selection:
         page = page_of(request, plans_of(queue))
-        context |= {"selection_ended": sentence(selection), "page": page}
+        context |= {"selection_ended": sentence(selection), "prior_told": prior_sentence(selection)}
+        context["page"] = page
         context["rows"] = query_rows(queue, page)
     return render(request, "labeling/queue.html", context)

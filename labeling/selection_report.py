@@ -39,11 +39,17 @@ def selection_head(queue: Queue) -> dict[str, Any] | None:
 
     `finishing` counts the queries that a bound over all of them has stopped and that are being finished.
     """
-    selection = Selection.objects.filter(queue=queue.pk).first() if queue.is_adaptive else None
+    selection = _selection_in(queue)
     if selection is None:
         return None
     counts = _counts(selection.plans.only("selection", "finished_by"))
     return {**_rule(selection), "finished": counts, "finishing": to_be_stopped(selection).count()}
+
+
+def _selection_in(queue: Queue) -> Selection | None:
+    if not queue.is_adaptive:
+        return None
+    return Selection.objects.select_related("prior").filter(queue=queue.pk).first()
 
 
 def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
@@ -72,7 +78,7 @@ def order_of(queue: Queue, settled: int, begun: int) -> dict[str, Any] | None:
 
     settled, begun: its pairs that are settled, and those that somebody holds or has judged and that are not.
     """
-    selection = Selection.objects.filter(queue=queue.pk).first() if queue.is_adaptive else None
+    selection = _selection_in(queue)
     if selection is None:
         return None
     plans = list(selection.plans.only("selection", "size", "finished_by"))
@@ -83,7 +89,8 @@ def order_of(queue: Queue, settled: int, begun: int) -> dict[str, Any] | None:
         "settled": settled,
         "finished": _counts(plans),
     }
-    return {**told, "sentences": [_rule_sentence(told), _stop_sentence(told), sentence(told)]}
+    said = [_rule_sentence(told), prior_sentence(told), _stop_sentence(told), sentence(told)]
+    return {**told, "sentences": [one for one in said if one]}
 
 
 RULES = {
@@ -103,6 +110,14 @@ def _rule_sentence(told: Mapping[str, Any]) -> str:
     return f"{begin}; a budget of {told['budget']:,} pairs, {rule}{floor}: {used}."
 
 
+def prior_sentence(told: Mapping[str, Any]) -> str:
+    """Whose scores an order starts from; nothing where it has none."""
+    if told["prior"] is None:
+        return ""
+    runs = "1 more run" if told["prior_votes"] == 1 else f"{told['prior_votes']:,} more runs"
+    return f"The order starts from the scores of {told['prior']}, as from {runs}; labels tell their worth."
+
+
 def _stop_sentence(told: Mapping[str, Any]) -> str:
     if told["stop_missing"] is None:
         return "No look at the audit stops anything."
@@ -120,7 +135,7 @@ def frozen_selections(collection: Collection) -> list[dict[str, Any]]:
     `begun` and `draw` say up to which batch documents are certain, and which draw of the audit estimates
     rest on; with the queue they name every document's part.
     """
-    selections = Selection.objects.filter(queue__collection=collection).select_related("queue__pool")
+    selections = Selection.objects.filter(queue__collection=collection).select_related("queue__pool", "prior")
     frozen = []
     for selection in selections.order_by("queue"):
         plans = list(selection.plans.select_related("query").order_by("query__external_id"))
@@ -197,6 +212,8 @@ def _rule(selection: Selection) -> dict[str, Any]:
     is_looked_at = selection.stop_missing is not None
     return {
         "strategy": selection.strategy,
+        "prior": str(selection.prior) if selection.prior else None,
+        "prior_votes": selection.prior_votes,
         "budget": selection.budget,
         "budget_rule": selection.budget_rule,
         "budget_floor": selection.budget_floor,

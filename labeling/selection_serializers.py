@@ -42,6 +42,18 @@ class LiveOptionsSerializer(serializers.Serializer[Any]):
     stop_over = serializers.ChoiceField(choices=Selection.Over.choices, required=False, allow_null=True)
 
 
+class LiveQueueSerializer(LiveOptionsSerializer):
+    """The same for a queue, of whose pairs a model may have said something."""
+
+    prior = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=1,
+        max_value=2**62,
+        help_text="Adaptive: the prelabeler whose scores the strategy starts from; null: the runs alone.",
+    )
+
+
 class LookSerializer(serializers.Serializer[Any]):
     """A look at an audit: what it found in the documents that the order had not reached."""
 
@@ -77,6 +89,10 @@ class RuleSerializer(serializers.Serializer[Any]):
     """What moves the order of an adaptive queue, what ends it, and how far it is."""
 
     strategy = serializers.CharField()
+    prior = serializers.CharField(
+        allow_null=True, help_text="The model and prompt whose scores the strategy starts from."
+    )
+    prior_votes = serializers.IntegerField(help_text="As how many runs they count at the start.")
     budget = serializers.IntegerField(allow_null=True)
     budget_rule = serializers.ChoiceField(choices=Selection.Rule.choices)
     budget_floor = serializers.IntegerField(allow_null=True)

@@ -13,7 +13,7 @@ from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
 from labeling.rules import RULES_IN_WORDS
-from labeling.selection_serializers import LiveOptionsSerializer, OrderSerializer
+from labeling.selection_serializers import LiveQueueSerializer, OrderSerializer
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
@@ -22,7 +22,7 @@ LARGEST_KEY = 2**63 - 1
 ON_A_TIE = "One more while as many say relevant as not, up to so many; null: a tie asks for no more."
 
 
-class QueueRequestSerializer(LiveOptionsSerializer, GoldOptionsSerializer):
+class QueueRequestSerializer(LiveQueueSerializer, GoldOptionsSerializer):
     """How to open a queue; without a name it is called as its pool."""
 
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)

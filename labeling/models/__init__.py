@@ -13,6 +13,7 @@ from labeling.models.prelabels import (
     PrelabelFailure,
     PrelabelJob,
     latest_scores,
+    scores_of_query,
 )
 from labeling.models.queues import Bookmark, Item, Lease, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
@@ -46,4 +47,5 @@ __all__ = [
     "Verdict",
     "draw_seed",
     "latest_scores",
+    "scores_of_query",
 ]

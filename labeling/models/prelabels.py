@@ -307,3 +307,11 @@ def latest_scores(queue: Queue, prelabeler: Prelabeler) -> dict[tuple[int, int],
     rows = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
     triples = rows.values_list("query_id", "document_id", ORDER_SCORE).iterator()
     return {(query, document): score for query, document, score in triples}
+
+
+def scores_of_query(prelabeler: int, query: int) -> dict[int, float]:
+    """The same for one query, by the keys of prelabeler and query: a score by the key of each document that
+    has one, in whatever queue. One statement.
+    """
+    rows = Prelabel.objects.filter(prelabeler=prelabeler, query=query).current()
+    return dict(rows.values_list("document_id", ORDER_SCORE))

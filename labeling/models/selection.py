@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from django.db import models
 
+from labeling.models.prelabels import Prelabeler
 from labeling.models.queues import Queue
 from pooling.budget_rules import EQUAL, GREEDY, SHARE
 from pooling.models import Query
@@ -38,6 +39,16 @@ class Selection(models.Model):
     query_count = models.PositiveIntegerField(default=0)
     lessons = models.BinaryField(default=bytes, help_text="What all queries teach the strategy, as float64.")
     looks = models.JSONField(default=list, help_text="What was seen of all queries together, look by look.")
+    # Taken away, it would leave lessons behind that count its votes among the runs.
+    prior = models.ForeignKey(
+        Prelabeler,
+        null=True,
+        blank=True,
+        on_delete=models.RESTRICT,
+        related_name="+",
+        help_text="The model whose scores the strategy starts from. Null: it starts from the runs alone.",
+    )
+    prior_votes = models.PositiveIntegerField(default=0, help_text="As how many runs its scores count then.")
 
     def __str__(self) -> str:
         return f"{self.strategy} in queue {self.queue_id}"

@@ -56,7 +56,7 @@ def with_priors(
 
 def with_prior(one: Candidates, scores: Scores, *, votes: int | None = None) -> Candidates:
     """The same for one query; `scores` by document id. All queries of a strategy must get the same votes."""
-    votes = -(-one.runs // 2) if votes is None else votes
+    votes = usual_votes(one.runs) if votes is None else votes
     if votes < 1:
         raise ValueError(f"A prior with {votes} votes says nothing; give it 1 or more.")
     scored = np.array([number for number, name in enumerate(one.documents) if name in scores], dtype=np.int64)
@@ -79,6 +79,11 @@ def with_prior(one: Candidates, scores: Scores, *, votes: int | None = None) -> 
             rrf=rrf,
         )
     )
+
+
+def usual_votes(runs: int) -> int:
+    """As how many runs a score counts unless somebody says otherwise: half of those there are, rounded up."""
+    return max(1, -(-runs // 2))
 
 
 def _renumbered(one: Candidates) -> Candidates:

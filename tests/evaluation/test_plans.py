@@ -264,6 +264,7 @@ def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: Wo
     equal = planned(world, **LIVE, depth=3, budget=7)["order"]
     assert equal["sentences"][0] == "Each query gets as many pairs as any other: 2 to 3."
     assert equal["sentences"][1] == "A query ends by its budget, at the end of its pool, or by hand."
+    assert "knows no scores of a model" in equal["sentences"][-1]
     # q1 and q2 have four pairs each, q3 as many: the floor of two leaves one pair of seven open.
     greedy = planned(world, **LIVE, depth=3, budget=7, budget_rule="greedy", budget_floor=2)
     assert (greedy["order"]["open"], greedy["pool"]["chosen"]) == (1, 7)

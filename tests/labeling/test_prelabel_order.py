@@ -8,10 +8,10 @@ from rest_framework.test import APIClient
 
 from labeling.models import Item, Prelabel, Prelabeler, Queue
 from labeling.ordering import Candidate, ranked_order_keys, stretch_of
-from labeling.prelabel_order import order_by_scores
+from labeling.prelabel_order import order_by_scores, order_without_scores
 from labeling.queues import claim
 from pooling.problems import InputError
-from tests.labeling.helpers import judge, make_live_queue, make_prelabels, make_queue
+from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.world import World
 
 
@@ -63,8 +63,8 @@ def test_what_will_not_do_is_refused(world: World) -> None:
     with pytest.raises(InputError, match="no pre-labels by empty"):
         order_by_scores(queue, empty)
     prelabeler = make_prelabels(world)
-    with pytest.raises(InputError, match="An adaptive queue"):
-        order_by_scores(make_live_queue(world), prelabeler)
+    with pytest.raises(InputError, match="has a fixed order"):
+        order_without_scores(queue)
     queue.pool.audit_share = 0.2
     prelabeler.source = Prelabeler.Source.LOCAL_MODEL
     with pytest.raises(InputError, match="has learned from the labels of the audit"):

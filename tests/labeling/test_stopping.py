@@ -22,11 +22,15 @@ from tests.labeling.helpers import judge, make_live_queue
 from tests.world import World
 
 
-@pytest.mark.parametrize(("strategy", "campaigns"), [("maxmean", 80), ("learned", 40)])
+@pytest.mark.parametrize(
+    ("strategy", "campaigns", "has_prior"),
+    [("maxmean", 80, False), ("learned", 40, False), ("learned", 40, True)],
+)
 def test_the_looks_of_a_campaign_err_in_at_most_five_of_a_hundred_where_labels_move_the_order(
-    strategy: str, campaigns: int
+    strategy: str, campaigns: int, has_prior: bool
 ) -> None:
-    found = rates(strategy, campaigns)
+    """And what was drawn is a fair sample of what is not reached, also where scores are taken up midway."""
+    found = rates(strategy, campaigns, has_prior=has_prior)
     assert found.hold, found
 
 

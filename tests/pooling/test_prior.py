@@ -59,6 +59,15 @@ def test_equal_scores_stay_in_the_order_of_the_runs() -> None:
     assert order_of(verdicts, "rrf") == list("bdface")
 
 
+@pytest.mark.parametrize("strategy", [name for name, kind in STRATEGIES.items() if kind.make.learns])
+def test_every_order_of_an_adaptive_queue_takes_a_score_up(strategy: str) -> None:
+    pool = pool_of(runs_of(q=["abcdef", "bacdfe"]))
+    told = with_priors(pool, priors(f=6, e=5, d=4, c=3, b=2, a=1), votes=4)["q"]
+    greedy = STRATEGIES[strategy].greedy
+    before, after = (greedy({"q": one}).next("q", 6) for one in (pool["q"], told))
+    assert after.index("f") < before.index("f")
+
+
 @pytest.mark.parametrize("strategy", BY_FINDS)
 def test_without_a_score_nothing_changes(strategy: str) -> None:
     pool = random_pool(7)

@@ -49,6 +49,12 @@ class Command(InputCommand):
             "--budget", type=int, metavar="B", help="adaptive: pairs in all (default: the pool's)"
         )
         add_live_arguments(parser)
+        parser.add_argument(
+            "--prior",
+            type=int,
+            metavar="N",
+            help="adaptive: start from the scores of the model and prompt of that number",
+        )
 
         parser.add_argument(
             "--prelabels",
@@ -103,6 +109,8 @@ class Command(InputCommand):
             each += f" and up to {queue.most_judgments_per_item} on a tie"
         pairs = queue.items.filter(order_key__gte=0).count()
         order = f"; labels move their order, by {pool.strategy}" if queue.is_adaptive else ""
+        if queue.is_adaptive and queue.selection.prior:
+            order += f", which starts from the scores of {queue.selection.prior}"
         self.stdout.write(
             f"Queue {queue.pk}, “{queue.name}”: {pairs:,} pairs, {each}, seed {queue.seed}{order}."
         )

@@ -1,0 +1,66 @@
+"""Whether a queue may be ordered by a model's scores: asked at its opening and later, of any kind of order.
+
+A language model has seen no label of ours, so among the documents that an order by its scores has not reached
+the audit stays a random part. A local model has learned from the labels of the audit.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from labeling.models import Prelabel, Prelabeler, Selection
+from pooling.models import Pool
+from pooling.problems import InputError
+from pooling.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def checked_model(pool: Pool, prelabeler: Prelabeler, *, field: str = "prelabeler") -> Prelabeler:
+    """Return `prelabeler`; `InputError` for one of another collection, and for a local model beside an
+    audit."""
+    problem = ""
+    if prelabeler.collection_id != pool.collection_id:
+        problem = "These pre-labels belong to another collection."
+    elif prelabeler.source == Prelabeler.Source.LOCAL_MODEL and pool.audit_share:
+        problem = (
+            "A local model has learned from the labels of the audit, so an order by its scores would make "
+            "estimates wrong. Take a model that has not seen them."
+        )
+    if problem:
+        raise InputError(problem, fields={field: problem})
+    return prelabeler
+
+
+def has_scores(pool: Pool, prelabeler: Prelabeler) -> bool:
+    """Whether a model has said anything of the pairs of a pool as their texts are now."""
+    pairs = pool.entries.filter(query=OuterRef("query"), document=OuterRef("document"))
+    said = Prelabel.objects.filter(prelabeler=prelabeler).current()
+    return said.filter(Exists(pairs.order_by())).exists()
+
+
+def record_prior(selection: Selection, by: User | None) -> None:
+    """Put it on the list of what admins did that a queue's order starts from a model's scores."""
+    queue = selection.queue
+    facts = {"model": str(selection.prior), "votes": selection.prior_votes}
+    record_action(queue.collection, by, "queue ordered by pre-labels", queue.name, **facts)
+
+
+def check_prior(pool: Pool, number: int) -> None:
+    """`InputError` where no model has that number, or an order over `pool` cannot start from its scores."""
+    known = Prelabeler.objects.filter(collection=pool.collection_id)
+    found = known.filter(pk=number).first()
+    if found is None:
+        names = ", ".join(f"{one.pk} is {one}" for one in known) or "none yet"
+        problem = f"No model of “{pool.collection.slug}” has the number {number}. Known: {names}."
+    elif has_scores(pool, checked_model(pool, found, field="prior")):
+        return
+    else:
+        problem = (
+            f"There are no pre-labels by {found} of pairs in pool “{pool.name}”. Open the queue without, ask "
+            "the model, and let the order start from its scores then."
+        )
+    raise InputError(problem, fields={"prior": problem})
