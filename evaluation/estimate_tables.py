@@ -53,7 +53,10 @@ def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[st
         "labels together, and that mean errs high.",
     ]
     if waiting := estimates["queries"]["not_estimated"]:
-        notes.append(f"Not estimated, as their audit lacks labels: {waiting} queries.")
+        notes.append(
+            f"Not estimated, as their audit lacks labels: {waiting} queries. The estimates are of the others "
+            "alone, the numbers beside them of all that are scored: do not hold the two against each other."
+        )
     if unused := estimates["sample"]["unused"]:
         notes.append(f"Not used, as nobody drew them: {unused} labels.")
     return Cells(header, tuple(rows), tuple(notes), TITLE)

@@ -16,7 +16,7 @@ from pooling.models import Collection, Pool, Query
 if TYPE_CHECKING:
     from labeling.prelabel_quality import Quality
 
-# The figures in the order of the page, each with what it means; those that are shares are shown in percent.
+# The figures in the order of the page, each with what it means: shares of labels first.
 SHARES = {
     "missed": ("Missed as labels", "Of the relevant documents, the share that it calls not relevant."),
     "recall": ("Recall", "Of the relevant documents, the share that it calls relevant."),

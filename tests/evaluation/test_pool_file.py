@@ -120,7 +120,8 @@ def test_files_say_what_the_report_of_the_stored_pool_says(
     call_command("evaluate", *files[:3], "--pool", files[3], "--k", "1", "2", "3", "--format", "json")
     found = json.loads(capsys.readouterr().out)
 
-    assert stored["estimates"].pop("prediction_powered") is None  # a file knows of no pre-labels
+    for name in ("prediction_powered", "audit_by_scores"):  # a file knows of no pre-labels
+        assert stored["estimates"].pop(name) is None
     assert list(found["estimates"]) == list(stored["estimates"])
     for name in ("queries", "sample", "relevant", "missing", "runs", "sentence", "floor", "leave_one_out"):
         assert found["estimates"][name] == stored["estimates"][name], name
