@@ -267,34 +267,44 @@ class Judging(RuleBasedStateMachine):
                 unable[query, document] += 1
             else:
                 said[query, document].add(verdict)
-        for (needed, most), queue in self.queues.items():
-            for item in queue.items.exclude(state__in=["gold", "aside", "repeat"]):
-                pair = item.query_id, item.document_id
-                differ = most is not None and len(said[pair]) == 2
-                if Judgment.objects.filter(query=item.query_id, document=item.document_id).exists():
-                    assert item.expected == ("relevant" if queue.second_opinion_from else "")
-                if item.expected and "not_relevant" in said[pair]:
-                    assert item.needed == needed + 1
-                else:
-                    assert item.needed == (most if differ else needed)
-                if most and item.state == "adjudication":
-                    assert unable[pair] >= 2
+        judged = set(Judgment.objects.values_list("query", "document"))
+        bounds = {queue.pk: (queue, *bounds) for bounds, queue in self.queues.items()}
+        for item in Item.objects.exclude(state__in=["gold", "aside", "repeat"]):
+            queue, needed, most = bounds[item.queue_id]
+            pair = item.query_id, item.document_id
+            differ = most is not None and len(said[pair]) == 2
+            if pair in judged:
+                assert item.expected == ("relevant" if queue.second_opinion_from else "")
+            if item.expected and "not_relevant" in said[pair]:
+                assert item.needed == needed + 1
+            else:
+                assert item.needed == (most if differ else needed)
+            if most and item.state == "adjudication":
+                assert unable[pair] >= 2
 
     @invariant()
     def items_follow_the_gold_questions(self) -> None:
+        states = defaultdict(list)
+        for query, document, state in Item.objects.filter(repeats=None).values_list(
+            "query", "document", "state"
+        ):
+            states[query, document].append(state)
         for question in self.questions:
-            pair = {"query": question.query, "document": question.document}
-            for item in Item.objects.filter(**pair, repeats=None):
-                known = "aside" if question.practice else "gold"
-                assert (item.state == known) if question.active else (item.state != "gold")
+            known = "aside" if question.practice else "gold"
+            for state in states[question.query_id, question.document_id]:
+                assert (state == known) if question.active else (state != "gold")
 
     @invariant()
     def whoever_is_paused_holds_nothing_and_counts_for_nothing(self) -> None:
-        for quarantine in Quarantine.objects.filter(lifted_at=None):
-            queue, annotator = quarantine.queue, quarantine.annotator
-            assert not Lease.objects.filter(item__queue=queue, annotator=annotator).exists()
-            own = Judgment.objects.filter(annotator=annotator, event__queue=queue, is_gold=False)
-            assert set(own.values_list("quarantine", flat=True)) <= {quarantine.pk}
+        holding = set(Lease.objects.values_list("item__queue", "annotator"))
+        counted = defaultdict(set)
+        own = Judgment.objects.filter(is_gold=False)
+        for queue, annotator, quarantine in own.values_list("event__queue", "annotator", "quarantine"):
+            counted[queue, annotator].add(quarantine)
+        paused = Quarantine.objects.filter(lifted_at=None)
+        for quarantine, queue, annotator in paused.values_list("pk", "queue", "annotator"):
+            assert (queue, annotator) not in holding
+            assert counted[queue, annotator] <= {quarantine}
         assert not Judgment.objects.filter(quarantine__lifted_at__isnull=False).exists()
 
     @invariant()
@@ -307,7 +317,8 @@ class Judging(RuleBasedStateMachine):
         assert not Judgment.objects.filter(event__repeats__isnull=False).exists()
         for event in JudgmentEvent.objects.filter(kind="verdict").select_related("item__repeats"):
             assert event.repeats_id == (event.item.repeats_id if event.item else None)
-            assert not event.item or not event.item.repeats or event.item.repeats.annotator == event.annotator
+            repeated = event.item.repeats if event.item else None
+            assert repeated is None or repeated.annotator_id == event.annotator_id
 
     @invariant()
     def every_acknowledged_verdict_is_there_once(self) -> None:
