@@ -11,7 +11,7 @@ same way. `half` stops at one half of the queue, where the labelled beginning of
 models do.
 
 Limit: each interval holds in 92 % of the campaigns less two standard errors of the simulation. Exit code 1
-when one is missed. Widths are printed and have no limit: a model that is worth nothing widens them.
+when one is missed. Widths are printed and have no limit: a model that is worth nothing saves nothing.
 """
 
 from __future__ import annotations

@@ -6,7 +6,8 @@ import io
 import json
 import tempfile
 import zipfile
-from typing import IO, TYPE_CHECKING
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any
 
 from django.utils.text import slugify
 
@@ -19,6 +20,7 @@ from labeling.qrels import export_name
 
 if TYPE_CHECKING:
     from evaluation.chart_kinds import ChartChoice, ChartKind
+    from evaluation.rendering import Cells
 
 MADE = "%Y-%m-%d %H:%M UTC"
 
@@ -44,7 +46,6 @@ def provenance_of(report: Report) -> Provenance:
 
 def html_of(report: Report) -> bytes:
     """The report as one HTML file."""
-    from evaluation.estimate_tables import estimate_tables
     from evaluation.html_report import HtmlReport, render_html
     from evaluation.report_page import conventions_in_words, coverage_by_cutoff, coverage_warnings
 
@@ -70,9 +71,18 @@ def html_of(report: Report) -> bytes:
         ],
         draw=draw,
         measures=report.options["measures"],
-        worth=[] if estimates is None else estimate_tables(report.result["runs"], estimates),
+        worth=[] if estimates is None else _worth(report.result["runs"], estimates),
     )
     return render_html(held).encode()
+
+
+def _worth(figures: Mapping[str, Any], estimates: Mapping[str, Any]) -> list[Cells]:
+    """Tables of what the numbers are worth, whatever they rest on."""
+    from evaluation.estimate_tables import estimate_tables
+    from evaluation.score_audit_page import by_scores_cells
+
+    by_scores = estimates.get("audit_by_scores")
+    return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]
 
 
 def table_of(report: Report, form: str) -> bytes:

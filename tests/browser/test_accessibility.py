@@ -16,8 +16,10 @@ from evaluation.reports import create_report
 from labeling import judging
 from labeling.models import Queue
 from labeling.qrels import release_qrels
+from labeling.score_audits import draw_audit
 from labeling.verification_samples import Wanted, open_sample
 from pooling.models import Membership
+from pooling.pools import build_pool
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.test_latency_reports import make_latency_report
@@ -123,8 +125,14 @@ def test_pages_without_a_document(page_of: Callable[..., Page], world: World, qu
 @pytest.mark.parametrize("look", LOOKS)
 def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, queue: Queue) -> None:
     runs = world.import_runs()
-    for place, item in enumerate(queue.items.all()):
-        judge(queue, world.ben, item.pk, "relevant" if place % 2 else "not_relevant")
+    pool = build_pool(world.collection, name="to audit", runs=runs, depth=3, user=world.ada)
+    prelabeler = make_prelabels(world)
+    audit = draw_audit(pool, prelabeler, pool.pair_count, strata=1, by=world.ada)
+    *_, last = audit.pool.provenance["drawn"][0]
+    for one in (queue, audit):
+        waiting = one.items.filter(done=0).exclude(query__external_id=last[0], document__external_id=last[1])
+        for place, item in enumerate(waiting):
+            judge(one, world.ben, item.pk, "relevant" if place % 2 else "not_relevant")
     release = release_qrels(world.collection, name="first", user=world.ada)
     report = create_report(
         world.collection,
@@ -135,7 +143,6 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
         conventions=Conventions(),
         user=world.ada,
     )
-    prelabeler = make_prelabels(world)
     open_sample(prelabeler, Wanted("half_width", 0.1), Wanted("half_width", 0.1), by=world.ada)
     page = page_of(world.ada, **LOOKS[look])
     slug = f"/collections/{world.collection.slug}/"
@@ -149,6 +156,9 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     tell(canary, canary.values.first(), world.ada)
     others += [canary.get_absolute_url(), make_latency_report(world).get_absolute_url()]
     others += [f"{slug}prelabels/", f"/prelabelers/{prelabeler.pk}/", f"/queues/{queue.pk}/prelabels/"]
+    asked = f"pool={pool.pk}&prelabeler={prelabeler.pk}&pairs=1&strata=1&judgments_per_item=1"
+    others += [f"{slug}audits/", f"{slug}audits/?{asked}", audit.pool.get_absolute_url()]
+    assert report.result["estimates"]["audit_by_scores"]["status"] == "estimated"
     found = {}
     for address in [*(slug + name for name in collection_pages), *others]:
         page.goto(address, wait_until="domcontentloaded")

@@ -11,6 +11,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from evaluation.models import Report
+from evaluation.report_export import html_of
 from labeling.models import Prelabel, Prelabeler, Queue
 from labeling.qrels import import_qrels, release_qrels
 from pooling.models import Document, Pool, Query
@@ -172,6 +173,10 @@ def test_from_pool_to_report_the_truth_is_within_the_intervals(world: World, cli
     assert found["sentence"] in page
     assert "From an audit by scores" in page
     assert "The mean over queries (macro) is not estimated" in page
+    assert 'id="by-scores"' in page
+    file = html_of(report).decode()
+    assert "Estimated from an audit by scores" in file
+    assert found["sentence"] in file
 
 
 def test_what_changes_after_the_draw_is_counted_and_told(world: World) -> None:
