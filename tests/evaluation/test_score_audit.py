@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.bench_prediction_powered import at_least, truths, world
+from benchmarks.bench_strata import campaign, holds, planned
 from evaluation.audit_estimates import Places
 from evaluation.estimates import Drawn, micro_recall_difference
 from evaluation.recall_intervals import EXACT_BOUND, GAMMA, interval_of_total
@@ -144,3 +146,18 @@ def test_strata_by_query_keep_the_limits_they_had() -> None:
     assert across.low is not None
     assert by_query.low is not None
     assert across.low > by_query.low
+
+
+@pytest.mark.parametrize("model", ["learned", "adverse"])
+def test_scores_that_know_the_certain_labels_or_mislead_bias_nothing(model: str) -> None:
+    """`learned` scores come from the labels that were certain at the draw, as a local model's do."""
+    one = world(3, queries=20, size=40, greedy=10, k=15)
+    audited_world = planned(one, model, 90, 3, strata=3)
+    told = [campaign(audited_world, seed) for seed in range(80)]
+    for found, truth in (
+        ([one.total for one in told], truths(one)["relevant"]),
+        ([one.recall for one in told], truths(one)["recall"]),
+    ):
+        values = np.array([one.value for one in found])
+        assert abs(values.mean() - truth) < 3.5 * values.std() / np.sqrt(len(values))
+        assert np.mean([holds(one, truth) for one in found]) >= at_least(0.92, len(found))

@@ -186,8 +186,12 @@ def test_an_admin_sees_the_plan_and_then_draws(world: World, client: Client) -> 
         f"{page}?prelabeler={prelabeler.pk}" in client.get(f"/prelabelers/{prelabeler.pk}/").content.decode()
     )
     shown = client.get(page, asked).content.decode()
-    sentence = plan_audit(pool, prelabeler, 120, strata=3).plan.sentence()
-    assert sentence in shown
+    plan = plan_audit(pool, prelabeler, 120, strata=3).plan
+    assert plan.sentence() in shown
+    for one in plan.strata:
+        cells = [f"{one.pairs}", f"{one.drawn}", f"{100 * one.rate:.1f} %"]
+        row = "".join(f'<td class="number">{cell}</td>' for cell in cells)
+        assert f'<th scope="row">{one.name}</th>{row}<td>mean score</td>' in shown
     assert "Draw these 120 pairs" in shown
     few = client.get(page, {**asked, "pairs": 60}).content.decode()
     assert "it takes 90, or fewer strata" in few
