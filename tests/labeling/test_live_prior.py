@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from django.core.management import call_command
+from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
@@ -220,6 +220,21 @@ def test_a_queue_opens_with_scores_by_function_call_page_and_command(
     assert f"which starts from the scores of {prelabeler}" in said.getvalue()
     assert set(Selection.objects.values_list("prior", "prior_votes")) == {(prelabeler.pk, 1)}
     assert AdminAction.objects.filter(action="queue ordered by pre-labels").count() == 4
+
+
+def test_scores_are_taken_up_and_put_away_by_command(world: World) -> None:
+    queue, prelabeler = one_query(world, name="live"), scored(world, MIDDLE)
+    said = io.StringIO()
+    call_command("order_queue", "harbour", "live", "--by", MODEL, stdout=said)
+    assert f"“live”: 6 pairs that nobody had judged, in the order of {prelabeler}." in said.getvalue()
+    assert set(ahead(queue)) == set(MIDDLE)
+    with pytest.raises(CommandError, match="--prompt belongs to --by"):
+        call_command("order_queue", "harbour", "live", "--without-scores", "--prompt", "binary")
+    call_command("order_queue", "harbour", "live", "--without-scores", stdout=said)
+    assert "“live”: 6 pairs that nobody had judged, in order without scores again." in said.getvalue()
+    assert set(ahead(queue)) == {"d1", "d6"}
+    with pytest.raises(CommandError, match="there is nothing to put away"):
+        call_command("order_queue", "harbour", "live", "--without-scores")
 
 
 def test_a_queue_is_not_opened_with_scores_that_there_are_not(world: World) -> None:

@@ -248,6 +248,8 @@ def test_a_queue_is_ordered_and_a_sample_drawn_as_by_their_pages(world: World, q
     assert "“first”: 6 pairs that nobody had judged, in the order of small" in said_by(
         "order_queue", "first", "--by", "small"
     )
+    with pytest.raises(CommandError, match="“first” has a fixed order"):
+        said_by("order_queue", "first", "--without-scores")
     told = said_by("draw_sample", "--model", "small", "--positives-bound", "0.3", "--seed", "5")
     sample = Queue.objects.get(pool__strategy=Pool.VERIFICATION)
     size = sample.pool.provenance["positives"]["size"]

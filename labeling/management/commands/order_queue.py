@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from pooling.commands import InputCommand
+from pooling.terminal import progress_bar
 
 
 class Command(InputCommand):
@@ -14,16 +15,31 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
-        parser.add_argument("--by", metavar="MODEL", required=True, help="whose scores")
-        parser.add_argument("--prompt", metavar="NAME", help="default: the newest")
+        order = parser.add_mutually_exclusive_group(required=True)
+        order.add_argument("--by", metavar="MODEL", help="whose scores")
+        order.add_argument(
+            "--without-scores",
+            action="store_true",
+            help="an adaptive queue that started from scores goes on from its runs alone",
+        )
+        parser.add_argument("--prompt", metavar="NAME", help="of --by; default: the newest")
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.prelabel_export import prelabeler_named
-        from labeling.prelabel_order import order_by_scores
+        from labeling.prelabel_order import order_by_scores, order_without_scores
         from labeling.queue_tables import queue_named
+        from pooling.problems import InputError
 
         queue = queue_named(options["slug"], options["queue"])
-        prelabeler = prelabeler_named(queue, options["by"], options["prompt"])
-        moved = order_by_scores(queue, prelabeler)
-        told = f"{moved:,} pairs that nobody had judged, in the order of {prelabeler}"
+        if options["without_scores"]:
+            if options["prompt"] is not None:
+                raise InputError("--prompt belongs to --by; leave it out to order without scores.")
+            with progress_bar("Ordering") as report:
+                moved = order_without_scores(queue, report=report)
+            told = f"{moved:,} pairs that nobody had judged, in order without scores again"
+        else:
+            prelabeler = prelabeler_named(queue, options["by"], options["prompt"])
+            with progress_bar("Ordering") as report:
+                moved = order_by_scores(queue, prelabeler, report=report)
+            told = f"{moved:,} pairs that nobody had judged, in the order of {prelabeler}"
         self.stdout.write(f"“{queue.name}”: {told}.")
