@@ -139,7 +139,7 @@ class QueueForm(LiveOptionsForm, GoldOptionsForm):
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        models = [(one.pk, str(one)) for one in collection.prelabelers.all()]
+        models = [(one.pk, str(one)) for one in collection.prelabelers.asked()]
         if models:
             self.fields["prior"].choices = [("", "no model"), *models]  # type: ignore[attr-defined]
         else:

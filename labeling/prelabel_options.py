@@ -190,7 +190,7 @@ def known_prelabeler(
 
     `InputError` lists those that there are.
     """
-    rows = collection.prelabelers.all()
+    rows = collection.prelabelers.asked()
     if answered:
         rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))
     found = (rows.filter(model=model) if prompt is None else rows.filter(model=model, prompt=prompt)).first()

@@ -46,15 +46,12 @@ def use_told(use: PrelabelUse) -> str:
 
 def worth_table(found: Mapping[str, Any]) -> str:
     """One model and prompt, as `labeling.prelabeler_api.told` has it."""
-    cells = found["confusion"]
     lines = [
         f"{found['prelabeler']['name']}: {found['pairs']:,} pairs, {found['labels']:,} blind labels",
-        found["verdict"] or found["why"],
-        f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "
-        f"{cells['person_only']:,}, by neither {cells['neither']:,}",
+        found["verdict"] or (found["why"] if found["pairs"] else "It has said nothing yet."),
     ]
-    lines += [f"{one['title']:<20}{_percent(one)}" for one in found["shares"]]
-    lines += [f"{one['title']:<20}{_number(one)}" for one in found["numbers"]]
+    if found["labels"]:
+        lines += _figures(found)
     cost = found["cost"]
     if cost["per_pair"] is not None:
         lines.append(f"{'Cost of a pair':<20}{cost['per_pair']:.6f} {cost['currency']}".rstrip())
@@ -68,6 +65,17 @@ def worth_table(found: Mapping[str, Any]) -> str:
             f"{sample['name']}: {sample[stratum]['sentence']}" for stratum in ("negatives", "positives")
         ]
     return "\n".join(lines)
+
+
+def _figures(found: Mapping[str, Any]) -> list[str]:
+    """What blind labels tell, a line each."""
+    cells = found["confusion"]
+    told = (
+        f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "
+        f"{cells['person_only']:,}, by neither {cells['neither']:,}"
+    )
+    shares = [f"{one['title']:<20}{_percent(one)}" for one in found["shares"]]
+    return [told, *shares, *(f"{one['title']:<20}{_number(one)}" for one in found["numbers"])]
 
 
 def _percent(one: Mapping[str, Any]) -> str:

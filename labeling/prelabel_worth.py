@@ -38,15 +38,16 @@ NUMBERS = {
 
 
 def worth_of_all(collection: Collection) -> list[dict[str, Any]]:
-    """A row for each prelabeler of a collection, newest first: `prelabeler`, `pairs`, `labels`, `verdict` (or
-    None and `why`), `missed` and `saved` with intervals, `spent`. A constant number of statements.
+    """A row for each prelabeler of a collection that was asked, newest first: `prelabeler`, `pairs`,
+    `labels`, `verdict` (or None and `why`), `missed` and `saved` with intervals, `spent`. A constant number
+    of statements.
     """
     from labeling.prelabel_quality import quality
 
     found = evidence(collection)
     asked = _asked(collection)
     rows = []
-    for prelabeler in collection.prelabelers.all():
+    for prelabeler in collection.prelabelers.asked():
         known = quality((found.get(prelabeler.pk) or _nothing()).compared)
         told = {name: _figure(getattr(known, name)) for name in ("missed", "saved")}
         about = {"prelabeler": prelabeler, **asked[prelabeler.pk], "labels": known.labels}

@@ -54,7 +54,7 @@ def check_prior(pool: Pool, number: int) -> None:
     known = Prelabeler.objects.filter(collection=pool.collection_id)
     found = known.filter(pk=number).first()
     if found is None:
-        names = ", ".join(f"{one.pk} is {one}" for one in known) or "none yet"
+        names = ", ".join(f"{one.pk} is {one}" for one in known.asked()) or "none yet"
         problem = f"No model of “{pool.collection.slug}” has the number {number}. Known: {names}."
     elif has_scores(pool, checked_model(pool, found, field="prior")):
         return

@@ -45,7 +45,7 @@ class AuditForm(forms.Form):
         super().__init__(*args, **kwargs)
         pools = collection.pools.exclude(strategy__in=Pool.PICKED).defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
-        self.fields["prelabeler"].queryset = collection.prelabelers.all()  # type: ignore[attr-defined]
+        self.fields["prelabeler"].queryset = collection.prelabelers.asked()  # type: ignore[attr-defined]
 
     def planned(self) -> dict[str, Any]:
         """The arguments of `plan_audit`."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Case, F, FloatField, Value, When
+from django.db.models import Case, Exists, F, FloatField, OuterRef, Value, When
 from django.db.models.functions import Coalesce
 
 from labeling.models.queues import Queue
@@ -29,6 +29,24 @@ ORDER_SCORE = Coalesce(
     Case(When(verdict=Verdict.RELEVANT, then=Value(1.0)), default=Value(0.0)),
     output_field=FloatField(),
 )
+
+
+class PrelabelerQuerySet(models.QuerySet["Prelabeler"]):
+    """Models, each asked in one exact way."""
+
+    def asked(self) -> PrelabelerQuerySet:
+        """Those to be listed and chosen: with an answer or a failure, used by a queue, or with a pass that
+        goes on or is done. Not those that an estimate or a refused start left behind, or a mistyped name,
+        whose pass ended before the first answer.
+        """
+        mine = {"prelabeler": OuterRef("pk")}
+        over = (PrelabelJob.State.FAILED, PrelabelJob.State.CANCELLED)
+        return self.filter(
+            Exists(Prelabel.objects.filter(**mine))
+            | Exists(PrelabelFailure.objects.filter(**mine).order_by())
+            | Exists(PrelabelJob.objects.filter(**mine).exclude(state__in=over).order_by())
+            | Exists(Queue.objects.filter(**mine).order_by())
+        )
 
 
 class Prelabeler(models.Model):
@@ -55,6 +73,8 @@ class Prelabeler(models.Model):
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
+
+    objects = PrelabelerQuerySet.as_manager()
 
     class Meta:
         ordering = ["-pk"]

@@ -17,10 +17,15 @@ from django.db.models import Sum
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
-from labeling.models import PrelabelJob, Queue
+from labeling.forms import QueueForm
+from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabel_jobs import PassOptions, run_here, start_pass
 from labeling.prelabel_options import key_for, prelabeler_for
+from labeling.prelabel_use import PrelabelUse, change_use
+from labeling.prelabel_use_forms import UseForm
+from labeling.prelabel_worth import worth_of_all
 from labeling.queues import open_queue
+from labeling.score_audit_forms import AuditForm
 from pooling.models import Document, Pool
 from tests.labeling.helpers import judge, make_pool, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer
@@ -95,6 +100,33 @@ def test_what_will_not_do_is_one_line(
         run("prelabel", *arguments)
     assert refused.value.returncode == 2
     assert server.requests == []
+
+
+@pytest.mark.django_db
+def test_a_model_that_nobody_asked_is_neither_listed_nor_chosen(
+    world: World, queue: Queue, server: ModelServer
+) -> None:
+    """One of an estimate, one of a refused start, and one that the server does not know."""
+    server.model = "small"
+    run("prelabel", "--dry-run", "--model", "smal")
+    for model, arguments in (("smoll", ("--concurrency", "0")), ("smalll", ())):
+        with pytest.raises(CommandError):
+            run("prelabel", "--model", model, *arguments)
+    with pytest.raises(CommandError, match="There are no pre-labels in “harbour”"):
+        said_by("prelabel_quality")
+    assert worth_of_all(world.collection) == []
+    # A pass that is about to begin is enough, since second opinions may be asked for before it.
+    start_pass(queue, prelabeler_for(queue.collection, "small"), PassOptions())
+    assert said_by("prelabel_quality").splitlines()[1:] == ["It has said nothing yet."]
+    for form in (UseForm(queue), AuditForm(queue.collection), QueueForm(queue.collection)):
+        text = form.as_p()
+        assert "small, binary" in text
+        assert [name for name in ("smal,", "smoll", "smalll") if name in text] == []
+    with pytest.raises(CommandError, match=r"knows no model “smal”. Known: small, [^,]*$"):
+        said_by("prelabel_use", "first", "--model", "smal")
+    # What a queue uses stays in its form, whatever becomes of the pass.
+    change_use(queue, PrelabelUse(prelabeler=Prelabeler.objects.get(model="smal")))
+    assert "smal," in UseForm(queue).as_p()
 
 
 @pytest.mark.django_db

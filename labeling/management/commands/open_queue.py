@@ -89,7 +89,9 @@ class Command(InputCommand):
         if options["prelabeler"] is not None:
             prelabeler = collection.prelabelers.filter(pk=options["prelabeler"]).first()
             if prelabeler is None:
-                known = ", ".join(f"{one.pk} is {one}" for one in collection.prelabelers.all()) or "none yet"
+                known = (
+                    ", ".join(f"{one.pk} is {one}" for one in collection.prelabelers.asked()) or "none yet"
+                )
                 raise InputError(
                     f"No model of “{collection.slug}” has the number {options['prelabeler']}. Known: {known}."
                 )

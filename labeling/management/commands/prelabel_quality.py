@@ -24,7 +24,7 @@ class Command(InputCommand):
         from pooling.problems import InputError
 
         collection = collection_named(options["slug"])
-        chosen = collection.prelabelers.select_related("collection")
+        chosen = collection.prelabelers.asked().select_related("collection")
         if options["model"]:
             chosen = chosen.filter(model=options["model"])
         rows = [told(prelabeler) for prelabeler in chosen]
