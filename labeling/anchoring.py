@@ -77,8 +77,9 @@ def _arm(relevant: ArrayLike, verdict: ArrayLike, pair: ArrayLike | None) -> Arm
 
 def _verdict(seen: Arm, blind: Arm, agreeing: Difference) -> tuple[str | None, str]:
     if min(seen.labels, blind.labels) < FEWEST_IN_ARM:
+        word = "judgment" if seen.labels == 1 else "judgments"
         return None, (
-            f"{seen.labels} judgments with the pre-label seen and {blind.labels} blind so far; "
+            f"{seen.labels} {word} with the pre-label seen and {blind.labels} blind so far; "
             f"the comparison comes at {FEWEST_IN_ARM} of each."
         )
     shares = [(one.agreeing.value or 0.0) * 100 for one in (seen, blind)]

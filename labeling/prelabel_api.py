@@ -101,7 +101,7 @@ class ModelRowSerializer(serializers.Serializer[Any]):
     answered = serializers.IntegerField()
     relevant = serializers.IntegerField()
     share = serializers.FloatField(allow_null=True)
-    cost = serializers.FloatField()
+    cost = serializers.FloatField(allow_null=True, help_text="Null where answers were had without a price.")
     failures = serializers.DictField(child=serializers.IntegerField())
 
 

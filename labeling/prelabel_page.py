@@ -52,8 +52,8 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
 def models_of(queue: Queue) -> list[dict[str, Any]]:
     """A row for each model and prompt that was asked about pairs of the queue, newest first.
 
-    `prelabeler`, `answered`, `relevant`, `share` (of answered, 0 to 1 or None), `cost` and `failures`, pairs
-    by reason in words.
+    `prelabeler`, `answered`, `relevant`, `share` (of answered, 0 to 1 or None), `cost` (None where some
+    answers were had without a price) and `failures`, pairs by reason in words.
     """
     answers = (
         Prelabel.objects.current()
@@ -73,8 +73,12 @@ def models_of(queue: Queue) -> list[dict[str, Any]]:
     told: dict[int, Any] = {row["prelabeler"]: row for row in answers}
     nothing = {"answered": 0, "relevant": 0, "cost": 0}
     rows: list[dict[str, Any]] = []
-    for prelabeler in Prelabeler.objects.filter(pk__in={*told, *failures}):
+    asked = Prelabeler.objects.filter(pk__in={*told, *failures})
+    unpriced = set(asked.unpriced().values_list("pk", flat=True))
+    for prelabeler in asked:
         counts: dict[str, Any] = {**nothing, **told.get(prelabeler.pk, {})}
+        if prelabeler.pk in unpriced:
+            counts["cost"] = None
         share = counts["relevant"] / counts["answered"] if counts["answered"] else None
         failed = failures.get(prelabeler.pk, {})
         rows.append({**counts, "prelabeler": prelabeler, "share": share, "failures": failed})

@@ -283,18 +283,22 @@ class Cost:
     why: str
 
 
-def cost_of(found: Quality, *, spent: float, pairs: int, labels: int) -> Cost:
-    """spent: for pre-labels of `pairs` pairs; labels: the judgments that the campaign makes without them."""
-    each = spent / pairs if pairs else None
+def cost_of(found: Quality, *, spent: float | None, pairs: int, labels: int) -> Cost:
+    """spent: for pre-labels of `pairs` pairs, None where nobody knows; labels: the judgments that the
+    campaign makes without them.
+    """
+    each = spent / pairs if pairs and spent is not None else None
     if found.verdict is None or found.saved.value is None:
         return Cost(each, None, None, found.why or found.saved.why)
     saved = labels * found.saved.value
-    return Cost(each, saved, spent / saved if saved else None, "" if saved else NOTHING_SAVED)
+    one_saved = spent / saved if saved and spent is not None else None
+    return Cost(each, saved, one_saved, "" if saved else NOTHING_SAVED)
 
 
 def _verdict(labels: int, saved: Figure, missed: Share) -> tuple[str | None, str]:
     if labels < FEWEST_LABELS:
-        return None, f"{labels} blind labels so far; the verdict comes at {FEWEST_LABELS}."
+        word = "label" if labels == 1 else "labels"
+        return None, f"{labels} blind {word} so far; the verdict comes at {FEWEST_LABELS}."
     if missed.value is None:
         return None, f"None of {labels} blind labels is relevant, so what the model misses is not known."
     if saved.value is None:

@@ -27,7 +27,8 @@ from labeling.prelabel_jobs import (
 )
 from labeling.prelabel_options import allowed_url, prelabeler_for, store_key
 from labeling.prelabel_page import models_of, not_set_up, passes_of, servers_of
-from labeling.prelabel_use import change_use
+from labeling.prelabel_tables import use_told
+from labeling.prelabel_use import change_use, use_of
 from labeling.prelabel_use_forms import UseForm
 from labeling.seen_and_blind import seen_and_blind
 from labeling.views import attachment
@@ -170,6 +171,7 @@ def _shown(
         "not_set_up": not_set_up(servers),
         "form": form,
         "keys": keys or KeyForm(),
+        "use": use_told(use_of(queue)),
         "use_form": UseForm(queue),
         "arms": seen_and_blind(queue),
         "formats": list(FORMATS),

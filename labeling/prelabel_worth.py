@@ -69,7 +69,7 @@ def worth(prelabeler: Prelabeler) -> dict[str, Any]:
     found = quality(given.compared)
     asked = _asked(prelabeler.collection)[prelabeler.pk]
     needed = _judgments_needed(prelabeler)
-    cost = cost_of(found, spent=float(asked["spent"]), pairs=asked["pairs"], labels=needed)
+    cost = cost_of(found, spent=asked["spent"], pairs=asked["pairs"], labels=needed)
     names = _queries(given)
     tags = [names[query][2] for query, _ in given.pairs]
     return {
@@ -102,7 +102,9 @@ def _nothing() -> Evidence:
 
 
 def _asked(collection: Collection) -> dict[int, dict[str, Any]]:
-    """By prelabeler: pairs with a pre-label, how many of them relevant, and what all answers have cost."""
+    """By prelabeler: pairs with a pre-label, how many of them relevant, and what all answers have cost; None
+    where some were had without a price.
+    """
     theirs = Prelabel.objects.filter(prelabeler__collection=collection).order_by().values("prelabeler")
     counts: dict[int, dict[str, Any]] = defaultdict(lambda: {"pairs": 0, "relevant": 0, "spent": 0})
     told = theirs.annotate(
@@ -114,6 +116,10 @@ def _asked(collection: Collection) -> dict[int, dict[str, Any]]:
     lost = failed.values("prelabeler").annotate(spent=Sum("cost"))
     for key, spent in lost.values_list("prelabeler", "spent"):
         counts[key]["spent"] += spent
+    for told_costs in counts.values():
+        told_costs["spent"] = float(told_costs["spent"])
+    for key in collection.prelabelers.unpriced().values_list("pk", flat=True):
+        counts[key]["spent"] = None
     return counts
 
 

@@ -10,6 +10,7 @@ from labeling.prelabel_api import PrelabelerSerializer
 from labeling.verification_samples import METHODS, USUAL
 
 MOST_QUERIES = 200
+UNPRICED = "Null where answers were had without a price."
 
 
 def _share(**options: Any) -> serializers.FloatField:
@@ -70,7 +71,7 @@ class CalibrationSerializer(serializers.Serializer[Any]):
 
 
 class WorthCostSerializer(serializers.Serializer[Any]):
-    """What a pre-label costs, and a judgment saved; null where nothing is known or saved."""
+    """What a pre-label costs, and a judgment saved; null where nothing is known, priced or saved."""
 
     per_pair = _share()
     labels_saved = _share()
@@ -147,7 +148,7 @@ class PrelabelerRowSerializer(serializers.Serializer[Any]):
     why = serializers.CharField(allow_blank=True)
     missed = IntervalSerializer()
     saved = IntervalSerializer()
-    spent = serializers.FloatField()
+    spent = serializers.FloatField(allow_null=True, help_text=UNPRICED)
 
 
 class WorthSerializer(serializers.Serializer[Any]):
@@ -156,7 +157,7 @@ class WorthSerializer(serializers.Serializer[Any]):
     prelabeler = PrelabelerSerializer()
     pairs = serializers.IntegerField()
     relevant = serializers.IntegerField(help_text="Called relevant.")
-    spent = serializers.FloatField()
+    spent = serializers.FloatField(allow_null=True, help_text=UNPRICED)
     labels = serializers.IntegerField(help_text="Given blind.")
     weighed = serializers.BooleanField(help_text="Negatives and positives weigh by how many there are.")
     verdict = serializers.CharField(allow_null=True)

@@ -48,6 +48,11 @@ class PrelabelerQuerySet(models.QuerySet["Prelabeler"]):
             | Exists(Queue.objects.filter(**mine).order_by())
         )
 
+    def unpriced(self) -> PrelabelerQuerySet:
+        """Those that answered, at least once, while no price was set: what they cost is not known."""
+        passes = PrelabelJob.objects.filter(prelabeler=OuterRef("pk"), input_price=None, input_tokens__gt=0)
+        return self.filter(Exists(passes.order_by()))
+
 
 class Prelabeler(models.Model):
     """A model with a prompt and options: whatever changes an answer is here, and nothing else."""

@@ -109,6 +109,30 @@ def test_a_stored_key_is_never_shown(queue: Queue, server: ModelServer, world: W
     assert not queue.collection.model_server_keys.exists()
 
 
+def test_what_was_had_without_a_price_is_not_said_to_cost_nothing(
+    queue: Queue,
+    server: ModelServer,
+    api: APIClient,
+    world: World,
+    client: Client,
+    settings: Settings,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    settings.LLM_PRICES = []
+    place = f"/api/queues/{queue.pk}/prelabels/"
+    with django_capture_on_commit_callbacks(execute=True):
+        api.post(place, {"model": "small"}, format="json")
+    (row,) = api.get(place).json()["models"]
+    assert (row["answered"], row["cost"]) == (6, None)
+    told = api.get(f"/api/prelabelers/{row['prelabeler']['id']}/").json()
+    assert (told["spent"], told["cost"]["per_pair"]) == (None, None)
+    client.force_login(world.ada)
+    assert "no prices" in client.get(f"/prelabelers/{row['prelabeler']['id']}/").content.decode()
+    page = client.get(f"/queues/{queue.pk}/prelabels/").content.decode()
+    assert "no prices" in page
+    assert "People judge blind. No verdict asks for a second opinion." in page
+
+
 def test_the_interface_estimates_starts_pauses_resumes_and_downloads(
     queue: Queue, server: ModelServer, api: APIClient, django_capture_on_commit_callbacks: Any
 ) -> None:

@@ -121,7 +121,7 @@ def test_below_fifty_labels_there_is_no_verdict(world: World) -> None:
     judge(queue, world.ben, queue.items.order_by("pk")[0].pk)
     (row,) = worth_of_all(world.collection)
     assert (row["verdict"], row["labels"]) == (None, 1)
-    assert row["why"] == "1 blind labels so far; the verdict comes at 50."
+    assert row["why"] == "1 blind label so far; the verdict comes at 50."
 
 
 def test_negatives_and_positives_judged_at_unequal_shares_weigh_by_how_many_there_are(
