@@ -35,10 +35,6 @@ LEAST_PRIORITY = 19
 # What means every address of the machine, and where that is reached from here.
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  recognised, never the default
 
-# Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
-# other, and every process would start as many. Read once, when NumPy is loaded, so it goes to the children.
-ONE_BLAS_THREAD = {"OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "VECLIB_MAXIMUM_THREADS": "1"}
-
 Child = subprocess.Popen[bytes]
 
 
@@ -203,12 +199,8 @@ def _start(command: list[str]) -> Child:
     The session is the same: Linux may share processors out by sessions, and priorities count within one.
     """
     paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
-    environment = (
-        ONE_BLAS_THREAD
-        | os.environ
-        | {
-            "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
-            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        }
-    )
+    environment = os.environ | {
+        "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
+        "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+    }
     return subprocess.Popen([sys.executable, "-m", *command], env=environment, process_group=0)  # noqa: S603

@@ -3,6 +3,7 @@
 The variables are described in the README under "Settings".
 """
 
+import os
 import sysconfig
 from pathlib import Path
 
@@ -10,6 +11,11 @@ from csp.constants import NONE, SELF
 
 from soundings.data_folder import stored_secret_key
 from soundings.environment import Environment
+
+# Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
+# other, and every process would start as many. Read once, when NumPy is loaded; processes of ours inherit it.
+for threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"):
+    os.environ.setdefault(threads, "1")
 
 env = Environment()
 

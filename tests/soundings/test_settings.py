@@ -20,20 +20,25 @@ NAMES = (
     "SECURE_SSL_REDIRECT",
     "ALLOWED_HOSTS",
 )
+THREADS = "OPENBLAS_NUM_THREADS"
 
 
 def settings_with(folder: Path, **variables: str) -> dict[str, Any]:
     code = (
-        "import json; from django.conf import settings; "
-        f"print(json.dumps({{name: getattr(settings, name) for name in {(*NAMES, 'SECRET_KEY')!r}}}))"
+        "import json, os; from django.conf import settings; "
+        f"values = {{name: getattr(settings, name) for name in {(*NAMES, 'SECRET_KEY')!r}}}; "
+        f"print(json.dumps(values | {{'threads': os.environ[{THREADS!r}]}}))"
     )
+    # The settings of the tests have set it here already.
+    inherited = environment(folder, DJANGO_SETTINGS_MODULE="soundings.settings")
+    inherited.pop(THREADS, None)
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
         check=True,
         cwd=ROOT,
-        env=environment(folder, DJANGO_SETTINGS_MODULE="soundings.settings", **variables),
+        env=inherited | variables,
     )
     values: dict[str, Any] = json.loads(done.stdout)
     return values
@@ -46,6 +51,13 @@ def test_without_any_variable_the_site_is_for_this_machine_and_keeps_its_secret(
     assert first["SECRET_KEY"] == second["SECRET_KEY"]
     assert len(first["SECRET_KEY"]) >= 50
     assert (tmp_path / "secret_key").stat().st_mode & 0o077 == 0
+
+
+def test_linear_algebra_takes_one_thread_of_each_process_unless_somebody_says_otherwise(
+    tmp_path: Path,
+) -> None:
+    assert settings_with(tmp_path)["threads"] == "1"
+    assert settings_with(tmp_path, **{THREADS: "3"})["threads"] == "3"
 
 
 def test_behind_tls_cookies_are_secure_and_plain_http_is_redirected(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,8 +56,6 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, replay, write."""
-        # Many small systems of equations: more threads only wait for each other. Read when NumPy is loaded.
-        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         from evaluation.replay import BUDGETS
         from evaluation.simulation import simulate
         from evaluation.simulation_table import as_table
