@@ -64,7 +64,10 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An SQLite database with every migration applied and nothing in it, to be copied."""
     copied = tmp_path_factory.mktemp("migrated") / "migrated.sqlite3"
-    copy_migrated_database(pytestconfig.cache.mkdir("migrated"), copied)
+    # Without the plugin (`-p no:cacheprovider`) nothing is kept for the next run.
+    cache = getattr(pytestconfig, "cache", None)
+    kept = cache.mkdir("migrated") if cache else tmp_path_factory.mktemp("kept")
+    copy_migrated_database(kept, copied)
     return copied
 
 
