@@ -16,6 +16,7 @@ from labeling.adaptive import order_anew
 from labeling.models import Item, Prelabeler, PrelabelMode, Queue
 from labeling.slots import recount
 from labeling.statements import outdated_expectations
+from pooling.models import Pool
 from pooling.problems import InputError
 from pooling.trail import record_action
 
@@ -68,6 +69,7 @@ def change_use(
     completes.
     """
     checked_use(queue.collection, use)
+    _check_sample(queue, use)
     _check_understood(queue, use, understood)
     before = use_of(queue)
     with transaction.atomic():
@@ -124,6 +126,13 @@ def expect(expected: dict[Item, str]) -> None:
         Item.objects.filter(pk__in=keys).update(expected=verdict)
     for item, verdict in changed.items():
         item.expected = verdict
+
+
+def _check_sample(queue: Queue, use: PrelabelUse) -> None:
+    """What was drawn to check a model, or to estimate beside it, must not be judged with its help."""
+    if use.mode != PrelabelMode.BLIND and queue.pool.strategy in Pool.SAMPLES:
+        problem = f"“{queue.name}” was drawn to be judged blind. Show pre-labels in another queue."
+        raise InputError(problem, fields={"mode": problem}, conflict=True)
 
 
 def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:

@@ -15,6 +15,7 @@ from rest_framework.test import APIClient
 
 from labeling.blind_labels import blind_labels
 from labeling.models import Item, JudgmentEvent, Prelabel, Prelabeler, Queue
+from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verdicts import undo
 from labeling.verification_samples import Wanted, open_sample, samples_of
@@ -136,6 +137,16 @@ def test_negatives_and_positives_judged_at_unequal_shares_weigh_by_how_many_ther
     assert cells["person_only"] + cells["neither"] == 9
     called = next(one["value"] for one in found["shares"] if one["name"] == "called")
     assert called == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("mode", ["reveal", "assist"])
+def test_what_was_drawn_to_check_a_model_stays_blind(world: World, prelabeler: Prelabeler, mode: str) -> None:
+    queue = open_sample(prelabeler, **WHOLE, by=world.ada)
+    with pytest.raises(InputError, match="was drawn to be judged blind"):
+        change_use(queue, PrelabelUse(mode, prelabeler), understood=True)
+    queue.refresh_from_db()
+    assert queue.prelabel_mode == "blind"
+    change_use(queue, PrelabelUse("blind", prelabeler, second_opinion_from=0.9))
 
 
 def test_a_clean_sample_says_its_bound(world: World, prelabeler: Prelabeler) -> None:

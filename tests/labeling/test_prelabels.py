@@ -459,7 +459,7 @@ def test_guidelines_that_change_make_another_prompt(queue: Queue, server: ModelS
         ({"base_url": "http://user:secret@host/v1"}, "no key or password"),
         ({"base_url": "https://api.openai.com/v1"}, "There is no key"),
         ({"concurrency": 0}, "1 to 256"),
-        ({"prompt": "poem"}, "no prompt"),
+        ({"prompt": "poem"}, "no prompt “poem”[.]"),
         ({"prompt": "graded", "threshold": 4}, "1 to 3"),
         ({"threshold": 1}, "graded"),
         ({"limit": 0}, "one pair"),
