@@ -25,6 +25,8 @@ from dataclasses import replace
 from statistics import mean
 from typing import TYPE_CHECKING, Any
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the site does, before NumPy is loaded
+
 from benchmarks.bench_prior import scores_with
 from benchmarks.judging_site import temporary_site
 from evaluation.replay import LabelledPool, labelled_pool, noisy, replay, rounded_up, with_prior_scores
