@@ -252,13 +252,15 @@ class Progress(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """Counts by state, pace, cost and end date; annotators see their own numbers but nobody else's."""
         queue = queue_for(request.user, queue_id, MEMBERS)
-        progress = queue_progress(queue)
-        if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        user = person(request)
+        is_annotator = queue.collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
+        progress = queue_progress(queue, seen_by=user if is_annotator else None)
+        if is_annotator:
             progress["annotators"] = []
             progress["leases"]["by"] = []
             progress["cost"] |= dict.fromkeys(MONEY)
             progress["order"] = None
-        return Response({**progress, "own": annotator_progress(queue, person(request))})
+        return Response({**progress, "own": annotator_progress(queue, user)})
 
 
 class Releases(APIView):

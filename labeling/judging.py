@@ -22,6 +22,7 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
+from labeling.doubts import closed_to
 from labeling.item_numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.leases import PRACTICE_FIRST
 from labeling.models import (
@@ -168,14 +169,16 @@ def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[d
 
 
 def own_progress(queue: Queue, user: User) -> dict[str, int]:
-    """What `user` judged in the queue today and in all, and how many items of it are open for anybody."""
+    """What `user` judged in the queue today and in all, and how many items of it are open: for anybody, but
+    for those that may be open because a model doubts this very person."""
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     mine = Judgment.objects.filter(annotator=user, collection=queue.collection_id, event__queue=queue)
     again = answers_to_repeats(queue).filter(annotator=user)
     return {
         "done_today": mine.filter(judged_at__gte=today).count() + again.filter(created_at__gte=today).count(),
         "done": mine.count() + again.count(),
-        "left": queue.items.filter(state=Item.State.OPEN).count() + _gold_to_come(queue, user),
+        "left": queue.items.filter(state=Item.State.OPEN).exclude(closed_to(user)).count()
+        + _gold_to_come(queue, user),
     }
 
 

@@ -14,6 +14,7 @@ from django.utils import timezone
 
 from labeling.adaptive import find_more
 from labeling.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
+from labeling.doubts import closed_to
 from labeling.gold_stream import gold_due, with_gold
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 from labeling.practice import is_practice_due
@@ -251,11 +252,12 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
         Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=annotator)
     )
     others = Q(judged=False, leased__gt=0)
-    items = queue.items.filter(state=Item.State.OPEN, order_key__gte=0).annotate(judged=judged)
-    counts = items.aggregate(
+    items = queue.items.filter(state=Item.State.OPEN, order_key__gte=0).exclude(closed_to(annotator))
+    counts = items.annotate(judged=judged).aggregate(
         held=Count("pk", filter=others & Q(needed__lte=F("done") + F("leased"))),
         second_opinion=Count("pk", filter=Q(judged=True)),
         next_free_at=Min("leased_until", filter=others),
     )
-    conflict = queue.items.filter(state=Item.State.ADJUDICATION).count()
+    unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
+    conflict = unsettled.exclude(closed_to(annotator)).count()
     return EmptyQueue(leased=counts.pop("held"), **counts, conflict=conflict, state=queue.state)

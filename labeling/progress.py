@@ -6,11 +6,26 @@ from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, F, Max, Min, OuterRef, Q, QuerySet, Subquery, Sum
-from django.db.models.functions import Coalesce
+from django.db.models import (
+    Case,
+    Count,
+    Exists,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+    Value,
+    When,
+)
+from django.db.models.functions import Coalesce, Least
 from django.utils import timezone
 
 from labeling.costs import cost_of
+from labeling.doubts import closed_to, may_be_doubted
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.own_work import seconds_at
 from labeling.repeats import answers_to_repeats
@@ -36,17 +51,20 @@ COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUD
 TO_COME = (Item.State.OPEN, Item.State.GOLD)
 
 
-def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
+def queue_progress(
+    queue: Queue, *, seen_by: User | None = None, now: datetime | None = None
+) -> dict[str, Any]:
     """Counts by state, judgments done and left, pace, cost and end date of a queue, with a row per annotator.
 
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
     last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
     supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that so many people
-    work, each as much a day as people did in those days. `order` says what moves an adaptive one.
+    work, each as much a day as people did in those days. `order` says what moves an adaptive one. To an
+    annotator, `seen_by`, no count tells what a model thinks of their verdicts (`labeling/doubts.py`).
     """
     now = now or timezone.now()
-    items = item_counts(queue)
-    waiting = _open_items(queue, now)
+    items = item_counts(queue, seen_by=seen_by)
+    waiting = _open_items(queue, now, seen_by)
     annotators = annotator_rows(queue)
     needed, done = items.pop("needed"), items.pop("done_judgments")
     for_ties = expected_for_ties(items.pop("tied"), items.pop("agreed"), items.pop("may_tie"))
@@ -96,31 +114,43 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
     }
 
 
-def item_counts(queue: Queue) -> dict[str, int]:
+def item_counts(queue: Queue, *, seen_by: User | None = None) -> dict[str, int]:
     """Items by state and in all, and the judgments they need and have (adjudication needs no more).
 
     Where a tie asks for one more: items that `tied`, that were settled because people `agreed`, and open ones
     that `may_tie` yet. A gold question of the pool is done; one from elsewhere is no item of the pool and not
     counted.
     """
-    rows = queue.items.filter(order_key__gt=0).order_by().values("state")
+    items = queue.items.filter(order_key__gt=0).order_by()
+    if seen_by is None:
+        items = items.annotate(in_state=F("state"), need=F("needed"), filled=F("done"))
+    else:
+        doubted, least = may_be_doubted(seen_by), F("needed_at_least")
+        items = items.annotate(
+            in_state=Case(When(closed_to(seen_by), then=Value(Item.State.DONE.value)), default=F("state")),
+            need=Case(When(doubted, then=least), default=F("needed")),
+            filled=Case(When(doubted, then=Least("done", least)), default=F("done")),
+        )
     counts = dict.fromkeys(("total", *COUNTED_STATES, "needed", "done_judgments", *OF_TIES), 0)
     is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
-    not_raised = is_adaptive & Q(needed=F("needed_at_least"))
+    not_raised = is_adaptive & Q(need=F("needed_at_least"))
     by_ties = {
         # Where a pre-label lets expect something, one more may be needed for that.
-        "tied": is_adaptive & Q(expected="", needed__gt=F("needed_at_least")),
-        "agreed": not_raised & Q(state=Item.State.DONE),
-        "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
+        "tied": is_adaptive & Q(expected="", need__gt=F("needed_at_least")),
+        "agreed": not_raised & Q(in_state=Item.State.DONE),
+        "may_tie": not_raised & Q(in_state=Item.State.OPEN, filled__lt=F("need")),
     }
     sums = {name: Count("pk", filter=condition) for name, condition in by_ties.items()}
-    for found in rows.annotate(items=Count("pk"), slots=Sum("needed"), filled=Sum("done"), **sums):
+    rows = items.values("in_state").annotate(
+        items=Count("pk"), slots=Sum("need"), judgments=Sum("filled"), **sums
+    )
+    for found in rows:
         row: dict[str, Any] = dict(found)
-        is_open = row["state"] == Item.State.OPEN
-        counts[Item.State.DONE if row["state"] in KNOWN else row["state"]] += row["items"]
+        is_open = row["in_state"] == Item.State.OPEN
+        counts[Item.State.DONE if row["in_state"] in KNOWN else row["in_state"]] += row["items"]
         counts["total"] += row["items"]
-        counts["needed"] += row["slots"] if is_open else row["filled"]
-        counts["done_judgments"] += row["filled"]
+        counts["needed"] += row["slots"] if is_open else row["judgments"]
+        counts["done_judgments"] += row["judgments"]
         for name in OF_TIES:
             counts[name] += row[name]
     return counts
@@ -138,10 +168,12 @@ def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
     return may_tie * (tied + tied_before) / (tied + agreed + all_before)
 
 
-def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
+def _open_items(queue: Queue, now: datetime, seen_by: User | None) -> dict[str, int]:
     """Open items: held by somebody, waiting for another opinion, and free of both."""
     held = Exists(Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now))
     open_items = queue.items.filter(order_key__gt=0, state=Item.State.OPEN)
+    if seen_by is not None:
+        open_items = open_items.exclude(closed_to(seen_by))
     counts = open_items.annotate(held=held).aggregate(
         leased=Count("pk", filter=Q(held=True)),
         second_opinion=Count("pk", filter=Q(held=False, done__gt=0)),

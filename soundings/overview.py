@@ -8,11 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from evaluation.models import Report
+from labeling.doubts import closed_to
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Queue
 from pooling.access import collections_of
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
@@ -53,14 +54,19 @@ class Listed:
 def listed_collections(user: User) -> list[Listed]:
     """The collections of `user` with role, progress and next step; one query."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
-    collections = with_counts(collections_of(user)).annotate(own_role=Subquery(own_role))
+    items = Item.objects.filter(queue__collection=OuterRef("pk"), order_key__gt=0, state=Item.State.OPEN)
+    collections = with_counts(collections_of(user)).annotate(
+        own_role=Subquery(own_role),
+        closed_to_user=_count_of(items.filter(closed_to(user)), "queue__collection"),
+    )
     return [_listed(collection, user) for collection in collections]
 
 
 def _listed(collection: Any, user: User) -> Listed:
     role = Role.ADMIN if user.is_superuser else Role(collection.own_role)
     step = next_step(steps_of(collection)) if role == Role.ADMIN else None
-    return Listed(collection, role, collection.items, collection.items_done, step)
+    done = collection.items_done + (collection.closed_to_user if role == Role.ANNOTATOR else 0)
+    return Listed(collection, role, collection.items, done, step)
 
 
 def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
@@ -191,7 +197,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def annotator_queues(collection: Collection, user: User) -> list[Queue]:
-    """The collection's queues with `total`, `closed` and `own` (judged by `user`); one query."""
+    """The collection's queues with `total`, `closed` (to `user`) and `own` (judged by `user`); one query."""
     items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0)
     same_pair = Item.objects.filter(
         queue=OuterRef(OuterRef("pk")), query=OuterRef("query"), document=OuterRef("document")
@@ -200,7 +206,7 @@ def annotator_queues(collection: Collection, user: User) -> list[Queue]:
     return list(
         collection.queues.annotate(
             total=_count_of(items, "queue"),
-            closed=_count_of(items.exclude(state=Item.State.OPEN), "queue"),
+            closed=_count_of(items.filter(~Q(state=Item.State.OPEN) | closed_to(user)), "queue"),
             own=_count_of(own, "annotator"),
         )
     )

@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 import socket
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from rest_framework.test import APIClient
 
+from labeling.judging import own_progress
 from labeling.labels import current_labels
 from labeling.models import Item, Prelabel, Prelabeler, PrelabelJob, Queue
 from labeling.prelabel_jobs import PassOptions, pause_abandoned_passes, run_here
 from labeling.prelabel_options import prelabeler_for
 from labeling.prelabel_use import PrelabelUse, change_use
+from labeling.progress import queue_progress
 from labeling.quarantine import impose, lift
 from labeling.queues import claim, undo
+from soundings.overview import annotator_queues, listed_collections
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer
 from tests.world import World
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 pytestmark = pytest.mark.django_db
 
@@ -55,6 +63,40 @@ def test_a_contradiction_needs_another_judgment_and_its_end_needs_none(
         0,
         1,
     ]  # two people's word, and the model's is not among it
+
+
+def told(queue: Queue, user: User) -> dict[str, Any]:
+    """What an annotator can see of a queue's state."""
+    api = APIClient()
+    api.force_authenticate(user)
+    progress = api.get(f"/api/queues/{queue.pk}/progress/").json()
+    cost, left = progress["cost"], progress["own"]["left"]
+    (card,), (listed,) = annotator_queues(queue.collection, user), listed_collections(user)
+    return {
+        **{name: progress[name] for name in ("items", "open_items", "judgments", "judged", "end_date")},
+        "left": (left, own_progress(queue, user)["left"], cost["seconds_left"]),
+        "closed": (card.closed, listed.done),
+        "empty": claim(queue, user, 9).empty,
+    }
+
+
+@pytest.mark.parametrize("needed", [1, 2])
+def test_nobody_can_read_from_any_count_whether_a_model_doubts_their_verdict(
+    world: World, prelabeler: Prelabeler, needed: int
+) -> None:
+    queue = make_queue(world, pairs=2, needed=needed)
+    doubted, other = queue.items.order_by("pk")
+    ask(queue, prelabeler)
+    judge(queue, world.ben, other.pk, "relevant")
+    judge(queue, world.ben, doubted.pk, "relevant", key="as the model")
+    agreed = told(queue, world.ben)
+    undo(queue, world.ben, "as the model")
+    judge(queue, world.ben, doubted.pk, "not_relevant")
+    assert slots(doubted) == (needed + 1, 1, "open")
+    assert told(queue, world.ben) == agreed
+    # An admin sees what is; somebody else is handed the pair, and then learns no more than ben.
+    assert queue_progress(queue)["judgments"]["needed"] == 2 * needed + 1
+    assert doubted.pk in [lease.item_id for lease in claim(queue, world.cleo, 9).leases]
 
 
 @pytest.mark.parametrize(

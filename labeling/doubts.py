@@ -1,0 +1,28 @@
+"""What a model's doubt of one's own verdict must not show by: the state of the pair.
+
+A verdict against a confident pre-label has its pair judged once more. Whoever gave it would read the model's
+answer from a pair that does not close, or from a need that rises. So to them it counts as any other pair
+with as many judgments; to everybody else it is open, and is handed out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, F, OuterRef, Q
+
+from labeling.models import Judgment
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def may_be_doubted(user: User) -> Q:
+    """Items of pairs that `user` has judged and of which a confident pre-label lets expect a verdict."""
+    own = Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=user.pk)
+    return ~Q(expected="") & Q(Exists(own))
+
+
+def closed_to(user: User) -> Q:
+    """Items that are closed to `user`, whatever their state: a model's doubt may be all that moves it."""
+    return Q(done__gte=F("needed_at_least")) & may_be_doubted(user)
