@@ -17,7 +17,7 @@ from django.utils import timezone
 
 from labeling.label_import import QrelsImport, import_qrels
 from labeling.labels import Labels, current_labels
-from labeling.models import ImportedLabel, Judgment, QrelsRelease
+from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
 from labeling.selection_report import frozen_selections
 from pooling.models import Collection
 from pooling.problems import InputError
@@ -258,7 +258,12 @@ def _provenance(collection: Collection) -> dict[str, Any]:
     """What the labels rest on: queues with their pools, imported files, and who gave how many verdicts."""
     everything = Judgment.objects.filter(collection=collection).order_by()
     judgments = everything.counted()
-    span = judgments.aggregate(first=Min("judged_at"), last=Max("judged_at"))
+    span = judgments.aggregate(
+        first=Min("judged_at"),
+        last=Max("judged_at"),
+        before=Count("pk", filter=Q(event__prelabel_seen=PrelabelSeen.BEFORE)),
+        after=Count("pk", filter=Q(event__prelabel_seen=PrelabelSeen.AFTER)),
+    )
     annotators = judgments.values_list("annotator__username").annotate(verdicts=Count("pk"))
     imports = ImportedLabel.objects.filter(collection=collection).order_by("source_name", "sha256")
     return {
@@ -283,6 +288,8 @@ def _provenance(collection: Collection) -> dict[str, Any]:
             )
         ],
         "annotators": dict(annotators.order_by("annotator__username")),
+        # Verdicts given with a model's answer on screen, and those changed once it was revealed.
+        "prelabel_seen": {"before": span["before"], "after": span["after"]},
         "in_quarantine": everything.filter(quarantine__isnull=False).count(),
         "judged_from": span["first"].isoformat() if span["first"] else None,
         "judged_until": span["last"].isoformat() if span["last"] else None,

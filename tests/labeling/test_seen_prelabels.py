@@ -16,6 +16,7 @@ from labeling.item_numbers import item_of, number_of
 from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
 from labeling.offers import offers_of
 from labeling.prelabel_use import PrelabelUse, change_use
+from labeling.qrels import release_qrels
 from labeling.queues import claim, undo
 from labeling.seen_and_blind import seen_and_blind
 from pooling.models import AdminAction, Collection
@@ -147,6 +148,12 @@ def test_what_was_seen_stays_seen_through_undo_and_a_queue_made_blind_again(
     judge(queue, world.ben, item.pk, "not_relevant", key="second")
     judge(queue, world.cleo, item.pk, key="cleo's")
     assert [seen(key)[0] for key in ("first", "second", "cleo's")] == ["before", "before", "never"]
+    release = release_qrels(world.collection, name="v1")
+    assert release.sidecar["prelabel_seen"] == {"before": 1, "after": 0}
+    client = Client()
+    client.force_login(world.ada)
+    told = client.get(release.get_absolute_url()).content.decode()
+    assert "1 verdict given with a pre-label on screen, 0 changed" in told
 
 
 def test_a_client_cannot_say_that_it_saw_nothing(world: World, queue: Queue, prelabeler: Prelabeler) -> None:
