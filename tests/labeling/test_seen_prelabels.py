@@ -146,7 +146,7 @@ def test_what_was_seen_stays_seen_through_undo_and_a_queue_made_blind_again(
     judge(queue, world.ben, item.pk, key="first")
     undo(queue, world.ben, "first")
     judge(queue, world.ben, item.pk, "not_relevant", key="second")
-    judge(queue, world.cleo, item.pk, key="cleo's")
+    judge(queue, world.cleo, item.pk, "not_relevant", key="cleo's")
     assert [seen(key)[0] for key in ("first", "second", "cleo's")] == ["before", "before", "never"]
     release = release_qrels(world.collection, name="v1")
     assert release.sidecar["prelabel_seen"] == {"before": 1, "after": 0}
