@@ -142,7 +142,11 @@ def plan_by_scores(
         bands.append(Stratum(None, None, False, int((~has_scores).sum()), among, OTHERS, 0))
     sizes, rates = [one.pairs for one in bands], [one.rate for one in bands]
     least = LEAST_IN_STRATUM if least is None else least
-    drawn = neyman_allocation(sizes, rates, total, least=least).tolist()
+    try:
+        drawn = neyman_allocation(sizes, rates, total, least=least).tolist()
+    except ValueError as error:
+        others = "" if has_scores.all() else " One of the strata holds the pairs without a score."
+        raise ValueError(f"{error}{others}") from error
     taken = tuple(replace(one, drawn=count) for one, count in zip(bands, drawn, strict=True))
     pairs = sum(sizes)
     among = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / pairs

@@ -72,6 +72,8 @@ def test_what_cannot_be_planned_is_refused_with_what_it_takes() -> None:
         ValueError, match="80 pairs are too few for 3 strata with at least 30 each: it takes 90"
     ):
         plan_by_scores(scores, 80, 3)
+    with pytest.raises(ValueError, match=r"4 strata .* takes 91, .* holds the pairs without a score"):
+        plan_by_scores([*scores, np.nan], 90, 3)
     with pytest.raises(ValueError, match="there are 300"):
         plan_by_scores(scores, 301, 3)
     with pytest.raises(ValueError, match="has a score"):
