@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 # A name that tells annotators nothing.
 NAME = "Sample"
 LARGEST_SAMPLE = 5_000
+# Larger whole numbers lose digits in a browser.
+LARGEST_SEED = 2**53
 
 
 def seed_or_drawn(seed: int | None) -> int:

@@ -93,6 +93,6 @@ class Samples(APIView):
         prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
         body = parsed(shapes.SampleRequestSerializer, request)
         wanted = [Wanted(body[f"{name}_method"], body[f"{name}_bound"]) for name in USUAL]
-        needed = body["judgments_per_item"]
-        queue = open_sample(prelabeler, *wanted, judgments_per_item=needed, by=person(request))
+        chosen = {name: body[name] for name in ("seed", "judgments_per_item")}
+        queue = open_sample(prelabeler, *wanted, by=person(request), **chosen)
         return Response({"queue": queue.pk, "name": queue.name}, status=status.HTTP_201_CREATED)

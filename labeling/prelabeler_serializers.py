@@ -6,6 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
+from labeling.drawn_queues import LARGEST_SEED
 from labeling.prelabel_api import PrelabelerSerializer
 from labeling.verification_samples import METHODS, USUAL
 
@@ -135,6 +136,9 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
         choices=METHODS, default=USUAL["positives"].method, allow_null=True
     )
     positives_bound = serializers.FloatField(default=USUAL["positives"].bound, help_text="A share.")
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST_SEED
+    )
     judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
 
 

@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_admin
+from labeling.drawn_queues import LARGEST_SEED
 from labeling.models import Queue
 from labeling.score_audits import USUAL_STRATA, draw_audit, plan_audit
 from pooling.access import ADMIN, pool_for
@@ -24,7 +25,7 @@ class AuditRequestSerializer(serializers.Serializer[Any]):
     pairs = serializers.IntegerField()
     strata = serializers.IntegerField(default=USUAL_STRATA, help_text="Bands of scores at most.")
     seed = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=0, max_value=2**53
+        required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST_SEED
     )
     judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
     dry_run = serializers.BooleanField(default=False)

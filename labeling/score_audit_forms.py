@@ -6,13 +6,11 @@ from typing import Any
 
 from django import forms
 
-from labeling.drawn_queues import LARGEST_SAMPLE
+from labeling.drawn_queues import LARGEST_SAMPLE, LARGEST_SEED
 from labeling.models import Prelabeler
 from labeling.score_audits import USUAL_PAIRS, USUAL_STRATA
 from labeling.score_strata import MOST_STRATA
 from pooling.models import Collection, Pool
-
-LARGEST_SEED = 2**53
 
 
 class AuditForm(forms.Form):
@@ -39,7 +37,9 @@ class AuditForm(forms.Form):
     seed = forms.IntegerField(
         required=False, min_value=0, max_value=LARGEST_SEED, help_text="Empty: it is drawn."
     )
-    judgments_per_item = forms.IntegerField(initial=1, min_value=1, max_value=20, label="Judgments per pair")
+    judgments_per_item = forms.IntegerField(
+        required=False, min_value=1, max_value=20, label="Judgments per pair", help_text="Empty: 1."
+    )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -55,5 +55,6 @@ class AuditForm(forms.Form):
         """The arguments of `draw_audit`, but who draws."""
         return {
             **self.planned(),
-            **{name: self.cleaned_data[name] for name in ("seed", "judgments_per_item")},
+            "seed": self.cleaned_data["seed"],
+            "judgments_per_item": self.cleaned_data["judgments_per_item"] or 1,
         }

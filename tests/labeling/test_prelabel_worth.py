@@ -226,8 +226,10 @@ def test_the_interface_and_the_command_tell_the_same(
     one = f"/api/prelabelers/{prelabeler.pk}/"
     told = api.get(one).json()
     assert told["samples"][0]["queue"] == judged.pk
-    made = api.post(f"{one}samples/", {"positives_method": None}, format="json")
+    made = api.post(f"{one}samples/", {"positives_method": None, "seed": 7}, format="json")
     assert made.status_code == 201
+    opened = Queue.objects.get(pk=made.json()["queue"])
+    assert opened.pool.provenance["draw_seed"] == 7
     assert api.post(f"{one}samples/", {"negatives_bound": 7}, format="json").status_code == 400
     out = io.StringIO()
     call_command("prelabel_quality", "harbour", "--format", "json", stdout=out)

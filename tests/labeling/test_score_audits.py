@@ -174,7 +174,7 @@ def test_nobody_who_judges_gets_anything_of_scores_or_strata(world: World, clien
 def test_an_admin_sees_the_plan_and_then_draws(world: World, client: Client) -> None:
     pool, prelabeler = scored_pool(world)
     page = f"/collections/{world.collection.slug}/audits/"
-    asked = {"pool": pool.pk, "prelabeler": prelabeler.pk, "pairs": 120, "strata": 3, "judgments_per_item": 1}
+    asked = {"pool": pool.pk, "prelabeler": prelabeler.pk, "pairs": 120, "strata": 3}
     for user, status in ((world.ben, 403), (world.vera, 403), (world.dan, 404)):
         client.force_login(user)
         assert client.get(page).status_code == client.post(page, asked).status_code == status
