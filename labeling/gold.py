@@ -4,23 +4,16 @@ Always answering "no" is right nine times in ten where one document in ten is re
 balanced accuracy: the mean of sensitivity (the share of relevant pairs that were called relevant) and
 specificity (the share of the others that were called not relevant). "Can't judge" is neither right nor wrong.
 
-Without Django; how often the rule errs is computed exactly by `pause_shares`.
+Without Django; `labeling/gold_rule.py` has the mathematics and how often the rule errs.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from math import sqrt
 
-# Both shares start from Beta(4, 1): people are careful until they show otherwise. The same prior as in the
-# Dawid-Skene rule.
-PRIOR_RIGHT, PRIOR_WRONG = 4.0, 1.0
-# Whoever is surely below this balanced accuracy costs more in second opinions than they bring.
-FLOOR = 0.80
-# One-sided bounds of the normal distribution: 95 % to pause, 80 % to warn.
-PAUSE_Z, WARN_Z = 1.6449, 0.8416
 # Below so many answers no share is worth reading; the rule takes that into account by itself.
 ENOUGH_TO_READ = 16
 TWO_SIDED_95 = 1.959964
@@ -80,74 +73,26 @@ def wilson(right: float, answers: float, z: float = TWO_SIDED_95) -> tuple[float
     return max(0.0, centre - half), min(1.0, centre + half)
 
 
+@lru_cache(maxsize=4096)
 def advice(score: Score) -> Advice:
     """Continue, warn or pause, to be asked after every answer.
 
-    Each share has a Beta posterior; their mean is taken to be normal with its mean and variance. Pause when
-    the upper 95 % bound is below `FLOOR`, warn when the upper 80 % bound is. The prior keeps the first slips
-    from deciding.
+    Each share has a Beta posterior. Pause when their mean is below the floor with a probability of 98.5 %,
+    warn at 80 %. The prior keeps the first slips from deciding; a right answer never makes it worse.
 
     >>> advice(Score(relevant_right=4, not_relevant_right=5))
     <Advice.CONTINUE: 'continue'>
-    >>> advice(Score(relevant_wrong=5, not_relevant_right=4))
+    >>> advice(Score(relevant_wrong=7, not_relevant_right=6))
     <Advice.PAUSE: 'pause'>
     """
-    relevant = _posterior(score.relevant_right, score.relevant_wrong)
-    not_relevant = _posterior(score.not_relevant_right, score.not_relevant_wrong)
-    mean = (relevant[0] + not_relevant[0]) / 2
-    deviation = sqrt(relevant[1] + not_relevant[1]) / 2
-    if mean + PAUSE_Z * deviation < FLOOR:
+    from labeling.gold_rule import PAUSE, WARN, chance_below_floor
+
+    right = score.relevant_right, score.not_relevant_right
+    chance = chance_below_floor(right, (score.relevant_wrong, score.not_relevant_wrong))
+    if chance >= PAUSE:
         return Advice.PAUSE
-    return Advice.WARN if mean + WARN_Z * deviation < FLOOR else Advice.CONTINUE
-
-
-def pause_shares(sensitivity: float, specificity: float, answers: int) -> list[float]:
-    """The probability to be paused by the 1st, 2nd, … answer, for an annotator with these two shares.
-
-    Exact, by dynamic programming over what can have happened, for gold questions that are relevant and not
-    relevant in turn.
-    """
-    going_on = {Score(): 1.0}
-    paused, shares = 0.0, []
-    for answer in range(answers):
-        after: defaultdict[Score, float] = defaultdict(float)
-        for score, weight in going_on.items():
-            for outcome, share in _outcomes(score, answer % 2 == 0, sensitivity, specificity):
-                after[outcome] += weight * share
-        going_on = {score: weight for score, weight in after.items() if advice(score) != Advice.PAUSE}
-        paused += sum(weight for score, weight in after.items() if score not in going_on)
-        shares.append(paused)
-    return shares
-
-
-def mean_answers_to_pause(shares: list[float]) -> float | None:
-    """The mean number of answers after which those are paused who are, of `pause_shares`; None for nobody."""
-    steps = [later - earlier for earlier, later in zip([0.0, *shares], shares, strict=False)]
-    if not shares or not shares[-1]:
-        return None
-    return sum(place * step for place, step in enumerate(steps, start=1)) / shares[-1]
+    return Advice.WARN if chance >= WARN else Advice.CONTINUE
 
 
 def _share(right: int, wrong: int) -> float | None:
     return right / (right + wrong) if right + wrong else None
-
-
-def _posterior(right: int, wrong: int) -> tuple[float, float]:
-    """Mean and variance of the Beta posterior."""
-    above, below = PRIOR_RIGHT + right, PRIOR_WRONG + wrong
-    total = above + below
-    return above / total, above * below / (total * total * (total + 1))
-
-
-def _outcomes(
-    score: Score, is_relevant: bool, sensitivity: float, specificity: float
-) -> list[tuple[Score, float]]:
-    a, b, c, d = (
-        score.relevant_right,
-        score.relevant_wrong,
-        score.not_relevant_right,
-        score.not_relevant_wrong,
-    )
-    if is_relevant:
-        return [(Score(a + 1, b, c, d), sensitivity), (Score(a, b + 1, c, d), 1 - sensitivity)]
-    return [(Score(a, b, c + 1, d), specificity), (Score(a, b, c, d + 1), 1 - specificity)]

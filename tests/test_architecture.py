@@ -59,6 +59,7 @@ PURE = (
     "labeling/rules.py",
     "labeling/gold.py",
     "labeling/gold_places.py",
+    "labeling/gold_rule.py",
     "labeling/ordering.py",
     "labeling/planning.py",
     "labeling/prelabel_charts.py",

@@ -9,7 +9,7 @@ from benchmarks.campaign_quality import ALWAYS_NO, run_campaign
 
 @pytest.mark.django_db
 def test_who_always_says_no_is_paused_and_their_pairs_are_judged_again_by_others() -> None:
-    found = run_campaign(1, 60, pause=True, gold_shares=(0.5, 0.5))
+    found = run_campaign(1, 120, pause=True, gold_shares=(0.5, 0.5))
     assert ALWAYS_NO in found.paused
     assert 0 < found.set_aside < found.verdicts
     assert found.open == 0

@@ -4,27 +4,42 @@ from __future__ import annotations
 
 import random
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
+from scipy.integrate import quad
 
-from labeling.gold import Advice, Score, advice, mean_answers_to_pause, pause_shares, wilson
+from labeling.gold import Advice, Score, advice, wilson
 from labeling.gold_places import FIRST_ITEMS, Shares, gold_places, wants_relevant
+from labeling.gold_rule import (
+    PAUSE,
+    WARN,
+    chance_below,
+    chance_below_floor,
+    mean_answers_to_pause,
+    pause_shares,
+)
 
 GUIDE = Path(__file__).resolve().parents[2] / "templates" / "docs" / "quality.md"
 ANNOTATORS = {
     "right 95 % of the time": (0.95, 0.95),
     "right 90 %": (0.9, 0.9),
+    "right 85 %": (0.85, 0.85),
     "right 80 %": (0.8, 0.8),
+    "right 75 %": (0.75, 0.75),
     "right 70 %": (0.7, 0.7),
     "right 60 %": (0.6, 0.6),
     "answers at random": (0.5, 0.5),
     "always “not relevant”": (0.0, 1.0),
 }
-LOOKS = (10, 20, 30, 50, 100)
+LOOKS = (10, 20, 30, 50, 100, 200, 300)
+SEVERITY = [Advice.CONTINUE, Advice.WARN, Advice.PAUSE]
 
 
 @pytest.mark.parametrize(
@@ -53,24 +68,53 @@ def test_nobody_is_judged_by_nothing() -> None:
 
 
 def test_always_no_is_caught_however_right_it_is_on_the_others() -> None:
-    assert advice(Score(relevant_wrong=5, not_relevant_right=4)) == Advice.PAUSE
+    assert advice(Score(relevant_wrong=7, not_relevant_right=6)) == Advice.PAUSE
     assert advice(Score(relevant_wrong=9, not_relevant_right=200)) == Advice.PAUSE
 
 
 def test_a_warning_comes_before_a_pause() -> None:
-    seen = [advice(Score(relevant_wrong=wrong, not_relevant_right=4)) for wrong in range(6)]
-    assert seen == [Advice.CONTINUE] * 3 + [Advice.WARN] * 2 + [Advice.PAUSE]
+    seen = [advice(Score(relevant_wrong=wrong, not_relevant_right=6)) for wrong in range(8)]
+    assert seen == [Advice.CONTINUE] * 3 + [Advice.WARN] * 4 + [Advice.PAUSE]
 
 
-counts = st.integers(0, 40)
+@pytest.mark.parametrize(
+    ("right", "wrong"), [((0, 0), (0, 0)), ((3, 4), (1, 0)), ((0, 0), (0, 39)), ((120, 119), (30, 31))]
+)
+def test_the_posterior_is_that_of_two_betas(right: tuple[int, int], wrong: tuple[int, int]) -> None:
+    shares = [stats.beta(4 + a, 1 + b) for a, b in zip(right, wrong, strict=True)]
+    both = quad(lambda x: shares[0].pdf(x) * shares[1].cdf(1.6 - x), 0.6, 1, epsabs=1e-12, limit=500)
+    assert chance_below_floor(right, wrong) == pytest.approx(shares[0].cdf(0.6) + both[0], abs=1e-9)
+
+
+def test_the_rule_at_the_scores_where_it_once_got_stricter_by_a_right_answer() -> None:
+    assert [advice(Score(right, 0, 39, 39)) for right in range(4)] == [Advice.PAUSE] * 4
+
+
+def severities(relevant: int, not_relevant: int) -> npt.NDArray[np.int_]:
+    """What the rule says of every score with so many answers, by the wrong ones of both kinds."""
+    chance = chance_below((relevant, not_relevant), (relevant, not_relevant))
+    return (chance >= WARN).astype(int) + (chance >= PAUSE)
+
+
+def test_one_more_right_answer_never_makes_it_worse_up_to_60_answers() -> None:
+    for relevant, not_relevant in product(range(31), range(31)):
+        seen = severities(relevant, not_relevant)
+        assert (np.diff(seen, axis=0) >= 0).all()  # one wrong answer fewer
+        assert (np.diff(seen, axis=1) >= 0).all()
+        assert (severities(relevant + 1, not_relevant)[:-1] <= seen).all()  # one right answer more
+        assert (severities(relevant, not_relevant + 1)[:, :-1] <= seen).all()
+
+
+counts = st.integers(0, 75)
 
 
 @given(counts, counts, counts, counts)
 def test_one_more_right_answer_never_makes_it_worse(a: int, b: int, c: int, d: int) -> None:
-    order = [Advice.CONTINUE, Advice.WARN, Advice.PAUSE]
-    before = order.index(advice(Score(a, b, c, d)))
-    better = [Score(a, b, c + 1, max(0, d - 1)), Score(a + 1, max(0, b - 1), c, d)]
-    assert all(order.index(advice(score)) <= before for score in better)
+    before = SEVERITY.index(advice(Score(a, b, c, d)))
+    better = [Score(a + 1, b, c, d), Score(a, b, c + 1, d)]
+    better += [Score(a, b, c + 1, max(0, d - 1)), Score(a + 1, max(0, b - 1), c, d)]
+    assert all(SEVERITY.index(advice(score)) <= before for score in better)
+    assert before == severities(a + b, c + d)[b, d]
 
 
 @given(counts, counts, counts, counts)
@@ -93,12 +137,13 @@ def test_the_exact_error_rates_are_those_of_a_simulation() -> None:
 
 
 def test_careful_people_are_left_alone_and_careless_ones_are_not() -> None:
-    by_hundred = {name: pause_shares(*shares, 100)[-1] for name, shares in ANNOTATORS.items()}
-    assert by_hundred["right 95 % of the time"] < 0.0005
-    assert by_hundred["right 90 %"] < 0.005
-    assert by_hundred["right 60 %"] > 0.99
-    assert by_hundred["answers at random"] > 0.999
-    assert pause_shares(0.0, 1.0, 9)[-1] == 1
+    by_the_end = {name: pause_shares(*shares, 300) for name, shares in ANNOTATORS.items()}
+    assert by_the_end["right 95 % of the time"][-1] < 0.0001
+    assert by_the_end["right 90 %"][-1] < 0.0005
+    assert by_the_end["right 85 %"][-1] <= 0.005
+    assert by_the_end["answers at random"][49] >= 0.985
+    assert by_the_end["right 60 %"][99] > 0.98
+    assert pause_shares(0.0, 1.0, 13)[-1] == pytest.approx(1)
 
 
 def error_rates() -> str:

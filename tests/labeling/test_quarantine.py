@@ -27,7 +27,7 @@ NOW = timezone.now()
 HALF = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
 
 
-def gold_queue(world: World, questions: int = 10, **options: Any) -> Queue:
+def gold_queue(world: World, questions: int = 14, **options: Any) -> Queue:
     """A queue of six pairs with as many gold questions as asked for, every second one relevant."""
     Document.objects.bulk_create(
         Document(collection=world.collection, external_id=f"g{number}", text="")
@@ -63,7 +63,7 @@ def test_always_no_is_paused_by_the_rule_and_the_items_come_up_again(world: Worl
     queue = gold_queue(world)
     judge_all(queue, world.ben)
     assert counts(queue) == [(1, 0, "done")] * 6
-    answer_gold(queue, world.ben, 9)
+    answer_gold(queue, world.ben, 13)
     assert counts(queue) == [(0, 0, "open")] * 6
     quarantine = Quarantine.objects.get()
     assert (quarantine.annotator, quarantine.imposed_by, quarantine.evidence["judgments"]) == (
@@ -71,9 +71,9 @@ def test_always_no_is_paused_by_the_rule_and_the_items_come_up_again(world: Worl
         None,
         6,
     )
-    assert "0 of 5 relevant and 4 of 4 not relevant" in quarantine.reason
+    assert "0 of 7 relevant and 6 of 6 not relevant" in quarantine.reason
     assert current_labels(world.collection).frame.is_empty()
-    assert Judgment.objects.count() == 15
+    assert Judgment.objects.count() == 19
 
 
 def test_somebody_careful_is_not(world: World) -> None:
@@ -106,16 +106,16 @@ def test_others_go_on_with_what_was_set_aside(world: World) -> None:
 
 
 def test_restoring_counts_everything_again_and_starts_the_rule_anew(world: World) -> None:
-    queue = gold_queue(world, questions=12)
+    queue = gold_queue(world, questions=16)
     judge_all(queue, world.ben)
-    answer_gold(queue, world.ben, 9)
+    answer_gold(queue, world.ben, 13)
     before = Judgment.objects.counted().count()
     lift(queue, world.ben, by=world.ada, now=timezone.now())
     assert (before, Judgment.objects.counted().count()) == (0, 6)
     assert counts(queue) == [(1, 0, "done")] * 6
     quarantine = Quarantine.objects.get()
     assert (quarantine.lifted_by, quarantine.lifted_at is None) == (world.ada, False)
-    for item in queue.items.filter(state="gold").order_by("pk")[9:]:
+    for item in queue.items.filter(state="gold").order_by("pk")[13:]:
         judge(queue, world.ben, item.pk)
     assert Quarantine.objects.filter(lifted_at=None).count() == 0
     (row,) = gold_rows(queue)
@@ -166,7 +166,7 @@ def test_work_in_other_queues_is_left_alone_but_their_items_are_counted_anew(wor
 
 def test_a_pause_that_is_only_proposed_waits_for_an_admin(world: World) -> None:
     queue = gold_queue(world, gold_pause="proposed")
-    answer_gold(queue, world.ben, 9)
+    answer_gold(queue, world.ben, 13)
     assert not Quarantine.objects.exists()
     (row,) = gold_rows(queue)
     assert row.advice == "pause"
@@ -177,7 +177,7 @@ def test_cannot_judge_is_neither_right_nor_wrong(world: World) -> None:
     for item in queue.items.filter(state="gold"):
         judge(queue, world.ben, item.pk, "cannot_judge", reason="other")
     (row,) = gold_rows(queue)
-    assert (row.score.answers, row.cannot_judge) == (0, 10)
+    assert (row.score.answers, row.cannot_judge) == (0, 14)
 
 
 def test_the_evidence_has_every_answer_with_its_time(world: World) -> None:
