@@ -7,6 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any, Literal
 
 from evaluation.strata import queries_by_tag
@@ -150,17 +151,26 @@ def _by_relevant(query_ids: Sequence[str], relevant: Mapping[str, int]) -> dict[
 
 
 def _by_traffic(metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:
-    """Head, torso and tail: a query is in the third of the traffic in which that of all queries asked more
-    often than it ends, so that queries asked equally often are never parted."""
+    """Head, torso and tail: thirds of the traffic, the most frequent queries first.
+
+    Queries asked equally often stay together, in the third that holds most of their traffic (the more
+    frequent one of two that hold as much).
+    """
     weights = {query: weight for query, facts in metadata.items() if (weight := known_weight(facts))}
-    total = sum(weights.values())
+    third = sum(weights.values()) / len(TRAFFIC_BINS)
     found: dict[str, list[str]] = {name: [] for name in TRAFFIC_BINS}
-    before, seen, last = 0.0, 0.0, None
-    for query, weight in sorted(weights.items(), key=lambda item: (-item[1], item[0])):
-        if weight != last:
-            before, last = seen, weight
-        found[TRAFFIC_BINS[min(2, int(3 * before / total))]].append(query)
-        seen += weight
+    ordered = sorted(weights, key=lambda query: (-weights[query], query))
+    before = 0.0
+    for weight, tied in groupby(ordered, key=weights.__getitem__):
+        members = list(tied)
+        after = before + weight * len(members)
+        held = [
+            min(after, (place + 1) * third) - max(before, place * third) for place in range(len(TRAFFIC_BINS))
+        ]
+        # To a millionth of a third, so that the rounding of sums does not choose between equals.
+        most = max(held) - third * 1e-6
+        found[next(name for name, part in zip(TRAFFIC_BINS, held, strict=True) if part >= most)] += members
+        before = after
     return {name: members for name, members in found.items() if members}
 
 

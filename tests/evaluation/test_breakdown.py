@@ -70,9 +70,23 @@ def test_groups_by_any_single_value_by_relevant_documents_and_by_traffic() -> No
     assert members("relevant") == {
         "0": ("q6",), "1": ("q1",), "2–5": ("q2", "q3"), "6–20": ("q4",), "21+": ("q5",)
     }  # fmt: skip
-    # Of 100: before q1 there are 0, before q2 60, before q3 80, before q4 and q5, asked equally often, 90.
-    assert members("weight") == {"head": ("q1",), "torso": ("q2",), "tail": ("q3", "q4", "q5"), None: ("q6",)}
+    # Thirds of 100: q1 has 0 to 60, most of it in the first; q2 has 60 to 80, most of it in the last.
+    assert members("weight") == {"head": ("q1",), "tail": ("q2", "q3", "q4", "q5"), None: ("q6",)}
     assert members("run") == {}
+
+
+def test_all_that_was_asked_once_is_the_tail_where_it_is_most_of_the_traffic() -> None:
+    frequencies = [30, 20, 5, 5] + [1] * 60
+    queries = {f"q{number}": {"frequency": many} for number, many in enumerate(frequencies)}
+
+    groups = group_queries("weight", list(queries), queries, {}).groups[1:]
+
+    # Of 120: 0 to 50, 50 to 60, and 60 to 120, of which 40 lie in the last third.
+    assert [(group.name, len(group.query_ids)) for group in groups] == [
+        ("head", 2),
+        ("torso", 2),
+        ("tail", 60),
+    ]
 
 
 def test_queries_asked_equally_often_are_never_parted() -> None:
