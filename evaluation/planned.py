@@ -11,10 +11,9 @@ from django.conf import settings as site
 from django.core.cache import cache
 
 from evaluation.plan_settings import PlanSettings
-from evaluation.pool_finds import state_of_labels
 from labeling.experience import gold_questions, seconds_taken, share_of_ties
 from labeling.gold_options import site_options
-from labeling.labels import current_labels
+from labeling.labels import judged_labels, state_of_labels
 from labeling.live_options import LiveOptions, checked_live
 from labeling.models import Selection
 from labeling.workload import Terms
@@ -280,7 +279,7 @@ def _numbered_labels(collection: Collection, numbered: NumberedTops, folder: Pat
 
     label = np.full(len(numbered.query), UNKNOWN, dtype=np.int8)
     relevant = np.zeros(len(numbered.query_ids), dtype=np.int64)
-    frame = current_labels(collection).frame.filter(pl.col("relevance") >= 0)
+    frame = judged_labels(collection)
     if frame.height:
         pairs = pairs_of(folder).with_row_index("pair")
         inside = pairs.join(frame, on=["query_id", "document_id"])

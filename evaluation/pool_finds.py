@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db.models import Count, Max, Q, TextField
+from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 
-from labeling.labels import current_labels
-from pooling.models import Collection, Pool
+from labeling.labels import judged_labels, state_of_labels
+from pooling.models import Pool
 
 if TYPE_CHECKING:
     import polars as pl
@@ -42,17 +42,10 @@ def pool_finds(pool: Pool) -> dict[str, Any] | None:
     return counted
 
 
-def state_of_labels(collection: Collection) -> str:
-    """Changes with every verdict, import and queue of the collection."""
-    parts = (collection.judgment_events, collection.imported_labels, collection.queues)
-    states = [part.order_by().aggregate(last=Max("pk"), count=Count("pk")) for part in parts]
-    return "-".join(f"{state['last']}.{state['count']}" for state in states)
-
-
 def _counted(pool: Pool) -> dict[str, Any] | None:
     from pooling.diagnosis import diagnose_labels
 
-    labels = current_labels(pool.collection).frame
+    labels = judged_labels(pool.collection)
     if labels.is_empty():
         return None
     found = diagnose_labels(_entries(pool), labels, pool.diagnostics["runs"])

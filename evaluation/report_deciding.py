@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 from django.core.cache import cache
 
 from evaluation.models import Report
-from evaluation.pool_finds import state_of_labels
 from evaluation.report_comparisons import PAIR, UNJUDGED, comparisons_asked
 from evaluation.report_files import run_names, scan_beside, scan_per_query, scan_relevant
-from labeling.labels import current_labels
+from labeling.labels import judged_labels, state_of_labels
 from labeling.models import Item, Queue
 from labeling.opening import open_or_start
 from labeling.qrels import read_release
@@ -180,7 +179,7 @@ def _new_labels(report: Report) -> pl.DataFrame:
     import polars as pl
 
     before = read_release(report.release).filter(pl.col("relevance") >= 0)
-    now = current_labels(report.collection, report.release.rule).frame.filter(pl.col("relevance") >= 0)
+    now = judged_labels(report.collection, report.release.rule)
     least = report.options["conventions"]["min_relevance"]
     new = now.join(before, on=PAIR, how="anti")
     return new.select(*PAIR, is_relevant=pl.col("relevance") >= least)

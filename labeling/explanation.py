@@ -18,7 +18,7 @@ SOURCES = {
     "human": "by the rule “{rule}” ({words}) from the verdicts below",
     "adjudicated": "by adjudication: the latest adjudicator's verdict, whatever the others said",
     "gold": "as a gold question, whose answer is known",
-    "imported": "as imported, since nobody has judged the pair here",
+    "imported": "as imported, since no verdicts of this collection decide it",
 }
 OUTCOMES = {
     "not_final": "It has too few verdicts yet.",

@@ -1,7 +1,7 @@
 """How much of each run's top K has a label: now, and when a queue is done (judged@K).
 
-From what the pool knows of who found which pair where; no run is read. A pair counts as labelled when a queue
-of the collection has settled it, its answer is known, or its label was imported.
+From what the pool knows of who found which pair where; no run is read. A pair counts as labelled when it has
+one of the labels that a release would have now.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
-from django.db.models import Case, Exists, IntegerField, OuterRef, Q, TextField, When
+from django.db.models import Case, Exists, IntegerField, OuterRef, TextField, When
 from django.db.models.functions import Cast
 from django.utils import timezone
 
-from labeling.models import ImportedLabel, Item, Queue
-from labeling.slots import KNOWN
+from labeling.labels import PAIR, judged_labels, state_of_labels
+from labeling.models import Item, Queue
 from pooling.frames import frame_of
 
 if TYPE_CHECKING:
@@ -30,25 +30,21 @@ KEPT_SECONDS = 600
 BEHIND = timedelta(seconds=60)
 LARGE = 20_000
 USUAL_K = 10
-FLAGS = ("labelled", "queued", "brought")
 
 
-def judged_share(
-    queue: Queue, counts: dict[str, int], *, now: datetime | None = None
-) -> list[dict[str, Any]]:
+def judged_share(queue: Queue, *, now: datetime | None = None) -> list[dict[str, Any]]:
     """A row for each run and K (10 and the run's depth in the pool): `run`, `k`, `now`, `when_done`, 0 to 1.
 
     The mean over queries of the share of a run's first K that has a label. `when_done` supposes that every
     pair of the queue gets one. Rows of a later version of a pool have `before` as well: now, without what
-    that version brought. `counts` are the queue's items by state, by whose change the kept rows go.
+    that version brought. The rows of a large queue may be a minute old.
     """
     now = now or timezone.now()
     key = f"judged-share-{queue.pk}-{queue.opened_at.timestamp()}"
-    imported = ImportedLabel.objects.filter(collection=queue.collection_id).order_by("-pk")
-    state = (tuple(counts.values()), imported.values_list("pk", flat=True).first())
+    state = state_of_labels(queue.collection)
     if kept := cache.get(key):
         rows, at, before = kept
-        if before == state or (counts["total"] >= LARGE and now - at < BEHIND):
+        if before == state or (queue.pool.pair_count >= LARGE and now - at < BEHIND):
             return list(rows)
     rows = _computed(queue.pool, queue)
     cache.set(key, (rows, now, state), KEPT_SECONDS)
@@ -109,10 +105,6 @@ def _entries(pool: Pool, queue: Queue | None) -> pl.DataFrame:
     import polars as pl
 
     pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    settled = Item.objects.filter(
-        Q(state=Item.State.DONE) | Q(state__in=KNOWN), queue__collection=pool.collection_id, **pair
-    )
-    imported = ImportedLabel.objects.filter(relevance__gte=0, **pair)
     chosen: Any = Case(
         When(inclusion_probability__isnull=False, then=1), default=0, output_field=IntegerField()
     )
@@ -122,14 +114,14 @@ def _entries(pool: Pool, queue: Queue | None) -> pl.DataFrame:
         pool.entries.order_by()
         .annotate(
             finders=Cast("found_by", TextField()),
-            labelled=Case(
-                When(Exists(settled) | Exists(imported), then=1), default=0, output_field=IntegerField()
-            ),
             queued=chosen,
             brought=Case(When(version=pool.version, then=1), default=0, output_field=IntegerField()),
         )
-        .values_list("query_id", "finders", "labelled", "queued", "brought")
+        .values_list("query__external_id", "document__external_id", "finders", "queued", "brought")
     )
-    schema = {"query_id": pl.Int64, "found_by": pl.String, **dict.fromkeys(FLAGS, pl.Int8)}
+    schema = {**dict.fromkeys([*PAIR, "found_by"], pl.String), "queued": pl.Int8, "brought": pl.Int8}
     frame = frame_of(*rows.query.sql_with_params(), schema)
-    return frame.with_columns(pl.col(FLAGS).cast(pl.Boolean))
+    labels = judged_labels(pool.collection).select(*PAIR, labelled=pl.lit(True))
+    return frame.join(labels, on=PAIR, how="left").with_columns(
+        pl.col("queued", "brought").cast(pl.Boolean), pl.col("labelled").fill_null(False)
+    )

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
-from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Queue, Verdict
+from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, Queue, Verdict
 from pooling.models import Collection, PoolEntry
 from pooling.problems import InputError
 
@@ -43,6 +44,21 @@ def has_labels(collection: Collection) -> bool:
     )
 
 
+def state_of_labels(collection: Collection) -> str:
+    """A text that changes whenever a label may have: what is worked out from labels is kept under it."""
+    gold = GoldQuestion.objects.filter(collection=collection, active=True)
+    paused = Quarantine.objects.filter(queue__collection=collection)
+    counted: list[tuple[Any, dict[str, Any]]] = [
+        (collection.judgment_events, {"last": Max("pk")}),
+        (collection.imported_labels, {"last": Max("imported_at")}),
+        (collection.queues, {"last": Max("pk")}),
+        (gold, {"last": Max("pk")}),
+        (paused, {"last": Max("pk"), "restored": Count("lifted_at")}),
+    ]
+    states = [rows.order_by().aggregate(count=Count("pk"), **more) for rows, more in counted]
+    return sha256(repr([tuple(state.values()) for state in states]).encode()).hexdigest()
+
+
 def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     """Reduce verdicts and imported labels to one label for each pair.
 
@@ -50,8 +66,9 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
        where several queues hold a pair, and closed queues only where no other does.
     2. A gold question of a pool has its answer as label, whatever else is known of the pair; else a pair
        that was adjudicated has what the latest adjudicator said.
-    3. Imported labels count for pairs without verdicts of our own. Where both exist our own wins, and a
-       contradiction is counted. Only final labels count: pairs with too few verdicts or a tie have none.
+    3. Imported labels count for pairs without verdicts of our own, and for pairs that have too few only
+       because some are set aside. Where both exist our own wins, and a contradiction is counted. Only final
+       labels count: other pairs with too few verdicts, or with a tie, have none.
     """
     import polars as pl
 
@@ -62,7 +79,10 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     ruled = adjudicated.drop_nulls()
     final = decided.filter(pl.col("outcome") == "final")
     imported = _imported(collection)
-    voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0)
+    reopened = _reopened(collection, decided.join(imported, on=PAIR, how="semi"))
+    voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0).join(
+        reopened, on=PAIR, how="anti"
+    )
     frame = pl.concat(
         [
             final.select(*PAIR, pl.col("label").alias("relevance"), pl.lit("human").alias("source")),
@@ -76,12 +96,24 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     given_up = adjudicated.filter(pl.col("relevance").is_null())
     undecided = pl.concat(
         [
-            decided.filter(pl.col("outcome") != "final").select(*PAIR, "outcome"),
+            decided.filter(pl.col("outcome") != "final")
+            .join(reopened, on=PAIR, how="anti")
+            .select(*PAIR, "outcome"),
             given_up.select(*PAIR, outcome=pl.lit("cannot_judge")),
         ]
     ).sort(PAIR)
     ours = pl.concat([final.select(*PAIR, "label"), pl.concat([gold, ruled]).rename({"relevance": "label"})])
     return Labels(frame, undecided, _counts(collection, frame, undecided, ours.join(imported, on=PAIR)))
+
+
+def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFrame:
+    """The labels of `current_labels` without pairs that were only pooled: query_id, document_id, relevance.
+
+    What counts as "has a label" wherever that is counted.
+    """
+    import polars as pl
+
+    return current_labels(collection, rule).frame.filter(pl.col("relevance") >= 0).drop("source")
 
 
 def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.DataFrame:
@@ -93,6 +125,18 @@ def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.Dat
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
         raise InputError(str(error), fields={"rule": str(error)}) from error
+
+
+def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of `decided` that have too few verdicts, and others that are set aside."""
+    import polars as pl
+
+    few = decided.filter(pl.col("outcome") == "not_final").select(PAIR)
+    if few.is_empty():
+        return few
+    set_aside = Judgment.objects.filter(collection=collection, quarantine__isnull=False).order_by()
+    pairs = _frame(set_aside.values_list(*IDS).distinct(), dict.fromkeys(PAIR, str))
+    return few.join(pairs, on=PAIR, how="semi")
 
 
 def _verdicts(collection: Collection) -> pl.DataFrame:

@@ -19,7 +19,7 @@ from labeling.gold_scores import gold_rows
 from labeling.handing_back import hand_back
 from labeling.judged_share import judged_share
 from labeling.models import Queue
-from labeling.progress import annotator_progress, item_counts, queue_progress
+from labeling.progress import annotator_progress, queue_progress
 from labeling.quarantine import annotator_named
 from labeling.queue_changes import change_queue
 from labeling.redundancy import has_unfinished_change
@@ -117,7 +117,7 @@ def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
 def queue_judged(request: HttpRequest, queue_id: int) -> HttpResponse:
     """judged@K of each run, which takes a while for a large queue; htmx gets the part alone."""
     queue = queue_for(request.user, queue_id, READERS)
-    context = {**_about(queue), "judged_share": judged_share(queue, item_counts(queue))}
+    context = {**_about(queue), "judged_share": judged_share(queue)}
     if queue.pool.strategy == Pool.SEARCH:
         context["search_finds"] = search_finds(queue.collection)
     partial = bool(request.headers.get("HX-Request"))

@@ -22,7 +22,7 @@ from django.utils import timezone
 
 from labeling.blind_labels import evidence
 from labeling.drawn_queues import LARGEST_SAMPLE, open_drawn, seed_or_drawn
-from labeling.labels import current_labels
+from labeling.labels import judged_labels
 from labeling.models import Item, Prelabeler, Queue
 from labeling.pool_scores import pool_scores
 from labeling.score_strata import MOST_STRATA
@@ -64,13 +64,12 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
     The rate of a band comes from blind labels where there are enough. `InputError` for a pool whose pairs
     were picked, numbers out of range, no scores, and fewer pairs than the strata need.
     """
-    import polars as pl
 
     from labeling.score_strata import plan_by_scores
 
     _check(pool, prelabeler, pairs, strata)
     everything = pooled_frame(pool).sort(PAIR)
-    labels = current_labels(pool.collection).frame.filter(pl.col("relevance") >= 0)
+    labels = judged_labels(pool.collection)
     rest = everything.join(labels, on=PAIR, how="anti", maintain_order="left")
     if rest.is_empty():
         raise InputError(f"Every pair of pool “{pool.name}” has a label; there is nothing to draw from.")

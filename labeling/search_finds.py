@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.core.cache import cache
 
-from labeling.labels import current_labels
+from labeling.labels import judged_labels
 from pooling.models import Collection, DocumentSearch, Pool, PoolEntry
 from pooling.runs import read_stored_run
 
@@ -31,7 +31,7 @@ def search_finds(collection: Collection) -> dict[str, Any] | None:
     if not pairs:
         return None
     added = pl.DataFrame(pairs, schema=dict.fromkeys(PAIR, pl.String), orient="row")
-    labels = current_labels(collection).frame.filter(pl.col("relevance") >= 0)
+    labels = judged_labels(collection)
     labelled = added.join(labels, on=PAIR)
     relevant = labelled.filter(pl.col("relevance") >= 1).select(PAIR)
     found = {

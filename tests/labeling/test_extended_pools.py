@@ -7,7 +7,6 @@ import pytest
 from labeling.judged_share import judged_share, judged_share_of_pool
 from labeling.label_import import import_qrels
 from labeling.models import Queue
-from labeling.progress import item_counts
 from labeling.qrels import release_qrels
 from labeling.queues import change_state, open_queue
 from pooling.models import Collection
@@ -42,7 +41,7 @@ def test_only_new_pairs_are_queued_and_releases_name_the_version(world: World) -
     second = open_queue(wider, seed=1)
     assert pairs(second) == {("q1", "d3"), ("q2", "d4")}
     judge_all(world, second)
-    after = {row["run"]: (row["before"], row["now"]) for row in judged_share(second, item_counts(second))}
+    after = {row["run"]: (row["before"], row["now"]) for row in judged_share(second)}
     assert after["gamma"] == (2 / 3, 1)
     sidecar = release_qrels(world.collection, name="both").sidecar
     assert [(one["name"], one["version"], one["extends"]) for one in sidecar["pools"]] == [
@@ -94,7 +93,7 @@ def test_a_fifth_run_of_dl19_brings_125_pairs_and_305_of_its_places_have_their_l
     assert len(brought) == 125
 
     def judged(run: str) -> tuple[float, float]:
-        row = next(row for row in judged_share(queue, item_counts(queue)) if row["run"] == run)
+        row = next(row for row in judged_share(queue) if row["run"] == run)
         return row["before"], row["now"]
 
     share = pytest.approx(305 / 430)  # 0.709

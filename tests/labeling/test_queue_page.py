@@ -20,7 +20,7 @@ from labeling.handing_back import hand_back
 from labeling.judged_share import judged_share
 from labeling.labels import current_labels
 from labeling.models import Item, Lease, Queue
-from labeling.progress import item_counts, queue_progress
+from labeling.progress import queue_progress
 from labeling.qrels import release_qrels
 from labeling.quarantine import impose
 from labeling.queues import change_state, claim, open_queue
@@ -259,14 +259,14 @@ def test_without_a_price_there_is_no_amount(world: World) -> None:
 def test_how_much_of_each_run_is_judged(world: World) -> None:
     pool = world.build_pool()
     queue = open_queue(pool, seed=1, user=world.ada)
-    assert judged_share(queue, item_counts(queue)) == [
+    assert judged_share(queue) == [
         {"run": name, "k": 2, "now": 0.0, "when_done": 1.0} for name in ("alpha", "beta")
     ]
     # alpha ranks d1, d4 for q1, and beta d4, d1; d1 in q1 is half of the top two of one of three queries.
     judge(queue, world.ben, queue.items.get(query__external_id="q1", document__external_id="d1").pk)
     # alpha alone ranks d2 first for q2; it is third for beta.
     judge(queue, world.ben, queue.items.get(query__external_id="q2", document__external_id="d2").pk)
-    found = {row["run"]: row["now"] for row in judged_share(queue, item_counts(queue))}
+    found = {row["run"]: row["now"] for row in judged_share(queue)}
     assert found == pytest.approx({"alpha": (1 / 2 + 1 / 2 + 0) / 3, "beta": (1 / 2 + 0 + 0) / 3})
 
 

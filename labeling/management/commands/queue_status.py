@@ -24,7 +24,7 @@ class Command(InputCommand):
 
         queue = queue_named(options["slug"], options["queue"])
         progress = queue_progress(queue)
-        progress["judged_at"] = judged_share(queue, progress["items"])
+        progress["judged_at"] = judged_share(queue)
         if options["format"] == "json":
             self.stdout.write(json.dumps(progress, ensure_ascii=False, indent=2, default=str))
         else:
