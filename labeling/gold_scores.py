@@ -31,14 +31,15 @@ NAMES = {
 class AnnotatorGold:
     """One annotator's answers in a queue, what the rule makes of them, and the questions left.
 
-    `cannot_judge` counts answers that are neither right nor wrong; `left` has the questions never asked, by
-    answer.
+    `cannot_judge` counts answers that are neither right nor wrong; `before` those from before the last time
+    that the person was restored, which count no more; `left` has the questions never asked, by answer.
     """
 
     annotator_id: int
     username: str
     score: Score
     cannot_judge: int
+    before: int
     left: dict[str, int]
     advice: Advice
 
@@ -80,11 +81,14 @@ def gold_rows(queue: Queue) -> list[AnnotatorGold]:
     """Everybody who has answered a gold question in the queue, in four statements however many they are."""
     since = lifted_at(queue)
     answers: defaultdict[tuple[int, str], list[tuple[str, str]]] = defaultdict(list)
+    before: Counter[int] = Counter()
     rows = standing_answers(queue).values_list(
         "annotator_id", "annotator__username", "verdict", "event__gold__answer", "judged_at"
     )
     for annotator, name, verdict, answer, judged_at in rows.iterator():
         restored = since.get(annotator)
+        if restored and judged_at <= restored:
+            before[annotator] += 1
         answers[annotator, name] += [(verdict, answer)] if not restored or judged_at > restored else []
     stock, used = _stock(queue), _used(queue)
     found = []
@@ -92,12 +96,14 @@ def gold_rows(queue: Queue) -> list[AnnotatorGold]:
         score = scored(given)
         left = {answer: count - used[annotator, answer] for answer, count in stock.items()}
         unable = sum(verdict == Verdict.CANNOT_JUDGE for verdict, _ in given)
-        found.append(AnnotatorGold(annotator, name, score, unable, left, advice(score)))
+        found.append(AnnotatorGold(annotator, name, score, unable, before[annotator], left, advice(score)))
     return found
 
 
 def evidence_of(queue: Queue, annotator: User) -> list[dict[str, Any]]:
-    """Somebody's standing answers in a queue, the newest first, as plain data."""
+    """Somebody's standing answers in a queue, the newest first, as plain data; `counts` says whether the rule
+    sees them still."""
+    since = lifted_at(queue).get(annotator.pk)
     answers = (
         standing_answers(queue)
         .filter(annotator=annotator)
@@ -118,7 +124,8 @@ def evidence_of(queue: Queue, annotator: User) -> list[dict[str, Any]]:
     for answer in answers:
         row: dict[str, Any] = dict(answer)
         pair = {"query": row.pop("asked_query"), "document": row.pop("asked_document")}
-        found.append({**pair, **row, "right": row["verdict"] == row["answer"]})
+        counts = since is None or row["judged_at"] > since
+        found.append({**pair, **row, "right": row["verdict"] == row["answer"], "counts": counts})
     return found
 
 

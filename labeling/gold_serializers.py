@@ -144,6 +144,7 @@ class AnnotatorGoldSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     answers = serializers.IntegerField()
     cannot_judge = serializers.IntegerField()
+    before = serializers.IntegerField(help_text="Answers from before the last restoring, which do not count.")
     sensitivity = serializers.FloatField(allow_null=True)
     sensitivity_interval = serializers.ListField(child=serializers.FloatField())
     specificity = serializers.FloatField(allow_null=True)
@@ -212,6 +213,7 @@ def described(row: AnnotatorGold) -> dict[str, Any]:
         "username": row.username,
         "answers": score.answers,
         "cannot_judge": row.cannot_judge,
+        "before": row.before,
         "sensitivity": score.sensitivity,
         "sensitivity_interval": list(
             wilson(score.relevant_right, score.relevant_right + score.relevant_wrong)

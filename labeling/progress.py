@@ -101,11 +101,7 @@ def queue_progress(
             ),
         },
         "end_date": _end_date(left, pace["per_day"], now),
-        "order": order_of(
-            queue,
-            settled=items[Item.State.DONE] + items[Item.State.ADJUDICATION],
-            begun=waiting["leased"] + waiting["second_opinion"],
-        ),
+        "order": order_of(queue),
         "by_annotators": [
             {"annotators": people, "end_date": _end_date(left, people * pace["per_annotator"], now)}
             for people in TEAMS

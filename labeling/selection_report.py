@@ -5,13 +5,15 @@ For the page, the HTTP interface and the release. What the audit showed is told 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count
+from django.db.models import Count, Exists, OuterRef, Q
 
 from labeling.adaptive import to_be_stopped
-from labeling.models import Item, QueryPlan, Queue, Selection
+from labeling.models import Item, JudgmentEvent, QueryPlan, Queue, Selection
+from labeling.slots import SLOTLESS
 from labeling.stopping import LEVEL, look_points
 from pooling.models import Collection, Pool
 
@@ -61,32 +63,67 @@ def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
 
 
 def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[dict[str, Any]]:
-    """A row for each of some plans; `left` counts pairs that are to be handed out or are held now."""
+    """A row for each of some plans; `judged` counts pairs that are settled now, `left` those that are to be
+    handed out or are held."""
     shown = list(plans)
-    open_items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
-    of_shown = open_items.filter(query__in=[plan.query_id for plan in shown])
-    left = dict(of_shown.order_by().values_list("query").annotate(Count("pk")))
+    counted = _spent(queue, [plan.query_id for plan in shown])
     return [
-        {**_row(plan.selection, plan), "text": plan.query.text, "left": left.get(plan.query_id, 0)}
+        {
+            **_row(plan.selection, plan),
+            "text": plan.query.text,
+            "judged": counted[plan.query_id].settled,
+            "left": counted[plan.query_id].left,
+        }
         for plan in shown
     ]
 
 
-def order_of(queue: Queue, settled: int, begun: int) -> dict[str, Any] | None:
-    """What moves the order of an adaptive queue, how much of the budget is used, and what finished how many
-    queries; None for a queue with a fixed order.
+@dataclass(frozen=True)
+class Spent:
+    """Pairs of a query in an adaptive queue: what its budget went to (`used`), how many of them are settled,
+    and how many wait for somebody. What was known without this queue costs nothing and is no part of it."""
 
-    settled, begun: its pairs that are settled, and those that somebody holds or has judged and that are not.
-    """
+    used: int = 0
+    settled: int = 0
+    left: int = 0
+
+
+def _spent(queue: Queue, queries: Iterable[int] | None = None) -> defaultdict[int, Spent]:
+    """By query: of the given ones, or of all."""
+    touched = Exists(JudgmentEvent.objects.filter(item=OuterRef("pk"), queue=queue))
+    items = queue.items.filter(order_key__gt=0).exclude(state__in=SLOTLESS)
+    if queries is not None:
+        items = items.filter(query__in=queries)
+    is_open, is_used = Q(state=Item.State.OPEN), Q(touched=True) | Q(leased__gt=0)
+    rows = (
+        items.order_by()
+        .annotate(touched=touched)
+        .values("query")
+        .annotate(
+            used=Count("pk", filter=is_used),
+            settled=Count("pk", filter=is_used & Q(state=Item.State.DONE)),
+            left=Count("pk", filter=is_open),
+        )
+    )
+    found: defaultdict[int, Spent] = defaultdict(Spent)
+    for row in rows:
+        found[row["query"]] = Spent(row["used"], row["settled"], row["left"])
+    return found
+
+
+def order_of(queue: Queue) -> dict[str, Any] | None:
+    """What moves the order of an adaptive queue, how much of the budget is used, and what finished how many
+    queries; None for a queue with a fixed order."""
     selection = _selection_in(queue)
     if selection is None:
         return None
     plans = list(selection.plans.only("selection", "size", "finished_by"))
+    spent = _spent(queue).values()
     told = {
         **_rule(selection),
         "pool": sum(plan.size for plan in plans),
-        "used": settled + begun,
-        "settled": settled,
+        "used": sum(one.used for one in spent),
+        "settled": sum(one.settled for one in spent),
         "finished": _counts(plans),
     }
     said = [_rule_sentence(told), prior_sentence(told), _stop_sentence(told), sentence(told)]
