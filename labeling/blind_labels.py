@@ -31,12 +31,14 @@ class BlindLabel:
 @dataclass(frozen=True)
 class Evidence:
     """The pairs that people judged blind and a model labelled too: `pairs` are keys of query and document,
-    parallel to `compared`. `weighed` says that its negatives and positives were judged at unequal shares.
+    parallel to `compared`. `weighed` says that its negatives and positives were judged at unequal shares;
+    `audited` counts the labels that an audit drew, which weigh by their inclusion probability.
     """
 
     pairs: list[Pair]
     compared: Compared
     weighed: bool
+    audited: int = 0
 
 
 def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pair, BlindLabel]:
@@ -75,12 +77,13 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
 def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int, Evidence]:
     """For each prelabeler of a collection (or one), its pre-labels of pairs with a blind label.
 
-    Pre-labels of texts that have changed since are left out. Where a sample by its verdicts or
-    scores was judged, its negatives and positives were not judged at equal shares; then each weighs by how
-    many there are.
+    Pre-labels of texts that have changed since are left out. A label that an audit drew weighs 1/π. Where a
+    sample by its verdicts or scores was judged, its negatives and positives were not judged at equal shares;
+    then each weighs by how many there are.
     """
     import numpy as np
 
+    from labeling.audit_weights import inclusion_probabilities
     from labeling.prelabel_quality import Compared
 
     labels = blind_labels(collection)
@@ -91,6 +94,7 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
     sizes = {(row["prelabeler"], row["verdict"] == Verdict.RELEVANT): row["pairs"] for row in said}
     judged = JudgmentEvent.objects.filter(query=OuterRef("query"), document=OuterRef("document"))
     rows = theirs.filter(Exists(judged)).order_by("prelabeler", "query", "document")
+    probability = inclusion_probabilities(collection, Exists(judged))
     fields = ("prelabeler", "query", "document", "verdict", ORDER_SCORE)
     found: dict[int, list[tuple[Pair, bool, float]]] = defaultdict(list)
     for key, query, document, verdict, score in rows.values_list(*fields).iterator():
@@ -101,17 +105,18 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
         pairs = [pair for pair, _, _ in answers]
         verdicts = np.array([verdict for _, verdict, _ in answers])
         weighed = any(labels[pair].drawn for pair in pairs)
-        weight = np.ones(len(pairs))
+        weight = np.array([1 / probability.get(pair, 1.0) for pair in pairs])
         if weighed:
             for verdict in (False, True):
                 inside = verdicts == verdict
                 if inside.any():
-                    weight[inside] = sizes[key, verdict] / int(inside.sum())
+                    weight[inside] *= sizes[key, verdict] / weight[inside].sum()
         compared = Compared.of(
             [labels[pair].relevant for pair in pairs],
             verdicts,
             [score for _, _, score in answers],
             weight,
+            [query for query, _ in pairs],
         )
-        result[key] = Evidence(pairs, compared, weighed)
+        result[key] = Evidence(pairs, compared, weighed, sum(pair in probability for pair in pairs))
     return result

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
     from labeling.models import PrelabelJob
     from labeling.prelabel_use import PrelabelUse
 
+# Wide enough for the title of any figure.
+TITLE = 28
+
 
 def pass_line(job: PrelabelJob) -> str:
     """A pass with its number and state."""
@@ -50,16 +53,13 @@ def worth_table(found: Mapping[str, Any]) -> str:
         f"{found['prelabeler']['name']}: {found['pairs']:,} pairs, {found['labels']:,} blind labels",
         found["verdict"] or (found["why"] if found["pairs"] else "It has said nothing yet."),
     ]
+    if found["best"]:
+        lines.append(found["best"]["sentence"])
     if found["labels"]:
         lines += _figures(found)
     cost = found["cost"]
     if cost["per_pair"] is not None:
-        lines.append(f"{'Cost of a pair':<20}{cost['per_pair']:.6f} {cost['currency']}".rstrip())
-    if cost["per_label_saved"] is not None:
-        lines.append(
-            f"{'Cost of a judgment saved':<26}{cost['per_label_saved']:.6f} {cost['currency']}".rstrip()
-            + f", {cost['labels_saved']:,.0f} of {cost['judgments']:,}"
-        )
+        lines.append(f"{'Cost of a pair':<{TITLE}}{cost['per_pair']:.6f} {cost['currency']}".rstrip())
     for sample in found["samples"]:
         lines += [
             f"{sample['name']}: {sample[stratum]['sentence']}" for stratum in ("negatives", "positives")
@@ -74,19 +74,24 @@ def _figures(found: Mapping[str, Any]) -> list[str]:
         f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "
         f"{cells['person_only']:,}, by neither {cells['neither']:,}"
     )
-    shares = [f"{one['title']:<20}{_percent(one)}" for one in found["shares"]]
-    return [told, *shares, *(f"{one['title']:<20}{_number(one)}" for one in found["numbers"])]
+    shares = [f"{one['title']:<{TITLE}}{_percent(one)}" for one in found["shares"]]
+    return [told, *shares, *(f"{one['title']:<{TITLE}}{_number(one)}" for one in found["numbers"])]
 
 
 def _percent(one: Mapping[str, Any]) -> str:
-    if one["value"] is None:
-        return "–"
+    if one["value"] is None or one["why"]:
+        return _without_interval(one, 100, ".1f", " %")
     value, low, high = (100 * one[name] for name in ("value", "low", "high"))
     return f"{value:.1f} % [{low:.1f}, {high:.1f}]"
 
 
+def _without_interval(one: Mapping[str, Any], times: int, form: str, unit: str = "") -> str:
+    value = "–" if one["value"] is None else f"{times * one['value']:{form}}{unit}"
+    return f"{value}  {one['why']}".rstrip()
+
+
 def _number(one: Mapping[str, Any]) -> str:
-    if one["value"] is None:
-        return f"–  {one['why']}".rstrip()
+    if one["value"] is None or one["why"]:
+        return _without_interval(one, 1, ".2f")
     ends = ["∞" if one[name] is None else f"{one[name]:.2f}" for name in ("low", "high")]
     return f"{one['value']:.2f} [{', '.join(ends)}]"

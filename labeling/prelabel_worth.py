@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.db.models import Count, Q, Sum
 
 from labeling.blind_labels import Evidence, evidence
-from labeling.models import Item, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
-from pooling.models import Collection, Pool, Query
+from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
+from pooling.models import Collection, Query
 
 if TYPE_CHECKING:
-    from labeling.prelabel_quality import Quality
+    from labeling.prelabel_quality import Best, Quality
 
 # The figures in the order of the page, each with what it means: shares of labels first.
 SHARES = {
@@ -26,8 +27,9 @@ SHARES = {
     "prevalence": ("Relevant", "The share that people call relevant."),
     "called": ("Called relevant", "The share that it calls relevant."),
     "saved": (
-        "Judgments saved",
-        "Of an estimate with its scores beside the labels, at equal width of the interval: ρ².",
+        "Of an audit's labels saved",
+        "For an interval of equal width, where an estimate takes its scores beside the labels: ρ². No pair "
+        "of a queue may stay unjudged for it.",
     ),
 }
 NUMBERS = {
@@ -39,50 +41,56 @@ NUMBERS = {
 
 def worth_of_all(collection: Collection) -> list[dict[str, Any]]:
     """A row for each prelabeler of a collection that was asked, newest first: `prelabeler`, `pairs`,
-    `labels`, `verdict` (or None and `why`), `missed` and `saved` with intervals, `spent`. A constant number
-    of statements.
+    `labels`, `verdict` (or None and `why`), `missed` and `saved` with intervals, `spent`, and `best`: of the
+    best of several models what choosing it does to its figure, else None. A constant number of statements.
     """
     from labeling.prelabel_quality import quality
 
     found = evidence(collection)
-    asked = _asked(collection)
+    asked, best = _asked(collection), _best(found)
     rows = []
     for prelabeler in collection.prelabelers.asked():
         known = quality((found.get(prelabeler.pk) or _nothing()).compared)
         told = {name: _figure(getattr(known, name)) for name in ("missed", "saved")}
         about = {"prelabeler": prelabeler, **asked[prelabeler.pk], "labels": known.labels}
-        rows.append({**about, **told, "verdict": known.verdict, "why": known.why})
+        chosen = _told_of_best(best, prelabeler)
+        rows.append({**about, **told, "verdict": known.verdict, "why": known.why, "best": chosen})
     return rows
 
 
-def worth(prelabeler: Prelabeler) -> dict[str, Any]:
-    """All figures of one prelabeler as plain data.
+def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -> dict[str, Any]:
+    """All figures of one prelabeler as plain data. found: the `evidence` of all models of its collection,
+    where it is at hand.
 
     `shares` and `numbers` are figures with name, title, meaning, value, low, high and why; `confusion` counts
-    pairs; `calibration` has bins, error and brier; `cost` is per pair and per label saved; `by_tag` and
-    `by_query` (worst first) hold groups; `weighed` is as in `Evidence`. Nothing is defined by force: values
-    are None where there is nothing to divide by.
+    pairs; `calibration` has bins, error and brier; `cost` is per pair; `by_tag` and `by_query` (worst first)
+    hold groups; `weighed` and `audited` are as in `Evidence`; `best` is as in `worth_of_all`. Nothing is
+    defined by force: values are None where there is nothing to divide by, or too little.
     """
-    from labeling.prelabel_quality import cost_of, quality, quality_by_group
+    from labeling.prelabel_quality import quality, quality_by_group
 
-    given = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk) or _nothing()
-    found = quality(given.compared)
+    found = evidence(prelabeler.collection) if found is None else found
+    given = found.get(prelabeler.pk) or _nothing()
+    known = quality(given.compared)
     asked = _asked(prelabeler.collection)[prelabeler.pk]
-    needed = _judgments_needed(prelabeler)
-    cost = cost_of(found, spent=asked["spent"], pairs=asked["pairs"], labels=needed)
+    each = asked["spent"] / asked["pairs"] if asked["pairs"] and asked["spent"] is not None else None
     names = _queries(given)
     tags = [names[query][2] for query, _ in given.pairs]
     return {
-        "labels": found.labels,
+        "labels": known.labels,
+        "queries": known.queries,
         "weighed": given.weighed,
-        "verdict": found.verdict,
-        "why": found.why,
+        "audited": given.audited,
+        "verdict": known.verdict,
+        "why": known.why,
+        "best": _told_of_best(_best(found), prelabeler),
         **asked,
-        "shares": [_described(found, name, *words) for name, words in SHARES.items()],
-        "numbers": [_described(found, name, *words) for name, words in NUMBERS.items()],
-        "confusion": asdict(found.confusion),
-        "calibration": asdict(found.calibration),
-        "cost": {**asdict(cost), "judgments": needed, "currency": _currency(prelabeler)},
+        "saved": _figure(known.saved),
+        "shares": [_described(known, name, *words) for name, words in SHARES.items()],
+        "numbers": [_described(known, name, *words) for name, words in NUMBERS.items()],
+        "confusion": asdict(known.confusion),
+        "calibration": asdict(known.calibration),
+        "cost": {"per_pair": each, "currency": _currency(prelabeler)},
         "by_tag": [
             {
                 "tag": tag,
@@ -92,6 +100,22 @@ def worth(prelabeler: Prelabeler) -> dict[str, Any]:
             for tag, one in quality_by_group(given.compared, tags).items()
         ],
         "by_query": _by_query(given, names),
+    }
+
+
+def _best(found: Mapping[int, Evidence]) -> Best | None:
+    from labeling.prelabel_quality import best_of
+
+    return best_of({key: one.compared for key, one in found.items()})
+
+
+def _told_of_best(best: Best | None, prelabeler: Prelabeler) -> dict[str, Any] | None:
+    if best is None or best.key != prelabeler.pk:
+        return None
+    return {
+        "compared": best.compared,
+        "saved": _figure(best.saved),
+        "sentence": best.sentence(prelabeler.model),
     }
 
 
@@ -121,19 +145,6 @@ def _asked(collection: Collection) -> dict[int, dict[str, Any]]:
     for key in collection.prelabelers.unpriced().values_list("pk", flat=True):
         counts[key]["spent"] = None
     return counts
-
-
-def _judgments_needed(prelabeler: Prelabeler) -> int:
-    """The judgments that the collection's queues ask for of pairs with a pre-label, each pair once."""
-    said = Prelabel.objects.filter(
-        prelabeler=prelabeler, query=OuterRef("query"), document=OuterRef("document")
-    )
-    items = Item.objects.filter(
-        Exists(said), queue__collection=prelabeler.collection_id, repeats=None, order_key__gt=0
-    ).exclude(queue__pool__strategy=Pool.VERIFICATION)
-    pairs = items.order_by().values("query", "document").annotate(most=Count("pk"), needed=Sum("needed"))
-    # A pair that stands in several queues is judged once for all of them.
-    return sum(row["needed"] // row["most"] for row in pairs.iterator())
 
 
 def _currency(prelabeler: Prelabeler) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -12,6 +13,7 @@ from rest_framework.views import APIView
 
 from labeling import prelabeler_serializers as shapes
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
+from labeling.blind_labels import Evidence
 from labeling.models import Prelabeler
 from labeling.prelabel_order import order_or_start
 from labeling.prelabel_worth import worth, worth_of_all
@@ -22,9 +24,11 @@ from pooling.models import Job
 from pooling.serializers import JobStartedSerializer
 
 
-def told(prelabeler: Prelabeler) -> dict[str, Any]:
-    """All that is known of a model and prompt, as the interface and the command write it."""
-    found = {**worth(prelabeler), "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
+def told(prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None) -> dict[str, Any]:
+    """All that is known of a model and prompt, as the interface and the command write it; given: as in
+    `worth`.
+    """
+    found = {**worth(prelabeler, given), "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
     found["by_query"] = found["by_query"][: shapes.MOST_QUERIES]
     return dict(shapes.WorthSerializer(found).data)
 

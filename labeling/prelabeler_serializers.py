@@ -11,6 +11,8 @@ from labeling.prelabel_api import PrelabelerSerializer
 from labeling.verification_samples import METHODS, USUAL
 
 MOST_QUERIES = 200
+SAVED = "Share of an audit's labels, for an interval of equal width."
+BEST = "Null unless this is the best of several models."
 UNPRICED = "Null where answers were had without a price."
 
 
@@ -45,7 +47,7 @@ class ConfusionSerializer(serializers.Serializer[Any]):
 
 
 class BinShareSerializer(serializers.Serializer[Any]):
-    """The share of a bin's pairs that people found relevant."""
+    """The share of a bin's pairs that people found relevant; no interval below eight queries."""
 
     value = _share()
     low = _share()
@@ -72,14 +74,18 @@ class CalibrationSerializer(serializers.Serializer[Any]):
 
 
 class WorthCostSerializer(serializers.Serializer[Any]):
-    """What a pre-label costs, and a judgment saved; null where nothing is known, priced or saved."""
+    """What a pre-label costs; null where nothing is known or priced."""
 
     per_pair = _share()
-    labels_saved = _share()
-    per_label_saved = _share()
-    judgments = serializers.IntegerField(help_text="That the queues ask for of these pairs.")
     currency = serializers.CharField(allow_blank=True)
-    why = serializers.CharField(allow_blank=True)
+
+
+class BestSerializer(serializers.Serializer[Any]):
+    """The best of several models; `saved` allows for the choice: its interval holds for whichever is best."""
+
+    compared = serializers.IntegerField(help_text="Models with a verdict on these labels.")
+    saved = IntervalSerializer()
+    sentence = serializers.CharField()
 
 
 class TagWorthSerializer(serializers.Serializer[Any]):
@@ -143,7 +149,9 @@ class SampleRequestSerializer(serializers.Serializer[Any]):
 
 
 class PrelabelerRowSerializer(serializers.Serializer[Any]):
-    """A model and prompt, and in a sentence whether it pays; null below 50 blind labels, and `why`."""
+    """A model and prompt, and in a sentence whether it pays; null below 50 blind labels of eight queries, and
+    `why`.
+    """
 
     prelabeler = PrelabelerSerializer()
     pairs = serializers.IntegerField()
@@ -151,7 +159,8 @@ class PrelabelerRowSerializer(serializers.Serializer[Any]):
     verdict = serializers.CharField(allow_null=True)
     why = serializers.CharField(allow_blank=True)
     missed = IntervalSerializer()
-    saved = IntervalSerializer()
+    saved = IntervalSerializer(help_text=SAVED)
+    best = BestSerializer(allow_null=True, help_text=BEST)
     spent = serializers.FloatField(allow_null=True, help_text=UNPRICED)
 
 
@@ -163,9 +172,15 @@ class WorthSerializer(serializers.Serializer[Any]):
     relevant = serializers.IntegerField(help_text="Called relevant.")
     spent = serializers.FloatField(allow_null=True, help_text=UNPRICED)
     labels = serializers.IntegerField(help_text="Given blind.")
+    queries = serializers.IntegerField(help_text="That these are of; below eight no figure is told.")
     weighed = serializers.BooleanField(help_text="Negatives and positives weigh by how many there are.")
+    audited = serializers.IntegerField(
+        help_text="Labels that an audit drew; each weighs by its inclusion probability."
+    )
     verdict = serializers.CharField(allow_null=True)
     why = serializers.CharField(allow_blank=True)
+    best = BestSerializer(allow_null=True, help_text=BEST)
+    saved = IntervalSerializer(help_text=SAVED)
     shares = NamedFigureSerializer(many=True)
     numbers = NamedFigureSerializer(many=True)
     confusion = ConfusionSerializer()

@@ -47,6 +47,7 @@ PURE = (
     "pooling/families.py",
     "labeling/agreement.py",
     "labeling/anchoring.py",
+    "labeling/clustered.py",
     "labeling/prelabel_quality.py",
     "labeling/relevance_model.py",
     "labeling/score_strata.py",

@@ -11,6 +11,7 @@ import pytest
     [
         "agreement",
         "anchoring",
+        "clustered",
         "consensus",
         "monitors",
         "prelabel_quality",

@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from itertools import product
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.db.models import Exists
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
+from labeling.audit_weights import inclusion_probabilities
 from labeling.blind_labels import blind_labels
-from labeling.models import Item, JudgmentEvent, Prelabel, Prelabeler, Queue
+from labeling.models import Item, JudgmentEvent, Prelabel, Prelabeler, QueryPlan, Queue
 from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.prelabel_worth import worth, worth_of_all
+from labeling.queues import open_queue
 from labeling.verdicts import undo
 from labeling.verification_samples import Wanted, open_sample, samples_of
-from pooling.models import Document, Query
+from pooling.models import Document, Pool, PoolEntry, Query
 from pooling.problems import InputError
-from tests.labeling.helpers import judge, make_prelabels, make_queue
+from tests.labeling.helpers import judge, make_live_queue, make_prelabels, make_queue
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -107,7 +112,7 @@ def test_every_figure_comes_from_the_blind_labels(judged: Queue, prelabeler: Pre
     assert shares["missed"] == pytest.approx(0.6)
     assert shares["elusion"] == pytest.approx(0.6)
     assert found["cost"]["per_pair"] == pytest.approx(0.001)
-    assert found["verdict"].startswith("On 80 blind labels it is not shown that this model saves any")
+    assert found["verdict"].startswith("On 80 blind labels of 8 queries it is not shown that this model")
     assert [(row["tag"], row["labels"]) for row in found["by_tag"]] == [("even", 40), ("odd", 40)]
     assert (len(found["by_query"]), found["by_query"][0]["missed"]) == (8, 3)
     assert [(one["low"], one["relevant"]["labels"]) for one in found["calibration"]["bins"]] == [
@@ -122,7 +127,7 @@ def test_below_fifty_labels_there_is_no_verdict(world: World) -> None:
     judge(queue, world.ben, queue.items.order_by("pk")[0].pk)
     (row,) = worth_of_all(world.collection)
     assert (row["verdict"], row["labels"]) == (None, 1)
-    assert row["why"] == "1 blind label so far; the verdict comes at 50."
+    assert row["why"] == "1 blind label of 1 query so far; the verdict comes at 50 of 8 queries."
 
 
 def test_negatives_and_positives_judged_at_unequal_shares_weigh_by_how_many_there_are(
@@ -137,6 +142,127 @@ def test_negatives_and_positives_judged_at_unequal_shares_weigh_by_how_many_ther
     assert cells["person_only"] + cells["neither"] == 9
     called = next(one["value"] for one in found["shares"] if one["name"] == "called")
     assert called == pytest.approx(0.5)
+
+
+def test_a_label_that_an_audit_drew_weighs_by_its_inclusion_probability(
+    world: World, prelabeler: Prelabeler
+) -> None:
+    """Of each query the order reaches the two called relevant; two of the eight others are drawn."""
+    pool = Pool.objects.create(collection=world.collection, name="audited", strategy="rrf", depth=10)
+    PoolEntry.objects.bulk_create(
+        PoolEntry(
+            pool=pool,
+            query=query,
+            document=document,
+            position=position,
+            run_count=1,
+            best_rank=position,
+            rrf=0.1,
+            in_audit=position in (5, 9),
+            inclusion_probability={1: 1.0, 2: 1.0, 5: 0.25, 9: 0.25}.get(position),
+        )
+        for query in Query.objects.filter(external_id__startswith="m")
+        for position, document in enumerate(
+            sorted(Document.objects.filter(external_id__startswith="m"), key=called_first), start=1
+        )
+    )
+    judge_all(world, open_queue(pool, seed=1, user=world.ada))
+    found = worth(prelabeler)
+    assert (found["labels"], found["audited"]) == (32, 16)
+    shares = {one["name"]: one["value"] for one in found["shares"]}
+    # Of a query m3 and m4 are certain, relevant and called so. Of the eight others m7 and m8 were drawn and
+    # stand for four each: neither is relevant, and m7 is called so.
+    assert shares["prevalence"] == pytest.approx(2 / 10)
+    assert shares["precision"] == pytest.approx(2 / 6)
+    assert found["confusion"]["model_only"] == 8
+
+
+def called_first(document: Document) -> tuple[bool, int]:
+    number = int(document.external_id[1:])
+    return not 3 <= number <= 7, number
+
+
+def test_a_label_that_an_adaptive_queue_drew_weighs_by_what_its_order_has_not_reached(world: World) -> None:
+    queue = make_live_queue(world, queries=2, documents=3)
+    plans = list(QueryPlan.objects.filter(selection__queue=queue).order_by("query__external_id"))
+    documents = sorted(queue.items.values_list("document", flat=True).distinct())
+    for plan, reached in zip(plans, (documents[:1], documents[:2]), strict=True):
+        plan.begun, plan.reached = 1, [[document, 1] for document in reached]
+        plan.drawn = [[documents[2], 1, 1]]
+        plan.save()
+    found = inclusion_probabilities(world.collection, Exists(Item.objects.all()))
+    # One of the two that the first order has not reached was drawn; of the other query nothing else is left.
+    assert found == {(plans[0].query_id, documents[2]): 0.5}
+
+
+def test_the_best_of_several_models_says_what_the_choice_does_to_its_figure(
+    judged: Queue, prelabeler: Prelabeler, world: World, client: Client
+) -> None:
+    better = Prelabeler.objects.create(collection=world.collection, model="better", options_hash="better")
+    for row in Prelabel.objects.filter(prelabeler=prelabeler).select_related("document"):
+        errs = (row.query_id + row.document_id) % 7 == 0
+        row.pk, row.prelabeler = None, better
+        row.verdict = "relevant" if (int(row.document.external_id[1:]) < 5) ^ errs else "not_relevant"
+        row.score = float(row.verdict == "relevant")
+        row.save()
+    api = APIClient()
+    api.force_authenticate(world.ada)
+    rows = {
+        row["prelabeler"]["model"]: row for row in api.get("/api/collections/harbour/prelabelers/").json()
+    }
+    assert rows["large"]["best"] is None
+    best = rows["better"]["best"]
+    assert best["compared"] == 2
+    assert best["saved"]["low"] < rows["better"]["saved"]["low"]
+    assert best["sentence"].startswith("Of 2 models compared on these labels, better saves most: ")
+    assert api.get(f"/api/prelabelers/{better.pk}/").json()["best"] == best
+    client.force_login(world.ada)
+    said = escape(best["sentence"])
+    assert said in client.get("/collections/harbour/prelabels/").content.decode()
+    assert said in client.get(f"/prelabelers/{better.pk}/").content.decode()
+    assert said not in client.get(f"/prelabelers/{prelabeler.pk}/").content.decode()
+    out = io.StringIO()
+    call_command("prelabel_quality", "harbour", stdout=out)
+    assert best["sentence"] in out.getvalue()
+
+
+def test_labels_of_seven_queries_say_nothing_on_page_interface_and_terminal(
+    world: World, client: Client
+) -> None:
+    prelabeler = many_pairs(world, queries=7)
+    judge_all(world, open_sample(prelabeler, **WHOLE, by=world.ada))
+    told = worth(prelabeler)
+    assert told["verdict"] is None
+    assert {one["value"] for one in (*told["shares"], *told["numbers"])} == {None}
+    client.force_login(world.ada)
+    page = client.get(f"/prelabelers/{prelabeler.pk}/").content.decode()
+    assert "70 blind labels of 7 queries so far; the verdict comes at 50 of 8 queries." in page
+    assert "Calibration" not in page
+    out = io.StringIO()
+    call_command("prelabel_quality", "harbour", stdout=out)
+    assert "Missed as labels            –  labels of 7 queries so far; it takes 8" in out.getvalue()
+
+
+def test_what_a_model_saves_is_told_of_an_audits_labels_alone(
+    judged: Queue, prelabeler: Prelabeler, world: World, client: Client
+) -> None:
+    api = APIClient()
+    api.force_authenticate(world.ada)
+    client.force_login(world.ada)
+    out = io.StringIO()
+    call_command("prelabel_quality", "harbour", stdout=out)
+    page = client.get(f"/prelabelers/{prelabeler.pk}/").content.decode()
+    schema = client.get("/api/schema/").content.decode()
+    guide = client.get("/docs/prelabels/").content.decode()
+    for text in (
+        page,
+        out.getvalue(),
+        schema,
+        guide,
+        str(api.get(f"/api/prelabelers/{prelabeler.pk}/").json()),
+    ):
+        assert not re.search(r"judge?ments? saved|saves? [^.]{0,30}judge?ments|per_label_saved", text, re.I)
+    assert "Of an audit" in page
 
 
 @pytest.mark.parametrize("mode", ["reveal", "assist"])
@@ -236,7 +362,7 @@ def test_the_interface_and_the_command_tell_the_same(
     assert json.loads(out.getvalue())[0]["confusion"] == told["confusion"]
     out = io.StringIO()
     call_command("prelabel_quality", "harbour", "--model", "large", stdout=out)
-    assert "Missed as labels    60.0 %" in out.getvalue()
+    assert "Missed as labels            60.0 %" in out.getvalue()
     with pytest.raises(CommandError, match="no pre-labels by “x”"):
         call_command("prelabel_quality", "harbour", "--model", "x")
 
@@ -266,7 +392,7 @@ def test_pages_take_as_many_queries_for_many_labels_as_for_none(
     for model in ("a", "b", "c"):
         make_prelabels(world, model)
     open_sample(prelabeler, by=world.ada)
-    with django_assert_max_num_queries(11):
+    with django_assert_max_num_queries(13):
         client.get("/collections/harbour/prelabels/")
-    with django_assert_max_num_queries(18):
+    with django_assert_max_num_queries(19):
         client.get(f"/prelabelers/{prelabeler.pk}/")

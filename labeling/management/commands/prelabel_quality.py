@@ -18,6 +18,7 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.blind_labels import evidence
         from labeling.prelabel_tables import worth_table
         from labeling.prelabeler_api import told
         from pooling.membership import collection_named
@@ -27,7 +28,8 @@ class Command(InputCommand):
         chosen = collection.prelabelers.asked().select_related("collection")
         if options["model"]:
             chosen = chosen.filter(model=options["model"])
-        rows = [told(prelabeler) for prelabeler in chosen]
+        found = evidence(collection)
+        rows = [told(prelabeler, found) for prelabeler in chosen]
         if not rows:
             asked = f" by “{options['model']}”" if options["model"] else ""
             raise InputError(f"There are no pre-labels{asked} in “{options['slug']}”.", missing=True)
