@@ -55,7 +55,7 @@ class Reports(APIView):
 
 
 def _request(values: dict[str, Any]) -> ReportRequest:
-    own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures")}
+    own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures", "pool")}
     names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed")
     settings = {name: values[name] for name in names if values.get(name) not in (None, [], {})}
     conventions = {**values.get("conventions", {})}

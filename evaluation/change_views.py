@@ -110,10 +110,11 @@ def _changes(before: Report, after: Report, measure: str) -> dict[str, Any]:
 @login_required
 @require_POST
 def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
-    """Make a report again with the same settings, on the same release and runs."""
+    """Make a report again with the same settings, on the same release and runs; `pool` names another pool for
+    its estimates to rest on."""
     shown = report_for(request.user, report_id, ADMIN)
     try:
-        made = request_again(shown, person(request))
+        made = request_again(shown, person(request), pool=request.POST.get("pool") or None)
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(shown)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers, TopCounts, share
-from evaluation.scoring import Labels, OrderedRun, Places, ScoredRun, query_numbers
+from evaluation.scoring import Labels, OrderedRun, Places, ScoredRun, count_up_to, query_numbers
 from pooling.formats.ids import Ids, pair_keys
 
 if TYPE_CHECKING:
@@ -19,7 +19,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Unjudged:
-    """The documents of one run without a label: (Q, C) in its first K, and in the rest of the pool."""
+    """The documents of one run without a label: (Q, C) in its first K, and in the rest of the pool.
+
+    The pool at K is the one that was given, or, where none was, the union of the runs' first K; beside it the
+    pairs with a negative label. No other cutoff has a part in it.
+    """
 
     in_top: Integers
     elsewhere: Integers
@@ -62,49 +66,81 @@ def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
 
 
 def unjudged_keys(run: OrderedRun, places: Places, labels: Labels, deepest: int) -> pl.DataFrame:
-    """The documents without a label in the first `deepest` of every query: its number and the pair's key."""
+    """The documents without a label in the first `deepest` of every query: its number, the pair's key, and
+    its place."""
     position = np.arange(len(run.documents)) - np.repeat(run.start, run.depth) + 1
     query = np.repeat(run.query, run.depth)
     chosen = (position <= deepest) & (query >= 0)
     chosen[places.row[labels.judged[places.pair]]] = False
-    return _key_frame(query[chosen], run.keys[chosen])
+    return _key_frame(query[chosen], run.keys[chosen], position[chosen])
 
 
-def unjudged_in_all(labels: Labels, keys: Iterable[pl.DataFrame]) -> Integers:
-    """(Q,) unjudged documents in the union of the runs' first max(K), a pool and the negative labels.
+def unjudged_by_union(
+    labels: Labels, runs: Mapping[str, ScoredRun], keys: Iterable[pl.DataFrame]
+) -> dict[str, Unjudged]:
+    """Of each run, where the pool at K is the union of the runs' first K; keys: `unjudged_keys` of them all.
 
-    keys: `unjudged_keys` of every run and perhaps `unjudged_in_pool`. Keys stand for documents here: two of
-    one query's n documents share one with a chance of about n² / 2⁶⁵, and would shift a bound by one
-    document.
+    Keys stand for documents here: two of one query's n documents share one with a chance of about n² / 2⁶⁵,
+    and would shift a bound by one document.
     """
     import polars as pl
 
-    rows = np.flatnonzero(~labels.judged)
-    negative = _key_frame(labels.query[rows], labels.keys[rows])
-    pairs = pl.concat([*keys, negative]).unique()
-    return np.bincount(pairs["query"].to_numpy(), minlength=labels.query_count)
+    pairs = pl.concat([*keys, _negative_keys(labels)])
+    first = pairs.group_by("query", "key").agg(pl.col("position").min())
+    found = {}
+    for name, run in runs.items():
+        union = _by_cutoff(first, labels.query_count, run.counts.cutoffs)
+        in_top = run.counts.retrieved - run.counts.judged
+        found[name] = Unjudged(in_top, union - in_top)
+    return found
 
 
-def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Integers:
-    """The same for a single run: nothing can be in two lists, so that counting is enough."""
-    rows = np.flatnonzero(~labels.judged)
-    position = scored.position[rows]
-    beyond = rows[(position == 0) | (position > scored.counts.cutoffs[-1])]
-    more = np.bincount(labels.query[beyond], minlength=labels.query_count)
-    unjudged: Integers = scored.counts.retrieved[:, -1] - scored.counts.judged[:, -1] + more
-    return unjudged
-
-
-def _key_frame(query: Integers, keys: npt.NDArray[np.uint64]) -> pl.DataFrame:
+def unjudged_beside_pool(
+    labels: Labels, scored: ScoredRun, keys: Iterable[pl.DataFrame], pool: pl.DataFrame
+) -> Unjudged:
+    """Of one run beside a pool that was given; keys: its `unjudged_keys`, pool: `unjudged_in_pool`."""
     import polars as pl
 
-    return pl.DataFrame({"query": query.astype(np.uint32), "key": keys})
-
-
-def unjudged_in_union(scored: ScoredRun, unjudged: Integers) -> Unjudged:
-    """Unjudged documents when the pool is the union of the runs: `unjudged` is (Q,) those of the pool."""
+    negative = _negative_keys(labels).drop("position")
+    held = pl.concat([pool, negative]).unique()
+    within = pl.concat(list(keys)).join(held, on=["query", "key"], how="semi")
+    count, cutoffs = labels.query_count, scored.counts.cutoffs
+    size = np.bincount(held["query"].to_numpy(), minlength=count)
     in_top = scored.counts.retrieved - scored.counts.judged
-    return Unjudged(in_top, unjudged[:, None] - in_top)
+    return Unjudged(in_top, size[:, None] - _by_cutoff(within, count, cutoffs))
+
+
+def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Unjudged:
+    """The same for a single run without a pool: nothing can be in two lists, so that counting is enough."""
+    rows = np.flatnonzero(~labels.judged)
+    position, query = scored.position[rows], labels.query[rows]
+    counts = scored.counts
+    beyond = [
+        np.bincount(query[(position == 0) | (position > k)], minlength=labels.query_count)
+        for k in counts.cutoffs
+    ]
+    return Unjudged(counts.retrieved - counts.judged, np.stack(beyond, axis=1))
+
+
+def _negative_keys(labels: Labels) -> pl.DataFrame:
+    """The pairs with a negative label, in front of every cutoff."""
+    rows = np.flatnonzero(~labels.judged)
+    return _key_frame(labels.query[rows], labels.keys[rows], np.zeros(len(rows)))
+
+
+def _by_cutoff(pairs: pl.DataFrame, count: int, cutoffs: Integers) -> Integers:
+    """(count, C) how many of the pairs (query, position) stand within each cutoff."""
+    position, query = (pairs[name].cast(int).to_numpy() for name in ("position", "query"))
+    return count_up_to(position, query, cutoffs, count)
+
+
+def _key_frame(
+    query: Integers, keys: npt.NDArray[np.uint64], position: npt.NDArray[Any] | None = None
+) -> pl.DataFrame:
+    import polars as pl
+
+    places = {} if position is None else {"position": position.astype(np.uint32)}
+    return pl.DataFrame({"query": query.astype(np.uint32), "key": keys, **places})
 
 
 def ids_where(query_ids: pl.Series, chosen: npt.NDArray[np.bool_]) -> Sequence[str]:

@@ -32,6 +32,7 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "status": found["status"],
         "sentence": found["sentence"],
         "pool": found["pool"],
+        "chosen_why": _chosen_why(found["pool"] or {}),
         "queries": found["queries"],
         "sample": found["sample"],
         "relevant": found["relevant"],
@@ -47,6 +48,22 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "families": found["leave_one_out"].get("families", []),
         "k": k,
     }
+
+
+def _chosen_why(pool: Mapping[str, Any]) -> str:
+    """Why the estimates rest on this pool, and how far the audits of the others are."""
+    from evaluation.results import percent
+
+    if pool.get("others") is None:  # a report from before pools were chosen
+        return ""
+    told = [f"{other['name']} ({percent(other['answered'])})" for other in pool["others"]]
+    others = f" Other pools with an audit: {', '.join(told)}." if told else ""
+    answered = f"Its audit is answered for {percent(pool['answered'])} of the runs and queries measured"
+    if pool["answered"] is None:
+        return f"The pool was named when the report was made.{others}" if pool["asked"] else ""
+    if pool["asked"]:
+        return f"{answered}; the pool was named when the report was made.{others}"
+    return f"{answered}{', the furthest of all pools' if told else ''}.{others}"
 
 
 def _judged_before(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, str]]:

@@ -13,10 +13,10 @@ from evaluation.conventions import Conventions
 from evaluation.coverage import (
     Unjudged,
     recall_bounds,
-    unjudged_in_all,
+    unjudged_beside_pool,
+    unjudged_by_union,
     unjudged_in_one,
     unjudged_in_pool,
-    unjudged_in_union,
 )
 from evaluation.inputs import (
     Runs,
@@ -98,8 +98,9 @@ def evaluate(
     own cutoff, `map`, `mrr`, `rprecision`, `bpref` and `infap` over the whole run; judged is always there.
     runs: {name: path, {query: {document: score}} or frame with query_id, document_id, score, or a function
     that returns one when its turn comes}, or a list of paths. pool: frame (query_id, document_id) of the pool
-    the labels come from; the bounds of recall are about it, the evaluated runs' first max(k) documents and
-    the pairs with a negative relevance. queries: only these query ids.
+    the labels come from; the bounds of recall at k are about it and the run's own first k, without a pool
+    about the first k of all the runs, and about the pairs with a negative relevance. queries: only these
+    query ids.
     strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
     thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
     `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. chunks: the
@@ -153,7 +154,7 @@ def evaluate(
         evaluated.append(_evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups))
     heard(0.7, "Working out intervals.")
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
-    settings = {"interval": interval, "pool": _pool_in_words(pool, int(cutoffs[-1]))}
+    settings = {"interval": interval, "pool": _pool_in_words(pool)}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
     whole, *of_tags = [
@@ -202,14 +203,14 @@ def _unjudged(
     scored: Mapping[str, ScoredRun],
     worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
-    """Per run the documents without a label, in the union of the runs and of the pool that was given."""
+    """Per run the documents without a label: in its own first K, and in the rest of the pool at K."""
     if pool is None and len(scored) == 1:
-        return {name: unjudged_in_union(run, unjudged_in_one(labels, run)) for name, run in scored.items()}
-    keys = [done.keys for parts in worked.values() for done in parts if done.keys is not None]
-    if pool is not None:
-        keys.append(unjudged_in_pool(pool, labels))
-    union = unjudged_in_all(labels, keys)
-    return {name: unjudged_in_union(run, union) for name, run in scored.items()}
+        return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
+    keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
+    if pool is None:
+        return unjudged_by_union(labels, scored, [part for parts in keys.values() for part in parts])
+    held = unjudged_in_pool(pool, labels)
+    return {name: unjudged_beside_pool(labels, run, keys[name], held) for name, run in scored.items()}
 
 
 def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
@@ -336,6 +337,5 @@ def _plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _pool_in_words(pool: Source | None, deepest: int) -> str:
-    union = f"the runs' first {deepest}"
-    return f"union of {union}" if pool is None else f"as given, and {union}"
+def _pool_in_words(pool: Source | None) -> str:
+    return "union of the runs' first K" if pool is None else "as given, and the run's first K"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,12 @@ from django import forms
 
 from evaluation.config import LARGEST_FILE, Settings, parse_settings
 from evaluation.models import Report
+from evaluation.pool_choice import pools_to_rest_on
 from evaluation.report_choices import MEASURES, default_cutoffs, tagged_queries
 from evaluation.report_files import run_names
 from evaluation.reports import ReportRequest
 from labeling.models import QrelsRelease
-from pooling.models import Collection, Run
+from pooling.models import Collection, Pool, Run
 
 if TYPE_CHECKING:
     from pooling.problems import InputError
@@ -36,6 +37,11 @@ class ReportForm(forms.Form):
         help_text="The labels to measure on; the newest is chosen.",
     )
     runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    pool = forms.ChoiceField(
+        required=False,
+        label="Estimates rest on",
+        help_text="The pool whose audit says what the labels lack; without an audit nothing is estimated.",
+    )
     k = forms.CharField(
         max_length=400, label="K", help_text="One or more ranks to cut at, for instance 1 5 10 100."
     )
@@ -131,9 +137,11 @@ class ReportForm(forms.Form):
 
         super().__init__(data, label_suffix="")
         releases, runs = collection.releases.all(), collection.runs.all()
+        pools = pools_to_rest_on(collection)
+        self._offer_pools(pools)
         self._choose("release", releases, releases.first())
         self._choose("runs", runs, [run.pk for run in runs])
-        self.fields["k"].initial = " ".join(str(k) for k in default_cutoffs(list(runs)))
+        self.fields["k"].initial = " ".join(str(k) for k in default_cutoffs(list(runs), pools))
         self.fields["measures"].choices = [  # type: ignore[attr-defined]
             (name, measure.title) for name, measure in KNOWN.items()
         ]
@@ -141,6 +149,15 @@ class ReportForm(forms.Form):
         self._offer_tags(tagged_queries(collection), settings)
         if settings:
             self._fill(settings)
+
+    def _offer_pools(self, pools: Sequence[Pool]) -> None:
+        if not pools:
+            del self.fields["pool"]
+            return
+        self.fields["pool"].choices = [  # type: ignore[attr-defined]
+            ("", "the one whose audit is furthest answered"),
+            *((pool.name, pool.name) for pool in pools),
+        ]
 
     def _offer_tags(self, known: Mapping[str, list[str]], settings: Settings | None) -> None:
         tags = dict.fromkeys([*known, *((settings and settings.tags) or ())])
@@ -206,6 +223,7 @@ class ReportForm(forms.Form):
             k=values["k"],
             measures=[*values["measures"], *re.findall(r"[^\s,;]+", values["at_own_k"])],
             conventions={name: values[name] for name in names},
+            pool=values.get("pool") or None,
             settings={name: values[name] for name in held if values.get(name) not in (None, [], {})},
         )
 

@@ -6,12 +6,11 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import NormalDist
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.measures import Integers
 from evaluation.results import Evaluation, percent, share_in_words
 from evaluation.significance import LEVEL
 
@@ -85,8 +84,33 @@ def chao2(seen: int, once: int, twice: int, runs: int, *, confidence: float = LE
     return Floor(seen, once, twice, runs, total, seen + unseen / spread, seen + unseen * spread, confidence)
 
 
-def missing_floor(evaluation: Evaluation, depth: int | None = None) -> Floor:
-    """`chao2` on the relevant documents in the first `depth` (the deepest K) of the evaluation's runs."""
+Depth: TypeAlias = int | Mapping[str, int]
+
+
+def labelled_depth(evaluation: Evaluation) -> int:
+    """How far down these labels were judged, as far as they tell: the last place, from the first on, at which
+    most of the documents that the runs have there are labelled; 0 where not even the first is.
+
+    For labels whose pool nobody knows. No cutoff has a part in it.
+    """
+    judged = np.flatnonzero(evaluation.labels.judged)
+    runs = evaluation.runs.values()
+    deepest = max((int(run.counted.counts.depth.max(initial=0)) for run in runs), default=0)
+    labelled, there = np.zeros(deepest + 1, np.int64), np.zeros(deepest + 1, np.int64)
+    for run in runs:
+        labelled += np.bincount(run.counted.position[judged], minlength=deepest + 1)
+        lengths = np.bincount(run.counted.counts.depth, minlength=deepest + 1)
+        there += lengths.sum() - np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    thin = 2 * labelled[1:] <= there[1:]
+    return int(np.argmax(thin)) if thin.any() else deepest
+
+
+def missing_floor(evaluation: Evaluation, depth: Depth | None = None) -> Floor:
+    """`chao2` on the relevant documents in the first `depth` of the evaluation's runs: how far down they were
+    judged, for all or run by run; `labelled_depth` without it.
+
+    ValueError where nobody knows that depth.
+    """
     times = _found(evaluation, depth).sum(axis=0)
     once, twice = (int(np.count_nonzero(times == n)) for n in (1, 2))
     seen = int(np.count_nonzero(times >= 1))
@@ -97,14 +121,14 @@ def leave_one_out(
     evaluation: Evaluation,
     k: int | None = None,
     *,
-    depth: int | None = None,
+    depth: Depth | None = None,
     families: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
     """What each run's Recall@k would be if it had not helped to find the relevant documents.
 
-    The relevant documents that only the run's family found within `depth` (the deepest K; without `families`
-    every run is its own) are taken away, from the run and from the qrels. families: run -> name of its
-    family, for instance its encoder; runs that are alike hide each other's loss. One row per run: run,
+    The relevant documents that only the run's family found within `depth` (as for `missing_floor`; without
+    `families` every run is its own) are taken away, from the run and from the qrels. families: run -> name of
+    its family, for instance its encoder; runs that are alike hide each other's loss. One row per run: run,
     family, unique (those documents), recall, without, drop, relative_drop (NaN where recall is 0), queries
     (the mean is over those that keep a relevant document), lost (queries that keep none).
 
@@ -172,12 +196,21 @@ def new_retriever_line(table: pd.DataFrame, k: int) -> str:
     )
 
 
-def _found(evaluation: Evaluation, depth: int | None) -> npt.NDArray[np.bool_]:
+def _found(evaluation: Evaluation, depth: Depth | None) -> npt.NDArray[np.bool_]:
     """(runs, relevant pairs) whether each run has the pair in its first `depth`."""
+    if depth is None:
+        depth = labelled_depth(evaluation)
+        if not depth:
+            raise ValueError(
+                "The labels do not tell how far down the runs were judged, since most of their first "
+                "documents have none; say the depth."
+            )
     rows = np.flatnonzero(evaluation.labels.relevant)
-    deepest = int(evaluation.cutoffs[-1]) if depth is None else depth
-    positions: list[Integers] = [run.counted.position[rows] for run in evaluation.runs.values()]
-    return np.stack([(position > 0) & (position <= deepest) for position in positions])
+    found = []
+    for name, run in evaluation.runs.items():
+        position = run.counted.position[rows]
+        found.append((position > 0) & (position <= (depth if isinstance(depth, int) else depth[name])))
+    return np.stack(found)
 
 
 def _column(evaluation: Evaluation, k: int) -> int:

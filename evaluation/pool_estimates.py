@@ -25,11 +25,19 @@ LARGEST = 20_000_000
 @dataclass(frozen=True)
 class PoolDesign:
     """The pool behind the labels: what is told of it, the sample that the labels are, and how many documents
-    of each query were chosen and pooled, for when there is no sample."""
+    of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
+    was pooled, None where that is not known. has_audit: whether anything of it was drawn."""
 
     described: Mapping[str, Any]
     audit: AuditSample
     budgets: Callable[[], Sequence[tuple[int, int]]]
+    depths: Mapping[str, int] | None
+    has_audit: bool
+
+    @property
+    def estimates(self) -> bool:
+        """Whether anything can be estimated: complete labels without an audit are no estimate."""
+        return self.has_audit and bool(self.audit.defined)
 
 
 @dataclass(frozen=True)
@@ -84,8 +92,6 @@ def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
 def estimates_of(basis: Basis | None) -> dict[str, Any]:
     """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
     the report is too large."""
-    from evaluation.missing import missing_floor
-
     if basis is None:
         return {
             **_nothing(),
@@ -94,12 +100,34 @@ def estimates_of(basis: Basis | None) -> dict[str, Any]:
             "floor": None,
             "leave_one_out": {},
         }
-    floor = missing_floor(basis.evaluation)
+    depths = _depths(basis)
     return {
         **_from_audit(basis),
-        "floor": {**floor.__dict__, "sentence": floor.sentence()},
-        "leave_one_out": leave_out(basis.evaluation),
+        "floor": _floor(basis.evaluation, depths),
+        "leave_one_out": leave_out(basis.evaluation, depths),
     }
+
+
+def _depths(basis: Basis) -> Mapping[str, int] | None:
+    """How far down each run was judged: as deep as its pool goes, or as the labels tell where none is known;
+    None where these do not tell either."""
+    from evaluation.missing import labelled_depth
+
+    if basis.pool is not None and basis.pool.depths is not None:
+        return basis.pool.depths
+    depth = labelled_depth(basis.evaluation)
+    return dict.fromkeys(basis.evaluation.runs, depth) if depth else None
+
+
+def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any] | None:
+    from evaluation.missing import missing_floor
+
+    if depths is None:
+        return None
+    floor = missing_floor(evaluation, depths)
+    counted = f"Counted in the first {max(depths.values())} places of the runs, as deep as they were judged."
+    sentence = floor.sentence() if floor.total is None else f"{floor.sentence()} {counted}"
+    return {**floor.__dict__, "depth": max(depths.values()), "sentence": sentence}
 
 
 def recall_cutoffs(evaluation: Evaluation) -> list[int]:
@@ -115,14 +143,15 @@ def _from_audit(basis: Basis) -> dict[str, Any]:
         return {**empty, "status": "no pool", "sentence": _NO_POOL}
     pool, confidence = basis.pool, basis.evaluation.confidence
     audit = pool.audit
-    found = {**empty, "pool": dict(pool.described), "queries": _queries(audit), "sample": _counts(audit)}
-    if not audit.defined:
-        waits = (pool.described.get("audit_share") or 0) > 0 or int(audit.strata["waiting"].sum()) > 0
-        if waits:
-            return {**found, "status": "waiting", "sentence": _waiting_sentence(audit)}
-        would = proposal(pool.budgets(), confidence=confidence)
-        said = _proposal_sentence(would, confidence)
+    found = {**empty, "pool": dict(pool.described)}
+    if not pool.has_audit:
+        complete = audit.unsampled.is_empty() and not audit.undefined and not audit.unanswered
+        would = None if complete else proposal(pool.budgets(), confidence=confidence)
+        said = _no_audit_sentence(pool, would, confidence)
         return {**found, "status": "no audit", "sentence": said, "would": would}
+    found |= {"queries": _queries(audit), "sample": _counts(audit)}
+    if not pool.estimates:
+        return {**found, "status": "waiting", "sentence": _waiting_sentence(pool)}
     relevant = relevant_estimate(audit, confidence=confidence)
     cutoffs = recall_cutoffs(basis.evaluation)
     return {
@@ -131,7 +160,7 @@ def _from_audit(basis: Basis) -> dict[str, Any]:
         "relevant": relevant,
         "missing": missing_by_query(audit, confidence=confidence),
         "runs": recall_estimates(audit, basis.places, cutoffs, confidence=confidence),
-        "sentence": _estimated_sentence(audit, relevant),
+        "sentence": _estimated_sentence(pool, relevant),
     }
 
 
@@ -168,21 +197,26 @@ _NO_POOL = (
 )
 
 
-def _waiting_sentence(audit: AuditSample) -> str:
-    waiting = int(audit.strata["waiting"].sum())
+def _waiting_sentence(pool: PoolDesign) -> str:
+    waiting = int(pool.audit.strata["waiting"].sum())
     return (
-        f"No query can be estimated yet: {waiting:,} audit document{'s' if waiting != 1 else ''} still "
-        f"wait{'' if waiting != 1 else 's'} for a label in this release."
+        f"No query of pool “{pool.described['name']}” can be estimated yet: {waiting:,} audit "
+        f"document{'s' if waiting != 1 else ''} still wait{'' if waiting != 1 else 's'} for a label in this "
+        "release."
     )
 
 
-def _proposal_sentence(would: dict[str, Any], confidence: float) -> str:
+def _no_audit_sentence(pool: PoolDesign, would: dict[str, Any] | None, confidence: float) -> str:
     from evaluation.results import share_in_words
 
+    begin = f"Pool “{pool.described['name']}” has no audit, so nothing is estimated"
+    if would is None:
+        pairs = int(pool.audit.strata["pairs"].sum())
+        return f"{begin}: all of its {pairs:,} pairs have a label, and what lies outside it nobody knows."
     if not would["documents"]:
-        return "The pool has no audit, and its labels are not complete, so nothing is estimated."
+        return f"{begin}, and its labels are not complete."
     return (
-        "The pool has no audit, so what its unjudged documents hold is unknown, not zero. An audit share of "
+        f"{begin}, and what its unjudged documents hold is unknown, not zero. An audit share of "
         f"{would['audit_share']:.0%} would spend {would['documents']:,} judgments on documents drawn at "
         f"random from the {would['remainder']:,} left: with none of them relevant, at most "
         f"{would['at_most']:,} relevant documents would be missing ({share_in_words(confidence)}); each "
@@ -190,13 +224,13 @@ def _proposal_sentence(would: dict[str, Any], confidence: float) -> str:
     )
 
 
-def _estimated_sentence(audit: AuditSample, relevant: dict[str, Any]) -> str:
+def _estimated_sentence(pool: PoolDesign, relevant: dict[str, Any]) -> str:
     from evaluation.results import share_in_words
 
+    count = len(pool.audit.defined)
     text = (
-        f"About {relevant['value']:,.0f} relevant documents in the pool of {len(audit.defined):,} "
-        f"quer{'y' if len(audit.defined) == 1 else 'ies'} "
-        f"({relevant['low']:,.0f} to {relevant['high']:,.0f}); "
+        f"About {relevant['value']:,.0f} relevant documents in pool “{pool.described['name']}”, of "
+        f"{count:,} quer{'y' if count == 1 else 'ies'} ({relevant['low']:,.0f} to {relevant['high']:,.0f}); "
         f"{relevant['seen']:,} were seen"
     )
     unseen = relevant["at_most_unseen"]
@@ -212,7 +246,7 @@ def audited_differences(
 
     What it says of some of the queries would rank the runs by the work that happens to be finished.
     """
-    if basis.pool is None or not _covers_all(basis.pool.audit, basis.evaluation):
+    if basis.pool is None or not _covers_all(basis.pool, basis.evaluation):
         return {}
     from evaluation.audit_estimates import difference_estimate, more_labels, within_pool
     from evaluation.comparison import Difference
@@ -230,31 +264,33 @@ def audited_differences(
     return found
 
 
-def _covers_all(audit: AuditSample, evaluation: Evaluation) -> bool:
+def _covers_all(pool: PoolDesign, evaluation: Evaluation) -> bool:
     scored = set(evaluation.labels.query_ids.to_list())
-    return bool(audit.defined) and not audit.undefined and scored <= set(audit.defined)
+    return pool.estimates and not pool.audit.undefined and scored <= set(pool.audit.defined)
 
 
-def leave_out(evaluation: Evaluation) -> dict[str, Any]:
-    """By K: what each run, and each family of near-duplicates, would lose had it not helped to find."""
-    if len(evaluation.runs) < 2:
+def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any]:
+    """By K: what each run, and each family of near-duplicates, would lose had it not helped to find within
+    the depth to which it was judged; nothing where nobody knows that depth."""
+    if len(evaluation.runs) < 2 or depths is None:
         return {}
     from evaluation.missing import leave_one_out, new_retriever_line
 
-    families = _families(evaluation)
+    families = _families(evaluation, max(depths.values()))
     alike = {name: group[0] for group in families for name in group}
     grouped = any(len(group) > 1 for group in families)
     found = {}
     for k in (int(k) for k in evaluation.cutoffs):
-        table = leave_one_out(evaluation, k)
-        by_family = leave_one_out(evaluation, k, families=alike) if grouped else None
+        table = leave_one_out(evaluation, k, depth=depths)
+        by_family = leave_one_out(evaluation, k, depth=depths, families=alike) if grouped else None
         shown = table if by_family is None else by_family
         found[str(k)] = {
             "runs": _rows(table),
             "families": None if by_family is None else _rows(by_family),
             "sentence": new_retriever_line(shown, k),
         }
-    return {"families": [group for group in families if len(group) > 1], "at": found}
+    alike_runs = [group for group in families if len(group) > 1]
+    return {"depth": max(depths.values()), "families": alike_runs, "at": found}
 
 
 def _rows(table: Any) -> list[dict[str, Any]]:
@@ -262,7 +298,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
     return [{name: None if value != value else value for name, value in row.items()} for row in rows]
 
 
-def _families(evaluation: Evaluation) -> list[list[str]]:
+def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:
     """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
     from evaluation.inputs import run_frame
     from pooling.families import families
@@ -270,4 +306,4 @@ def _families(evaluation: Evaluation) -> list[list[str]]:
     if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:
         return [[name] for name in evaluation.runs]
     frames = {name: run_frame(name, evaluation.sources[name]) for name in evaluation.runs}
-    return families(frames, depth=int(evaluation.cutoffs[-1]))
+    return families(frames, depth=depth)

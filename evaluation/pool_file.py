@@ -39,7 +39,11 @@ def design_of(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesi
         return counted.sort("query_id").drop("query_id").rows()
 
     described = {"name": name, **dict.fromkeys(UNKNOWN)}
-    return PoolDesign(described, audit_sample(pairs.select(POOL), labels), budgets)
+    # A file tells no depth of its own: the worst of the best ranks is that of the pool.
+    ranks = pool["best_rank"].drop_nulls().to_list()
+    depths = dict.fromkeys(evaluation.runs, max(ranks)) if ranks else None
+    drawn = pool["in_audit"].any() or bool((pool["inclusion_probability"] < 1).any())
+    return PoolDesign(described, audit_sample(pairs.select(POOL), labels), budgets, depths, drawn)
 
 
 def _labels(evaluation: Evaluation) -> pl.DataFrame:

@@ -21,22 +21,6 @@ PAIR = ["query_id", "document_id"]
 _KEYS = ("query__external_id", "document__external_id")
 
 
-def pool_to_estimate(collection: Collection) -> Pool | None:
-    """The newest pool whose documents were sampled or are all to be judged; else the newest; else none.
-
-    Pairs that were picked one by one are no pool in this sense: nothing can be estimated from them.
-    """
-    pools = list(collection.pools.exclude(strategy__in=Pool.PICKED))
-    sampled = [pool for pool in pools if pool.audit_share or pool.budget is None or _samples(pool)]
-    return next(iter([*sampled, *pools]), None)
-
-
-def _samples(pool: Pool) -> bool:
-    from pooling.strategies import STRATEGIES
-
-    return pool.strategy in STRATEGIES and STRATEGIES[pool.strategy].samples
-
-
 def read_sample(pool: Pool, release: QrelsRelease, labels: pl.DataFrame, min_relevance: int) -> AuditSample:
     """The sample that `labels` (query_id, document_id, relevance; those of the release) are of the pool.
 

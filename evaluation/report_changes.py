@@ -20,6 +20,7 @@ SETTINGS = {
     "asked": "Measures",
     "tags": "Tags",
     "pools": "Pools of the bounds",
+    "pool": "Pool of the estimates",
     "software": "Software",
 }
 # Differences below this are rounding of other versions of the same libraries.

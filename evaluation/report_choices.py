@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labeling.qrels import newest_release, release_named
-from pooling.models import Collection, Run
+from pooling.models import Collection, Pool, Run
 from pooling.problems import InputError
 from pooling.runs import runs_named
 
@@ -54,10 +54,12 @@ def _refused(field: str, error: InputError, known: QuerySet[Any, str]) -> InputE
     return InputError(problem, fields={field: problem})
 
 
-def default_cutoffs(runs: Sequence[Run]) -> tuple[int, ...]:
-    """The usual values of K as far as the deepest run goes."""
+def default_cutoffs(runs: Sequence[Run], pools: Sequence[Pool]) -> tuple[int, ...]:
+    """The usual values of K as far as the deepest run and, where there is one, the deepest pool go: below
+    that nobody was asked to judge."""
     deepest = max((run.depth for run in runs), default=1)
-    return tuple(k for k in CUTOFFS if k <= deepest)
+    pooled = max((pool.deepest for pool in pools), default=deepest)
+    return tuple(k for k in CUTOFFS if k <= min(deepest, pooled))
 
 
 def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,7 @@ def _decision(report: Report, first: str, second: str, k: int) -> Decision:
     shown = {"mine": in_top[0], "other": in_top[1], "rank": rank}
     queries, judged = _counted(report, first, second, k)
     relevant = scan_relevant(report).select(*PAIR, **shown).collect()
-    open_pairs = _open_pairs(report, scan_beside(report, UNJUDGED).select(*PAIR, **shown).collect())
+    open_pairs = _open_pairs(report, shown, k)
     new = _new_labels(report)
     told = open_pairs.join(new, on=PAIR).filter(pl.col("mine") != pl.col("other"))
     labelled = open_pairs.join(new.filter("is_relevant"), on=PAIR)
@@ -160,18 +161,24 @@ def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFr
     return counted.sort("query_id").collect(), float(shares.item() or 0) * k
 
 
-def _open_pairs(report: Report, tops: pl.DataFrame) -> pl.DataFrame:
-    """The pairs without a label in the report: in some run's first places, and in the pools behind it."""
+def _open_pairs(report: Report, shown: Mapping[str, pl.Expr], k: int) -> pl.DataFrame:
+    """The pairs without a label in the report: in the first k of the two runs, and in the pool at k, that is
+    in the pools of the report, or without one in the first k of all its runs."""
     import polars as pl
 
+    places = pl.min_horizontal([f"rank_{at}" for at in range(len(run_names(report)))])
+    tops = scan_beside(report, UNJUDGED).select(*PAIR, **shown, best=places).collect()
     pools = report.collection.pools.filter(name__in=report.options.get("pools", []))
     if not pools:
-        return tops
+        return tops.filter(pl.col("best") <= k).drop("best")
     judged = read_release(report.release).filter(pl.col("relevance") >= 0)
     pooled = pl.concat([pooled_frame(pool) for pool in pools]).unique()
-    deeper = pooled.join(tops, on=PAIR, how="anti").join(judged, on=PAIR, how="anti")
-    more = deeper.select(*PAIR, mine=False, other=False, rank=pl.lit(None, dtype=tops.schema["rank"]))
-    return pl.concat([tops, more])
+    left = pooled.join(judged, on=PAIR, how="anti")
+    inside = tops.filter(pl.col("mine") | pl.col("other")).drop("best")
+    more = left.join(inside, on=PAIR, how="anti").select(
+        *PAIR, mine=False, other=False, rank=pl.lit(None, dtype=tops.schema["rank"])
+    )
+    return pl.concat([inside, more])
 
 
 def _new_labels(report: Report) -> pl.DataFrame:

@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from evaluation.pool_choice import choose_pool
 from evaluation.pool_estimates import Basis, PoolDesign
-from evaluation.pool_sample import PAIR, brought_pairs, budgets, pool_to_estimate, read_sample
+from evaluation.pool_sample import PAIR, brought_pairs, budgets
 
 if TYPE_CHECKING:
     import polars as pl
@@ -18,16 +19,23 @@ if TYPE_CHECKING:
 
 
 def basis_of(
-    collection: Collection, release: QrelsRelease, qrels: pl.DataFrame, evaluation: Evaluation
+    collection: Collection,
+    release: QrelsRelease,
+    qrels: pl.DataFrame,
+    evaluation: Evaluation,
+    asked: Pool | None = None,
 ) -> Basis:
-    """Read the runs again for their documents without a label, and the pool for its audit."""
-    pool = pool_to_estimate(collection)
-    if pool is None:
-        return Basis.of(evaluation, None)
-    audit = read_sample(pool, release, qrels, evaluation.conventions.min_relevance)
+    """Read the runs again for their documents without a label, and the pool for its audit: the one that was
+    asked for, or the one that `choose_pool` takes."""
     basis = Basis.of(evaluation, None)
-    described = {**_described(pool), **_extension(pool, basis, qrels)}
-    return replace(basis, pool=PoolDesign(described, audit, partial(budgets, pool)))
+    choice = choose_pool(collection, release, qrels, evaluation, asked)
+    if choice is None:
+        return basis
+    pool = choice.pool
+    described = {**_described(pool), **choice.described(), **_extension(pool, basis, qrels)}
+    depths = {name: pool.depth_of(name) for name in evaluation.runs}
+    design = PoolDesign(described, choice.audit, partial(budgets, pool), depths, choice.has_audit)
+    return replace(basis, pool=design)
 
 
 def _described(pool: Pool) -> dict[str, Any]:

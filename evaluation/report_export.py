@@ -30,7 +30,7 @@ def provenance_of(report: Report) -> Provenance:
     labels and the imported files of the runs."""
     options, release = report.options, report.options["release"]
     labels, runs = export_name(report.release, "trec"), [run["name"] for run in options["runs"]]
-    first = f"the runs' first {options['k'][-1]}"
+    pools = ", ".join(options["pools"])
     by = f" by {report.created_by.get_username()}" if report.created_by else ""
     return Provenance(
         labels=(release["name"], release["sha256"]),
@@ -38,7 +38,7 @@ def provenance_of(report: Report) -> Provenance:
         software=options["software"],
         samples=options["bootstrap_samples"],
         seed=options["seed"],
-        pool=f"{', '.join(options['pools'])}, and {first}" if options["pools"] else first,
+        pool=f"{pools}, and the run's first K" if pools else "the runs' first K",
         command=command_of(settings_of(report), labels, [f"{run}.run" for run in runs]),
         made=f"{report.created_at.strftime(MADE)}{by}" if report.created_at else "",
     )

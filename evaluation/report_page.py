@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evaluation.chart_page import form_context, picture_of
 from evaluation.estimates_page import estimates_context
 from evaluation.models import Report
+from evaluation.pool_choice import pools_to_rest_on
 from evaluation.report_changes import are_equal
 from evaluation.report_charts import figures_of, kinds_of
 from evaluation.report_export import provenance_of
@@ -67,10 +68,17 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[s
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
         "worst": worst_queries(report, choice.run, choice.k, choice.count),
+        "other_pools": _other_pools(report),
         "provenance": provenance_of(report),
         "again": _again(report),
         **settings_context(report, choice.measure),
     }
+
+
+def _other_pools(report: Report) -> list[str]:
+    """The pools that the estimates could rest on instead."""
+    names = [pool.name for pool in pools_to_rest_on(report.collection)]
+    return [name for name in names if name != report.options.get("pool")]
 
 
 def _again(report: Report) -> dict[str, Any] | None:

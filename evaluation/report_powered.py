@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.db.models import Count
 
 from evaluation.pool_estimates import Basis, recall_cutoffs
-from evaluation.pool_sample import pool_to_estimate
 from labeling.models import Prelabeler
 from labeling.pool_scores import pool_scores, prelabels_of_pool
-
-if TYPE_CHECKING:
-    from pooling.models import Collection, Pool
+from pooling.models import Pool
 
 
-def powered_of(collection: Collection, basis: Basis | None) -> dict[str, Any] | None:
+def powered_of(basis: Basis | None) -> dict[str, Any] | None:
     """`prelabeler`, `predicted` (the share of the uncertain pairs with a pre-label), `relevant` and `runs` as
     in `evaluation.powered_estimates`; None without an audit that estimates, or pre-labels of its pool.
 
@@ -24,10 +21,10 @@ def powered_of(collection: Collection, basis: Basis | None) -> dict[str, Any] | 
     """
     from evaluation.powered_estimates import powered_estimates, powered_relevant_estimate
 
-    if basis is None or basis.pool is None or not basis.pool.audit.defined:
+    if basis is None or basis.pool is None or not basis.pool.estimates:
         return None
-    pool = pool_to_estimate(collection)
-    if pool is None or (prelabeler := _prelabeler_of(pool)) is None:
+    pool = Pool.objects.get(pk=basis.pool.described["id"])
+    if (prelabeler := _prelabeler_of(pool)) is None:
         return None
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
     predictions = pool_scores(pool, prelabeler).rename({"score": "prediction"})

@@ -49,6 +49,7 @@ def _settings(report: Report) -> list[tuple[str, Any]]:
         ("Thresholds", tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items())),
         ("Samples", held.samples),
         ("Seed", held.seed),
+        ("Estimates rest on", report.options.get("pool")),
     ]
 
 

@@ -11,6 +11,7 @@ from django.db import transaction
 
 from evaluation.config import Settings
 from evaluation.models import Report
+from evaluation.pool_choice import pool_to_rest_on, pools_to_rest_on
 from evaluation.pool_estimates import estimates_of, too_large
 from evaluation.report_charts import chart_svg, kinds_of, usual_choice
 from evaluation.report_choices import (
@@ -59,10 +60,11 @@ SAMPLES = 10_000
 class ReportRequest:
     """What somebody asks for, by name and in plain values, so that a job can hold it; None takes the default.
 
-    release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as the runs go. conventions: a preset's name
-    under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
-    confidence, tags, minimum_queries, thresholds, samples and seed as in an evaluation file. again_of: the
-    report that this one is to repeat.
+    release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as pool and runs go. conventions: a preset's
+    name under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
+    confidence, tags, minimum_queries, thresholds, samples and seed as in an evaluation file. pool: what the
+    estimates rest on; the one whose audit is furthest answered. again_of: the report that this one is to
+    repeat.
     """
 
     name: str | None = None
@@ -72,11 +74,13 @@ class ReportRequest:
     measures: Sequence[str] | None = None
     conventions: Mapping[str, Any] | None = None
     settings: Mapping[str, Any] | None = None
+    pool: str | None = None
     again_of: int | None = None
 
 
-def request_again(report: Report, user: User | None) -> Report | Job:
-    """Make a report again: the same settings, on the release and the runs of the same names as they are."""
+def request_again(report: Report, user: User | None, *, pool: str | None = None) -> Report | Job:
+    """Make a report again: the same settings, on the release and the runs of the same names as they are, its
+    estimates on the same pool, or on another that is named."""
     options = report.options
     names = ("confidence", "tags", "minimum_queries", "thresholds", "seed")
     held = {name: options[name] for name in names if options.get(name) not in (None, [], {})}
@@ -88,6 +92,7 @@ def request_again(report: Report, user: User | None) -> Report | Job:
         measures=options.get("asked") or options["measures"],
         conventions=options["conventions"],
         settings={**held, "samples": options["bootstrap_samples"]},
+        pool=pool or options.get("pool"),
         again_of=report.pk,
     )
     return request_report(report.collection, request, user)
@@ -100,7 +105,11 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
     """
     asked = _resolved(collection, request)
     if sum(run.row_count for run in asked["runs"]) > settings.BACKGROUND_REPORT_ROWS:
-        fixed = {"release": asked["release"].name, "runs": [run.name for run in asked["runs"]]}
+        fixed = {
+            "release": asked["release"].name,
+            "runs": [run.name for run in asked["runs"]],
+            "k": asked["k"],
+        }
         return start_job(collection, "report", {**asdict(request), **fixed}, user)
     return create_report(collection, user=user, **asked)
 
@@ -120,14 +129,17 @@ def _resolved(collection: Collection, request: ReportRequest) -> dict[str, Any]:
     """The arguments of `create_report` that a request stands for."""
     release = release_chosen(collection, request.release)
     runs = runs_chosen(collection, request.runs)
+    pool = pool_to_rest_on(collection, request.pool) if request.pool else None
+    pools = [pool] if pool else pools_to_rest_on(collection)
     return {
         "name": checked_name(request.name, "report") if request.name else None,
         "release": release,
         "runs": runs,
-        "k": checked_cutoffs(default_cutoffs(runs) if request.k is None else request.k),
+        "k": checked_cutoffs(default_cutoffs(runs, pools) if request.k is None else request.k),
         "measures": _measures(MEASURES if request.measures is None else request.measures),
         "conventions": conventions_from(request.conventions or {}),
         "held": _held(collection, request.settings or {}),
+        "pool": pool,
         "again_of": request.again_of,
     }
 
@@ -154,6 +166,7 @@ def create_report(
     measures: Sequence[str],
     conventions: Conventions,
     held: Settings | None = None,
+    pool: Pool | None = None,
     again_of: int | None = None,
     user: User | None = None,
     report: Progress | None = None,
@@ -162,9 +175,9 @@ def create_report(
 
     `held` says the rest: confidence, tags, thresholds, minimum of queries, samples and seed. A K that a
     measure or a threshold names is one of the report's. Recall and coverage are always measured. The bounds
-    of recall rest on every pool of the collection and on the first K of the runs. `InputError` for an empty
-    list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of the
-    release.
+    of recall at K rest on every pool of the collection and on the run's first K; estimates rest on `pool`, or
+    on the one whose audit is furthest answered. `InputError` for an empty list of runs, a K below 1, a
+    measure or tag that does not exist, and a run without any query of the release.
     """
     in_background, report = report is not None, report or (lambda share, detail: None)
     if not runs:
@@ -175,23 +188,23 @@ def create_report(
     cutoffs = checked_cutoffs([*k, *own_cutoffs(measures)])
     strata = strata_chosen(collection, held.tags)
     name = checked_name(name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report")
-    pools = _pools_beyond(collection, runs, cutoffs[-1], conventions)
-    pool = _pool_of_bounds(pools)
-    qrels = read_release(release)
-    evaluation = _evaluation(
-        qrels, _readers(runs, conventions, report), cutoffs, chosen, conventions, pool, held, strata, report
-    )
+    pools = list(collection.pools.defer("diagnostics"))
+    qrels, read = read_release(release), _readers(runs, conventions, report)
+    pairs = _pool_of_bounds(pools)
+    evaluation = _evaluation(qrels, read, cutoffs, chosen, conventions, pairs, held, strata, report)
     report(0.75, "Comparing.")
-    basis = None if too_large(evaluation) else basis_of(collection, release, qrels, evaluation)
+    large = too_large(evaluation)
+    basis = None if large else basis_of(collection, release, qrels, evaluation, pool)
     others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
     report(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
     made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
+    made.options["pool"] = basis.pool.described["name"] if basis and basis.pool else pool and pool.name
     if again_of is not None:
         made.options["again_of"] = again_of
     estimates = {
         **estimates_of(basis),
-        "prediction_powered": powered_of(collection, basis),
+        "prediction_powered": powered_of(basis),
         "audit_by_scores": score_audit_of(collection, release, qrels, basis),
     }
     made.result = {**_with_chunks(evaluation.to_dict(), runs), "estimates": estimates}
@@ -251,23 +264,8 @@ def _evaluation(
         raise InputError(str(error)) from error
 
 
-def _pools_beyond(
-    collection: Collection, runs: Sequence[Run], deepest: int, conventions: Conventions
-) -> list[Pool]:
-    """The pools that hold pairs which the first `deepest` of these runs do not."""
-    names = {run.pk for run in runs}
-    pools = collection.pools.prefetch_related("pool_runs")
-    return [
-        pool
-        for pool in pools
-        if pool.deepest > deepest
-        or not names.issuperset(entry.run_id for entry in pool.pool_runs.all())
-        or (pool.ties, pool.scores) != (conventions.ties, conventions.scores)
-    ]
-
-
 def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
-    """The pairs on which the bounds of recall rest beside the first K of the runs."""
+    """The pairs on which the bounds of recall rest beside each run's own first K; None without a pool."""
     if not pools:
         return None
     import polars as pl

@@ -16,7 +16,9 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
         child=serializers.CharField(), required=False, help_text="Names of runs; all if absent."
     )
     k = serializers.ListField(
-        child=serializers.IntegerField(), required=False, help_text="1 3 5 10 20 50 100 if absent."
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="1 3 5 10 20 50 100 as far as pool and runs go, if absent.",
     )
     measures = serializers.ListField(
         child=serializers.CharField(),
@@ -46,6 +48,11 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
         required=False,
         help_text="`measure@k` to what every run's mean should reach; `thresholds` of the numbers tells.",
     )
+    pool = serializers.CharField(
+        required=False,
+        help_text="Name of the pool that estimates rest on; if absent, the one whose audit is furthest "
+        "answered over the runs and queries measured.",
+    )
     samples = serializers.IntegerField(required=False, help_text="Of the bootstrap; 10,000 if absent.")
     seed = serializers.IntegerField(required=False, help_text="Of the bootstrap; 0 if absent.")
 
@@ -74,7 +81,8 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
     )
     estimates = serializers.DictField(
         required=False,
-        help_text="What the audit of the pool says: `status` and `sentence`, `relevant` documents with "
+        help_text="What the audit of the `pool` says (of the pools with an audit `others`, with the share "
+        "`answered` of runs and queries): `status` and `sentence`, `relevant` documents with "
         "interval and the bound on what is missing, `runs` to `recall@k` to `micro` and `macro`, and more. "
         "`prediction_powered` has the same with a model's pre-labels beside the labels, or null: each figure "
         "with `human` and `powered` interval, `weight`, `narrower` and `why` the weight is 0. "

@@ -23,7 +23,8 @@ Numbers: TypeAlias = Integers | Floats
 
 @dataclass(frozen=True)
 class Unsettled:
-    """tops: run -> its unjudged documents (query, document_id, position); pool: all those of the pool."""
+    """tops: run -> its unjudged documents (query, document_id, position). pool: those of the pool, with the
+    place from which on they belong to it: 0 for a pool that was given, else the best of the runs'."""
 
     tops: Mapping[str, pl.DataFrame]
     pool: pl.DataFrame
@@ -52,8 +53,8 @@ class DifferenceBounds:
 def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
     """Read the runs again and keep what has no label.
 
-    The pool is that of the evaluation: the union of all its runs' first documents, of the pairs with a
-    negative label, and of the pool that it was given.
+    The pool at K is that of the evaluation: the one that it was given, or else the union of all its runs'
+    first K; beside it the pairs with a negative label.
     """
     import polars as pl
 
@@ -61,10 +62,15 @@ def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
     known = _labels_frame(evaluation)
     judged = known.filter("judged").select(_PAIR)
     tops = {name: _unjudged_top(evaluation, name, judged) for name in evaluation.runs}
-    parts = [known.filter(~pl.col("judged")).select(_PAIR), *(top.select(_PAIR) for top in tops.values())]
-    if given is not None:
-        parts.append(_numbered(evaluation, given).select(_PAIR).join(judged, on=_PAIR, how="anti"))
-    return Unsettled({name: tops[name] for name in names}, pl.concat(parts).unique())
+    at_once = pl.lit(0, dtype=pl.Int64).alias("position")
+    parts = [known.filter(~pl.col("judged")).select(*_PAIR, at_once)]
+    if given is None:
+        parts += [top.select(*_PAIR, pl.col("position").cast(pl.Int64)) for top in tops.values()]
+    else:
+        pooled = _numbered(evaluation, given).select(_PAIR).join(judged, on=_PAIR, how="anti")
+        parts.append(pooled.select(*_PAIR, at_once))
+    pool = pl.concat(parts).group_by(_PAIR).agg(pl.col("position").min())
+    return Unsettled({name: tops[name] for name in names}, pool)
 
 
 def _labels_frame(evaluation: Evaluation) -> pl.DataFrame:
@@ -106,13 +112,17 @@ def difference_bounds(
     k, b in both and w in the rest of the pool, the largest difference has all x relevant: n = r_1 - r_2 + x.
     Recall divides it by R + x, and where n is negative by R + x + b + w, which brings it nearest to 0.
     Precision divides by k. The least is the same with the runs exchanged. Conditional on the pool, and on the
-    queries that count now.
+    queries that count now. The pool is that of k, and both runs' first k.
     """
-    tops = {name: opened.tops[name].filter(opened.tops[name]["position"] <= k) for name in (first, second)}
+    import polars as pl
+
+    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in (first, second)}
     count = evaluation.labels.query_count
     shared = _by_query(tops[first].join(tops[second], on=_PAIR, how="semi"), count)
     mine, other = (_by_query(tops[name], count) - shared for name in (first, second))
-    rest = _by_query(opened.pool, count) - mine - other - shared
+    in_tops = pl.concat([top.select(_PAIR) for top in tops.values()])
+    pooled = opened.pool.filter(pl.col("position") <= k)
+    rest = _by_query(pooled.join(in_tops, on=_PAIR, how="anti"), count)
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
     relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]

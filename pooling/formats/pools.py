@@ -18,21 +18,23 @@ COLUMNS = {
     "in_audit": pl.Boolean,
     "inclusion_probability": pl.Float64,
     "version": pl.Int64,
+    "best_rank": pl.Int64,
 }
-OPTIONAL = "version"
+OPTIONAL = ("version", "best_rank")
 FLAGS = {"0": False, "1": True}
 
 
 def read_pool(source: Path | str) -> pl.DataFrame:
-    """Columns query_id, document_id, in_audit, inclusion_probability (null where a pair was not chosen) and
-    version (of the pool that brought the pair; 1 where the file does not say).
+    """Columns query_id, document_id, in_audit, inclusion_probability (null where a pair was not chosen),
+    version (of the pool that brought the pair; 1 where the file does not say) and best_rank (null where it
+    does not).
 
     Other columns are not looked at. FormatError for a column that is absent, a probability that is none, and
     a pair that comes twice.
     """
     file = source_of(source, None, None)
     lines: dict[tuple[str, str], int] = {}
-    rows: list[tuple[str, str, bool, float | None, int]] = []
+    rows: list[tuple[str, str, bool, float | None, int, int | None]] = []
     for line, record in delimited_records(file):
         if not rows:
             _refuse_absent(file, record)
@@ -48,13 +50,15 @@ def read_pool(source: Path | str) -> pl.DataFrame:
 
 
 def _refuse_absent(file: Source, record: dict[str, Any]) -> None:
-    absent = [name for name in COLUMNS if name not in record and name != OPTIONAL]
+    absent = [name for name in COLUMNS if name not in record and name not in OPTIONAL]
     if absent:
         problem = f"no column {' or '.join(absent)} among {shown(', '.join(record), 80)}"
         raise file.error(1, problem, "Give a pool as `pool --output` writes it.")
 
 
-def _row(file: Source, line: int, record: dict[str, Any]) -> tuple[str, str, bool, float | None, int]:
+def _row(
+    file: Source, line: int, record: dict[str, Any]
+) -> tuple[str, str, bool, float | None, int, int | None]:
     in_audit = FLAGS.get(record["in_audit"])
     if in_audit is None:
         raise file.error(line, f"in_audit is {shown(record['in_audit'])}", "Write 1 or 0.")
@@ -63,13 +67,14 @@ def _row(file: Source, line: int, record: dict[str, Any]) -> tuple[str, str, boo
         checked_id(file, line, "document", record["document_id"]),
         in_audit,
         _probability(file, line, record["inclusion_probability"]),
-        _version(file, line, record.get(OPTIONAL, "1")),
+        _number(file, line, "version", record.get("version", "1")),
+        _number(file, line, "best_rank", record["best_rank"]) if record.get("best_rank") else None,
     )
 
 
-def _version(file: Source, line: int, text: str) -> int:
+def _number(file: Source, line: int, name: str, text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 0 < len(text) < 10):
-        raise file.error(line, f"the version is {shown(text)}", "Write the number of the pool's version.")
+        raise file.error(line, f"the {name} is {shown(text)}", "Write a whole number.")
     return int(text)
 
 

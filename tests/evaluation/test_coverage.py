@@ -1,6 +1,7 @@
 """Bounds of recall from the documents without a label, against counts by hand."""
 
 from itertools import product
+from typing import Any
 
 import polars as pl
 import pytest
@@ -19,8 +20,8 @@ def pool(*documents: str) -> pl.DataFrame:
 @pytest.mark.parametrize(
     ("k", "lower", "upper"),
     [
-        # One run: its first three are the pool, x its only unjudged document.
-        (1, 1 / (2 + 1), 1 / 2),  # x outside: r=1 R=2 u=0 U=1
+        # One run: its own first k are the pool, x its only unjudged document.
+        (1, 1 / 2, 1 / 2),  # x is no part of it: r=1 R=2 u=0 U=0
         (3, 1 / 2, (1 + 1) / (2 + 1)),  # x inside: r=1 R=2 u=1 U=0
     ],
 )
@@ -33,10 +34,10 @@ def test_bounds_of_one_run(k: int, lower: float, upper: float) -> None:
 @pytest.mark.parametrize(
     ("run", "k", "lower", "upper"),
     [
-        # Two runs: x and y are unjudged in the union.
-        ("one", 1, 1 / (2 + 2), 1 / 2),
+        # Two runs: the union of their first places has y at 1, and x and y at 3.
+        ("one", 1, 1 / (2 + 1), 1 / 2),
         ("one", 3, 1 / (2 + 1), 2 / 3),  # x inside, y outside
-        ("other", 1, 0 / (2 + 1), 1 / 3),  # y inside, x outside
+        ("other", 1, 0 / 2, 1 / 3),  # y inside
         ("other", 3, 1 / 2, 3 / 4),  # both inside
     ],
 )
@@ -61,14 +62,24 @@ def test_bounds_with_a_given_pool(k: int, lower: float, upper: float) -> None:
     ] == pytest.approx([lower, upper])
 
 
-def test_a_given_pool_does_not_hide_what_another_run_returns() -> None:
-    result = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3, pool=pool("a", "b", "n", "w"))
-    alone = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3)
+def test_bounds_with_a_given_pool_do_not_hang_on_the_other_runs() -> None:
+    given = pool("a", "b", "n", "w")
+    both = evaluate(QRELS, {"one": ONE, "other": OTHER}, k=3, pool=given)
 
-    for run in ("one", "other"):
-        lower, upper = result.figure(run, "recall", 3)["bounds"]
-        assert lower < alone.figure(run, "recall", 3)["bounds"][0]
-        assert upper == alone.figure(run, "recall", 3)["bounds"][1]
+    for name, run in (("one", ONE), ("other", OTHER)):
+        alone = evaluate(QRELS, {name: run}, k=3, pool=given)
+        assert both.figure(name, "recall", 3)["bounds"] == alone.figure(name, "recall", 3)["bounds"]
+    assert both.figure("one", "recall", 3)["bounds"] == pytest.approx([1 / (2 + 1), 2 / 3])  # x in, w out
+
+
+@pytest.mark.parametrize("runs", [{"one": ONE}, {"one": ONE, "other": OTHER}])
+@pytest.mark.parametrize("given", [None, pool("a", "b", "v")])
+def test_bounds_at_k_do_not_hang_on_the_other_cutoffs(runs: Any, given: pl.DataFrame | None) -> None:
+    qrels = {"q": {**QRELS["q"], "w": -1}}
+    for k in (1, 2, 3):
+        alone, among = (evaluate(qrels, runs, k=ks, pool=given) for ks in (k, (1, 2, 3)))
+        for run in runs:
+            assert alone.figure(run, "recall", k) == among.figure(run, "recall", k)
 
 
 def test_an_unjudged_document_in_the_top_counts_even_outside_the_given_pool() -> None:
@@ -82,7 +93,7 @@ def test_a_pair_with_a_negative_relevance_is_pooled_and_not_judged() -> None:
 
     figures = evaluate(qrels, {"one": ONE}, k=(1, 3))
 
-    assert figures.figure("one", "recall", 1)["bounds"] == pytest.approx([1 / (2 + 2), 1 / 2])
+    assert figures.figure("one", "recall", 1)["bounds"] == pytest.approx([1 / (2 + 1), 1 / 2])
     assert figures.figure("one", "judged", 3)["mean"] == pytest.approx(2 / 3)
 
 

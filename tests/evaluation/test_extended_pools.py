@@ -6,8 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from evaluation.pool_choice import pools_to_rest_on
 from evaluation.pool_file import design_of
-from evaluation.pool_sample import pool_to_estimate, read_sample
+from evaluation.pool_sample import read_sample
 from labeling.qrels import read_release, release_qrels
 from pooling.formats.pools import read_pool
 from pooling.models import Pool, PoolEntry
@@ -74,7 +75,7 @@ def test_what_search_alone_found_is_no_part_of_an_estimate(world: World) -> None
         rrf=0,
     )
     release = make_release(world, "q1 0 d1 1\nq1 0 d4 0\nq1 0 d3 1\nq1 0 d5 0\n")
-    assert pool_to_estimate(world.collection) == pool
+    assert pools_to_rest_on(world.collection) == [pool]
     counted = read_sample(pool, release, read_release(release), 1).sample
     of_first = counted.filter(query_id="q1")["document_id"].to_list()
     assert of_first == ["d1", "d4", "d5"]

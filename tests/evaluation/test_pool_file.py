@@ -60,7 +60,7 @@ def test_the_audit_of_a_file_tells_what_recall_is_worth(
     micro = found["runs"]["greedy"]["recall@3"]["micro"]
     assert [micro[name] for name in ("value", "low", "high")] == pytest.approx([4 / 7, 0.222, 0.8], abs=5e-4)
     text = printed(folder, capsys)
-    assert "About 7 relevant documents in the pool of 2 queries (5 to 13)" in text
+    assert "About 7 relevant documents in pool “pool.tsv”, of 2 queries (5 to 13)" in text
     assert "at most 8 were not (95 %, exact)" in text
     assert "0.571 [0.222, 0.800]" in text
 
@@ -107,13 +107,15 @@ def test_the_html_file_holds_the_estimates(folder: Path, capsys: pytest.CaptureF
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "Estimated from the audit" in told
     assert "Estimated from the audit</h2><div" in text
-    assert next(line for line in told if "relevant documents in the pool" in line) in text
+    assert next(line for line in told if "relevant documents in pool" in line) in text
 
 
 def test_files_say_what_the_report_of_the_stored_pool_says(
     world: World, capsys: pytest.CaptureFixture[str]
 ) -> None:
     pool = audited_pool(world)
+    pool.name = "pool.tsv"  # estimates name what they rest on
+    pool.save()
     stored = make_report(world).result
     (world.folder / "pool.tsv").write_text("".join(pool_lines(pool)))
     files = [str(world.folder / name) for name in ("labels.qrels", "alpha.run", "beta.run", "pool.tsv")]

@@ -95,8 +95,8 @@ def test_verdicts_count_and_what_two_people_could_not_judge_is_told(world: World
     [
         (None, None, "no pool", "No pool was built here"),
         ({"audit_share": 0.0}, None, "no audit", "An audit share of 10% would spend"),
-        ({}, SPARSE.replace("d6 0", "d1 0"), "waiting", "No query can be estimated yet"),
-        ({}, None, "estimated", "relevant documents in the pool of 3 queries"),
+        ({}, SPARSE.replace("d6 0", "d1 0"), "waiting", "No query of pool “audited” can be estimated yet"),
+        ({}, None, "estimated", "relevant documents in pool “audited”, of 3 queries"),
     ],
     ids=["no pool", "no audit", "waiting", "estimated"],
 )
@@ -234,7 +234,7 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
 ) -> None:
     report = make_report(world, SPARSE)
     client.force_login(world.vera)
-    with django_assert_max_num_queries(16):
+    with django_assert_max_num_queries(18):  # the pool and its pairs are read for what would decide
         page = client.get(reverse("report_comparisons", args=[report.pk]) + "?a=alpha&b=beta&k=1")
     text = page.content.decode()
     for said in (
