@@ -11,7 +11,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 MOST_REASONING = 500  # characters that are kept
-_FENCED = re.compile(r"```(?:json)?\s*(.*?)```", re.DOTALL)
+_FENCE = "```"
 _YES = {"true": True, "yes": True, "relevant": True, "1": True}
 _NO = {"false": False, "no": False, "not relevant": False, "not_relevant": False, "0": False}
 # The value of the key, with the space before it, as it stands in an answer.
@@ -76,9 +76,7 @@ def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -
 
 def _object_in(content: str) -> dict[str, Any]:
     """The first JSON object of a text: all of it, what stands in a code fence, or from its first brace on."""
-    fenced = _FENCED.search(content)
-    candidates = [content, *([fenced[1]] if fenced else []), content[content.find("{") :]]
-    for candidate in candidates:
+    for candidate in (content, _fenced(content), content[content.find("{") :]):
         try:
             found, _ = json.JSONDecoder().raw_decode(candidate.strip())
         except (ValueError, RecursionError):
@@ -86,6 +84,15 @@ def _object_in(content: str) -> dict[str, Any]:
         if isinstance(found, dict):
             return found
     raise MalformedAnswerError(f"No JSON object in: {_beginning(content)}")
+
+
+def _fenced(content: str) -> str:
+    """What stands in the first code fence that is closed; no pattern, for those look through a text again and
+    again.
+    """
+    _, _, rest = content.partition(_FENCE)
+    inside, closing, _ = rest.partition(_FENCE)
+    return inside.removeprefix("json") if closing else ""
 
 
 def _truth(value: Any, content: str) -> bool:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
+from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
+
+#: Characters of the longest text that is rendered. The parser fills up the rows of tables, and takes more
+#: than twice as long for twice the text: 88,000 characters kept a page waiting for seconds.
+LONGEST_MARKDOWN = 40_000
+#: Texts whose HTML is kept in memory, a megabyte each at the most.
+KEPT_TEXTS = 32
 
 TAGS = {
     *(
@@ -34,7 +41,15 @@ TAGS = {
 
 
 def render_markdown(text: str) -> SafeString:
-    """HTML of a Markdown text: no scripts, styles, images or raw HTML; links do not tell where from."""
+    """HTML of a Markdown text: no scripts, styles, images or raw HTML; links do not tell where from.
+
+    A process renders a text once; one of more than `LONGEST_MARKDOWN` characters is shown as it is.
+    """
+    return _rendered(text) if len(text) <= LONGEST_MARKDOWN else format_html("<pre>{}</pre>", text)
+
+
+@lru_cache(maxsize=KEPT_TEXTS)
+def _rendered(text: str) -> SafeString:
     import nh3
 
     html = nh3.clean(

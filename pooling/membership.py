@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
+from pooling.markdown import LONGEST_MARKDOWN
 from pooling.models import Collection, Membership, Role
 from pooling.problems import InputError
 from pooling.trail import record_action
@@ -25,7 +26,7 @@ def create_collection(
 
     `InputError` for a slug that is taken or has other than letters, digits, hyphens and underscores.
     """
-    _check_collection(slug, name, question)
+    _check_collection(slug, name, question, guidelines)
     collection = Collection(slug=slug, name=name, guidelines=guidelines)
     if question:
         collection.question = question
@@ -42,7 +43,7 @@ def create_collection(
     return collection
 
 
-def _check_collection(slug: str, name: str, question: str) -> None:
+def _check_collection(slug: str, name: str, question: str, guidelines: str) -> None:
     problems = {}
     if not SLUG.fullmatch(slug):
         problems["slug"] = "A short name has 1 to 60 letters, digits, hyphens and underscores."
@@ -50,6 +51,8 @@ def _check_collection(slug: str, name: str, question: str) -> None:
         problems["name"] = "A name has 1 to 200 characters."
     if len(question) > 300:
         problems["question"] = "A question has at most 300 characters."
+    if len(guidelines) > LONGEST_MARKDOWN:
+        problems["guidelines"] = f"Guidelines have at most {LONGEST_MARKDOWN:,} characters."
     if problems:
         raise InputError(" ".join(problems.values()), fields=problems)
 

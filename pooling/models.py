@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+from pooling.markdown import LONGEST_MARKDOWN
 from pooling.query_facts import tags_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,9 @@ class Collection(models.Model):
         default="Is this document relevant to the query?",
         help_text="The question an annotator answers for each pair.",
     )
-    guidelines = models.TextField(blank=True, help_text="What relevant means here, in Markdown.")
+    guidelines = models.TextField(
+        blank=True, max_length=LONGEST_MARKDOWN, help_text="What relevant means here, in Markdown."
+    )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
     )

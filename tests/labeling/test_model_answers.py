@@ -24,6 +24,7 @@ from labeling.prelabels import (
     UnanswerableError,
     read_problem,
 )
+from tests.bounded import run_bounded
 
 
 @pytest.mark.parametrize(
@@ -284,3 +285,21 @@ def test_a_journal_tells_what_is_not_stored_and_what_was_never_answered(tmp_path
     again.recovered()
     again.close(remove=False)
     assert read_journal(path, 0).uncertain == 0
+
+
+READING_OF = """
+from labeling.model_answers import MalformedAnswerError, read_answer
+beginning, piece = arguments
+try:
+    result = read_answer("binary", beginning + piece * (1_000_000 // len(piece))).relevant
+except MalformedAnswerError as error:
+    result = str(error)
+"""
+
+
+@pytest.mark.parametrize("beginning", ["", "```", "```json", '{"relevant": true, "reasoning": "'])
+@pytest.mark.parametrize("piece", [".", " ", "`", "``` ", "\n", "{", "[", '"relevant"'])
+def test_a_megabyte_of_anything_is_read_once(beginning: str, piece: str) -> None:
+    said, _ = run_bounded(READING_OF, beginning, piece)
+    assert said.startswith("No JSON object in: ")
+    assert len(said) < 200

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from labeling.passages import best_passage, marked_parts, query_stems, stem, term_marks
+from tests.bounded import run_bounded
 
 
 def marked_words(query: str, text: str) -> list[str]:
@@ -116,3 +117,40 @@ def test_a_text_without_sentences_or_spaces_has_a_passage_too(text: str) -> None
 def test_a_passage_is_a_span_of_the_text(text: str) -> None:
     start, end = best_passage(text, term_marks("a b", text)) or (0, 0)
     assert 0 <= start <= end <= len(text)
+
+
+MEGABYTE = 1_000_000
+PASSAGE_OF = """
+from labeling.passages import best_passage, term_marks
+from tests.bounded import run_bounded
+piece, length = arguments
+text = piece * (length // len(piece))
+result = best_passage(text, term_marks("bus ab cd", text))
+"""
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        ".",
+        " ",
+        "\n",
+        "`",
+        ". ",
+        ".)",
+        " \n",
+        "'",
+        "a",
+        "ab. cd. ",
+        "a" + "\u0301\u0323" * (MEGABYTE // 2 - 1),
+    ],
+    ids=lambda piece: repr(piece[:9]),
+)
+def test_a_megabyte_of_anything_is_passed_through_once(piece: str) -> None:
+    (start, end), _ = run_bounded(PASSAGE_OF, piece, MEGABYTE)
+    assert 0 <= end - start <= 2_000
+
+
+def test_a_word_that_nobody_would_type_is_not_marked() -> None:
+    assert term_marks("x" * 101, "x" * 101) == []
+    assert term_marks("x" * 100, "x" * 100) == [(0, 100)]

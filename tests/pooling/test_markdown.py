@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import nh3
 import pytest
+from django.test import Client
 
-from pooling.markdown import render_markdown
+from pooling.markdown import LONGEST_MARKDOWN, render_markdown
+from pooling.membership import create_collection
+from pooling.problems import InputError
+from tests.world import World
 
 
 def test_markdown_becomes_html() -> None:
@@ -29,3 +34,42 @@ def test_nothing_that_runs_or_calls_out_survives(text: str) -> None:
     html = render_markdown(text)
     for sign in ("<script", 'href="javascript', "<img", "<p onclick", "<style"):
         assert sign not in html
+
+
+@pytest.mark.django_db
+def test_guidelines_are_rendered_once_for_every_page_that_shows_them(
+    world: World, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rendered: list[str] = []
+    clean = nh3.clean
+    monkeypatch.setattr(nh3, "clean", lambda html, **options: rendered.append(html) or clean(html, **options))
+    client.force_login(world.ben)
+    for guidelines in ("Relevant *answers* the query.", "Relevant *helps* with the query."):
+        world.collection.guidelines = guidelines
+        world.collection.save()
+        pages = {client.get(f"/collections/{world.collection.slug}/").content for _ in range(3)}
+        assert all(b"<em>" in page for page in pages)
+    assert len(rendered) == 2
+
+
+def test_a_text_that_would_take_seconds_is_shown_as_it_is() -> None:
+    rows = "|*a*\n|-\n" + "|*b*\n" * LONGEST_MARKDOWN
+    html = render_markdown(rows + "<script>")
+    assert html.startswith("<pre>|*a*")
+    assert html.endswith("&lt;script&gt;</pre>")
+
+
+@pytest.mark.django_db
+def test_guidelines_have_a_bound_wherever_they_are_written(world: World, client: Client) -> None:
+    long = "x" * (LONGEST_MARKDOWN + 1)
+    client.force_login(world.ada)
+    slug = world.collection.slug
+    page = client.post(
+        f"/collections/{slug}/edit/", {"name": "Harbour", "question": "Relevant?", "guidelines": long}
+    )
+    assert b"at most 40000 characters" in page.content
+    answer = client.post("/api/collections/", {"slug": "new", "name": "New", "guidelines": long})
+    assert answer.status_code == 400
+    assert "guidelines" in answer.json()["fields"]
+    with pytest.raises(InputError, match="at most 40,000 characters"):
+        create_collection(None, slug="new", name="New", guidelines=long)
