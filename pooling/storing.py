@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.models import Model
 
@@ -64,7 +65,7 @@ def check_id(external_id: str, what: str, place: str) -> None:
 
 
 def check_text(place: str, what: str, external_id: str, *texts: str, metadata: dict[str, Any]) -> None:
-    """`InputError` for texts or metadata with characters or numbers that a database cannot keep."""
+    """`InputError` for texts or metadata that are too long, or hold what a database cannot keep."""
     if metadata:
         try:
             written = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
@@ -72,6 +73,12 @@ def check_text(place: str, what: str, external_id: str, *texts: str, metadata: d
             problem = f"the metadata of {what} “{external_id}” hold a number that is not finite"
             raise InputError(f"{place}: {problem}. Remove it, or write null.") from None
         texts = (*texts, written)
+    longest, bound = max(map(len, texts), default=0), settings.MAX_TEXT_CHARACTERS
+    if longest > bound:
+        raise InputError(
+            f"{place}: a text of {what} “{external_id}” has {longest:,} characters; the most are {bound:,}. "
+            "Split or shorten it, or raise SOUNDINGS_MAX_TEXT_CHARACTERS."
+        )
     if not all(map(_storable, texts)):
         raise InputError(f"{place}: {what} “{external_id}” holds a NUL or half a character. Remove it.")
     if metadata and "\\u0000" in json.dumps(metadata):

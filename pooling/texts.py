@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from pooling.formats import DocumentRecord, QueryRecord
 
-BATCH = 1000
+BATCH, BATCH_CHARACTERS = 1000, 8_000_000
 BATCHES_BETWEEN_REPORTS = 20
 MANY = 10_000
 STAGED_DOCUMENT = {"line": "whole", "id": "text", "title": "text", "text": "text", "metadata": "json"}
@@ -151,15 +151,16 @@ def import_documents(
     place = file_name or path.name
     report = report or (lambda share, detail: None)
     wanted = _pooled_ids(collection) if only_pooled else None
-    left_out = total = 0
+    left_out = total = reported = 0
     with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
-        for batch in _batches(_records(path, file_name)):
+        for batch in _weighed_batches(_records(path, file_name)):
             total += len(batch)
             rows = [_checked_row(record, place) for record in batch]
             kept = rows if wanted is None else [row for row in rows if row[1] in wanted]
             left_out += len(rows) - len(kept)
             stage.add(kept)
-            if total % (BATCHES_BETWEEN_REPORTS * BATCH) == 0:
+            if total >= reported + BATCHES_BETWEEN_REPORTS * BATCH:
+                reported = total
                 report(min(0.7, total / 10_000_000), f"{total:,} documents checked.")
         report(0.7, f"Storing what the {total:,} documents of the file bring.")
         _refuse_repeats(stage, place)
@@ -199,6 +200,20 @@ def _refuse_repeats(stage: Staged, file_name: str) -> None:
     """`InputError` names the first line whose document stood in the file before."""
     for line, id in stage.rows(_REPEATS):
         raise InputError(f"{file_name}, line {line}: document “{id}” stands twice in the file. Keep one.")
+
+
+def _weighed_batches(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
+    """Batches of so many records, or of so many characters and one record more."""
+    batch: list[DocumentRecord] = []
+    characters = 0
+    for record in records:
+        batch.append(record)
+        characters += len(record.text) + len(record.title)
+        if len(batch) == BATCH or characters > BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
 
 
 def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:

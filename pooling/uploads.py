@@ -16,11 +16,15 @@ from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
 
+from pooling.formats.errors import FormatError
+from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
 from pooling.problems import InputError
 from pooling.storing import disk_errors_named
 
-# A gzip file is small for what it holds: text shrinks to about a tenth.
-GZIP_FACTOR = 10
+# A packed file is small for what it holds: text shrinks to about a tenth.
+PACKED_FACTOR = 10
+# What a row of a run or of qrels takes in memory, at the least.
+ROW_BYTES = 40
 
 
 class BoundedUpload(FileUploadHandler):
@@ -51,10 +55,34 @@ def refuse_oversized(request: HttpRequest) -> None:
 
 
 def is_large(upload: UploadedFile[Any]) -> bool:
-    """Whether reading the file is work for the background."""
-    zipped = (upload.name or "").endswith(".gz")
-    size = (upload.size or 0) * (GZIP_FACTOR if zipped else 1)
-    return size > int(settings.BACKGROUND_UPLOAD_BYTES)
+    """Whether reading the file is work for the background, by what it is and holds, whatever it is called."""
+    bound, size = int(settings.BACKGROUND_UPLOAD_BYTES), upload.size or 0
+    beginning = upload.read(len(PARQUET_MAGIC))
+    upload.seek(0)
+    if not beginning.startswith((GZIP_MAGIC, PARQUET_MAGIC)):
+        return size > bound
+    if size * PACKED_FACTOR > bound:
+        return True
+    with local_copy(upload) as path:
+        upload.seek(0)
+        source = Source(path, upload.name or "upload")
+        if beginning == PARQUET_MAGIC:
+            from pooling.formats.parquet import rows_told  # loads Polars
+
+            return (rows_told(source) or 0) * ROW_BYTES > bound
+        return _holds_more_than(source, bound)
+
+
+def _holds_more_than(source: Source, bound: int) -> bool:
+    total = 0
+    try:
+        for block in source.blocks(1 << 18):
+            total += len(block)
+            if total > bound:
+                return True
+    except FormatError:
+        return False  # whoever reads it says what is wrong
+    return False
 
 
 @contextmanager

@@ -129,6 +129,8 @@ TASKS = {
 # Uploads above the first bound go to the background worker; above the second, uncompressed, they are refused.
 BACKGROUND_UPLOAD_BYTES = env.int("SOUNDINGS_BACKGROUND_UPLOAD_BYTES", default=2_000_000)
 MAX_UPLOAD_BYTES = env.int("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000)
+# The longest title, text or metadata of a query or document.
+MAX_TEXT_CHARACTERS = env.int("SOUNDINGS_MAX_TEXT_CHARACTERS", default=1_000_000)
 # What builds within a request; a larger pool goes to the background worker.
 BACKGROUND_POOL_PAIRS = env.int("SOUNDINGS_BACKGROUND_POOL_PAIRS", default=5_000)
 # A queue over more pairs is opened by the background worker.

@@ -9,12 +9,14 @@ from typing import Any, NamedTuple
 from pooling.formats.errors import shown
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source, source_of
-from pooling.formats.tables import DOCUMENT, QUERY, RECORDS, plain_name
+from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, RECORDS, plain_name
 from pooling.query_facts import weight_of
 
 ID = ("_id", "id")
 TEXT = ("text", "contents", "content", "body", "query", "question")
 TITLE = ("title",)
+#: Characters of all names of the fields of a record, up to which their layout is kept.
+LONGEST_NAMES = 2_000
 
 
 @dataclass(frozen=True)
@@ -126,12 +128,20 @@ def layout_of(fields: tuple[str, ...], ids: tuple[str, ...], with_title: bool) -
     return Layout(id, title, text, tuple(name for name in fields if name not in (id, title, text)))
 
 
+def _layout_of(fields: tuple[str, ...], ids: tuple[str, ...]) -> Layout:
+    """`layout_of`, where names that are long do not stay in memory."""
+    find = layout_of if sum(map(len, fields)) <= LONGEST_NAMES else layout_of.__wrapped__
+    return find(fields, ids, ids is DOCUMENT)
+
+
 class Parts:
     """The parts of one record, under any of their names; the rest is metadata."""
 
     def __init__(self, file: Source, line: int, record: dict[str, Any], ids: tuple[str, ...]) -> None:
         self.file, self.line, self.record = file, line, record
-        self.layout = layout_of(tuple(record), ids, ids is DOCUMENT)
+        if len(record) > MOST_FIELDS:
+            raise file.error(line, f"{len(record):,} fields", f"Give a record at most {MOST_FIELDS:,}.")
+        self.layout = _layout_of(tuple(record), ids)
         if self.layout.id is None:
             found = shown(", ".join(record), 80)
             raise file.error(line, f"no id among the fields {found}", "Name the id _id.")

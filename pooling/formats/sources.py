@@ -12,11 +12,25 @@ from pooling.formats.errors import FormatError
 
 #: Most bytes a gzip file may hold once unpacked, unless `max_bytes` says otherwise (4 GiB).
 DEFAULT_MAX_BYTES = 4 * 2**30
-#: Most bytes of one line: a longer one is no record of any format here (64 MiB).
-MAX_LINE_BYTES = 64 * 2**20
+#: Most bytes of one record: a longer one is none of any format here. As objects of Python it takes up to 25
+#: times as many (8 MiB).
+MAX_LINE_BYTES = 8 * 2**20
+#: A packed file may hold so many times its own bytes, and so many bytes whatever its size (16 MiB). Text
+#: shrinks to a tenth or so; what shrinks to a thousandth is there to fill a memory.
+UNPACKED_FACTOR = 32
+LEAST_UNPACKED = 16 * 2**20
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 GZIP_MAGIC = b"\x1f\x8b"
+PARQUET_MAGIC = b"PAR1"
+# Of packers that no format here uses. Polars would unpack what they made without a bound.
+OTHER_PACKERS = {
+    b"\x28\xb5\x2f\xfd": "zstd",
+    **dict.fromkeys((b"x\x01", b"x\x5e", b"x\x9c", b"x\xda"), "zlib"),
+    b"BZh": "bzip2",
+    b"\xfd7zXZ": "xz",
+    b"PK\x03\x04": "ZIP",
+}
 TABLE_SUFFIXES = {
     ".json": "json",
     ".jsonl": "jsonl",
@@ -59,7 +73,7 @@ class Source:
     @cached_property
     def head(self) -> bytes:
         with self.opened_raw() as file:
-            return file.read(4)
+            return file.read(6)
 
     @property
     def is_plain(self) -> bool:
@@ -80,22 +94,32 @@ class Source:
             reason = (error.strerror or str(error)).lower()
             raise self.error(None, f"the file cannot be opened ({reason})", "Check its name.") from error
 
-    def bounded(self, default: int | None) -> int | None:
-        return default if self.max_bytes is None else self.max_bytes
+    @property
+    def unpacked_bound(self) -> int:
+        """How many bytes a packed file may hold."""
+        bound = DEFAULT_MAX_BYTES if self.max_bytes is None else self.max_bytes
+        return min(bound, max(LEAST_UNPACKED, UNPACKED_FACTOR * self.size))
 
-    def blocks(self, size: int = 1 << 20, default_bound: int | None = DEFAULT_MAX_BYTES) -> Iterator[bytes]:
+    def blocks(self, size: int = 1 << 20) -> Iterator[bytes]:
         """The unpacked bytes in blocks, without the byte order mark; stops with an error past the bound."""
         packed = self.head.startswith(GZIP_MAGIC)
-        bound = self.bounded(default_bound if packed else None)
+        bound = self.unpacked_bound if packed else self.max_bytes
         total = 0
         with self.opened_raw() as raw:
             file = cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if packed else raw
             while block := self.next_block(file, size):
                 total += len(block)
                 if bound is not None and total > bound:
-                    raise self.too_large(bound)
+                    raise self.unpacks_too_far() if packed else self.too_large(bound)
                 first = total == len(block)
+                if first:
+                    self.refuse_other_packers(block)
                 yield block.removeprefix(BYTE_ORDER_MARK) if first else block
+
+    def refuse_other_packers(self, beginning: bytes) -> None:
+        for magic, name in OTHER_PACKERS.items():
+            if beginning.startswith(magic):
+                raise self.error(None, f"this is packed with {name}", "Unpack it, or pack it with gzip.")
 
     def next_block(self, file: BinaryIO, size: int) -> bytes:
         try:
@@ -114,6 +138,14 @@ class Source:
             None, f"more than {bound:,} bytes once unpacked", "Split the file, or raise the limit."
         )
 
+    def unpacks_too_far(self, remedy: str = "Unpack it, and give what was in it.") -> FormatError:
+        """The error of a file that holds more than `unpacked_bound` bytes."""
+        bound = self.unpacked_bound
+        if bound == self.max_bytes:
+            return self.too_large(bound)
+        problem = f"its {self.size:,} bytes unpack to more than {bound:,}"
+        return self.error(None, problem, remedy)
+
     def whole(self) -> bytes:
         """All unpacked bytes; errors on an empty file."""
         content = b"".join(self.blocks())
@@ -124,24 +156,26 @@ class Source:
     def empty(self) -> FormatError:
         return self.error(None, "the file is empty", "Check that what writes it has finished.")
 
-    def lines(self, default_bound: int | None = DEFAULT_MAX_BYTES) -> Iterator[tuple[int, bytes]]:
+    def lines(self) -> Iterator[tuple[int, bytes]]:
         """Numbered lines without LF or CRLF. Only LF ends a line: passages hold U+0085 and U+2028."""
         number, rest = 0, b""
-        for block in self.blocks(default_bound=default_bound):
+        for block in self.blocks():
             *complete, rest = (rest + block).split(b"\n")
             for line in complete:
                 number += 1
                 yield number, line.removesuffix(b"\r")
             if len(rest) > MAX_LINE_BYTES:
-                raise self.error(
-                    number + 1, f"a line of more than {MAX_LINE_BYTES:,} bytes", "End each record with LF."
-                )
+                raise self.too_long(number + 1)
         if rest:
             yield number + 1, rest.removesuffix(b"\r")
 
-    def text_lines(self, default_bound: int | None = DEFAULT_MAX_BYTES) -> Iterator[tuple[int, str]]:
+    def too_long(self, line: int) -> FormatError:
+        problem = f"a record of more than {MAX_LINE_BYTES:,} bytes"
+        return self.error(line, problem, "End each record with LF, and split what is longer.")
+
+    def text_lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines as text; errors name the first line that is not UTF-8 or holds a NUL."""
-        for number, line in self.lines(default_bound):
+        for number, line in self.lines():
             yield number, self.decoded(number, line)
 
     def decoded(self, number: int, line: bytes) -> str:
@@ -170,4 +204,5 @@ def source_of(source: Path | str, file_name: str | None, max_bytes: int | None) 
         raise found.empty()
     if max_bytes is not None and found.size > max_bytes:
         raise found.too_large(max_bytes)
+    found.refuse_other_packers(found.head)
     return found

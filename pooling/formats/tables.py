@@ -12,8 +12,8 @@ CSV is quoted as in RFC 4180. TSV is not quoted at all, so that an id may begin 
 """
 
 import csv
-import io
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -32,6 +32,11 @@ DOCUMENT = (
 SCORE = ("score", "similarity", "sim")
 RANK = ("rank", "position")
 RELEVANCE = ("relevance", "rel", "relevancy", "label", "rating", "grade", "judgment", "judgement", "score")
+
+#: Columns of a table, or fields of a record.
+MOST_FIELDS = 1_000
+#: Bytes of one JSON object from elsewhere that is a whole run (16 MiB). In memory it takes 25 times as many.
+MAX_JSON_BYTES = 16 * 2**20
 
 Record = tuple[int, dict[str, Any]]
 
@@ -130,10 +135,22 @@ def delimited_records(source: Source) -> Iterator[Record]:
 
 
 def csv_rows(source: Source, lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
-    rows = csv.reader(lines, strict=True)
+    taken = 0
+
+    def counted() -> Iterator[str]:
+        nonlocal taken
+        for line in lines:
+            taken += len(line)
+            # A field in quotes may go on over lines.
+            if taken > MAX_LINE_BYTES:
+                raise source.too_long(rows.line_num + 1)
+            yield line
+
+    rows = csv.reader(counted(), strict=True)
     try:
         for fields in rows:
             yield rows.line_num, fields
+            taken = 0
     except csv.Error as error:
         raise source.error(rows.line_num, f"not CSV ({error})", "Quote fields as RFC 4180 says.") from error
 
@@ -145,6 +162,8 @@ def tsv_rows(lines: Iterator[str]) -> Iterator[tuple[int, list[str]]]:
 def with_header(
     source: Source, header: list[str], numbered: Iterable[tuple[int, list[str]]]
 ) -> Iterator[Record]:
+    if len(header) > MOST_FIELDS:
+        raise source.error(1, f"{len(header):,} columns", f"Give at most {MOST_FIELDS:,}.")
     empty = True
     for line, fields in numbered:
         if not any(fields):
@@ -182,56 +201,6 @@ def reason_of(error: ValueError | RecursionError) -> str:
     return "a number with too many digits" if isinstance(error, ValueError) else "nested too deeply"
 
 
-def parquet_table(source: Source, kind: str) -> pl.DataFrame:
-    """A Parquet file by the same names of columns; ids may be strings or whole numbers."""
-    try:
-        # Polars opens the bytes whatever the suffix is, and a gzip file around them is unpacked first.
-        frame = pl.read_parquet(io.BytesIO(source.whole()))
-    except (pl.exceptions.PolarsError, OSError) as error:
-        raise source.error(
-            None, "this is not a Parquet file", "Check the suffix or write it again."
-        ) from error
-    roles = Roles(source, None, frame.columns, kind)
-    names = {roles.query: "query_id", roles.document: "document_id", roles.value: "value", roles.rank: "rank"}
-    wanted = {old: new for old, new in names.items() if old is not None}
-    chosen = frame.select(pl.col(old).alias(new) for old, new in wanted.items())
-    return typed_parquet(source, chosen, kind, wanted)
-
-
-def typed_parquet(source: Source, frame: pl.DataFrame, kind: str, wanted: dict[str, str]) -> pl.DataFrame:
-    original = {new: old for old, new in wanted.items()}
-    for name, dtype in frame.schema.items():
-        text = name.endswith("_id") and isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
-        if not (text or dtype.is_integer() or (name == "value" and dtype.is_float())):
-            problem = f"the column {original[name]!r} is of type {dtype}"
-            raise source.error(None, problem, "Write ids as strings and numbers as numbers.")
-        if frame[name].null_count():
-            raise source.error(None, f"the column {original[name]!r} has empty cells", "Fill or remove them.")
-        if text and bool((frame[name].cast(pl.String) == "").any()):
-            raise source.error(None, f"the column {original[name]!r} has an empty id", "Fill or remove it.")
-    return finished(source, frame, kind)
-
-
-def finished(source: Source, frame: pl.DataFrame, kind: str) -> pl.DataFrame:
-    """Columns in the agreed types; a value that breaks a rule is shown as it stands."""
-    if "rank" not in frame.columns:
-        frame = frame.with_columns(rank=pl.lit(None, dtype=pl.Int64))
-    if "value" not in frame.columns:
-        frame = frame.with_columns(value=-pl.col("rank").cast(pl.Float64))
-    typed = frame.select(
-        pl.col("query_id", "document_id").cast(pl.String),
-        pl.col("value").cast(pl.Float64),
-        pl.col("rank").cast(pl.Int64),
-        pl.lit(0, dtype=pl.Int64).alias("line"),
-    )
-    try:
-        for value in typed.filter(breaks_rule(kind))["value"].head(1):
-            parse_score(repr(value)) if kind == "run" else parse_relevance(repr(value))
-    except BadValueError as bad:
-        raise source.error(None, bad.problem, bad.remedy) from bad
-    return typed
-
-
 def breaks_rule(kind: str) -> pl.Expr:
     value = pl.col("value")
     whole = (value == value.round(0)) & (value.abs() < INT32)
@@ -248,7 +217,10 @@ def fast_delimited(source: Source, kind: str) -> pl.DataFrame | None:
         header = content.partition(b"\n")[0].decode().split("," if quote else "\t")
     except UnicodeDecodeError:
         return None
-    if len(set(header)) != len(header):
+    # Polars fills up short rows, so that a wide header makes a million cells of a few bytes.
+    rows = content.count(b"\n") + (not content.endswith(b"\n"))
+    is_regular = content.count(b"," if quote else b"\t") == rows * (len(header) - 1)
+    if len(set(header)) != len(header) or len(header) > MOST_FIELDS or not is_regular:
         return None
     roles = Roles(source, 1, header, kind)
     try:
@@ -309,14 +281,26 @@ def json_number(value: Any) -> str:
     return repr(value)
 
 
+def _json_text(source: Source) -> str:
+    """The whole text, which a file of JSON may have on one line."""
+    blocks, total = [], 0
+    for block in source.blocks():
+        blocks.append(block)
+        total += len(block)
+        if source.max_bytes is not None and total > MAX_JSON_BYTES:
+            problem = f"one JSON object of more than {MAX_JSON_BYTES:,} bytes"
+            raise source.error(None, problem, "Write JSON lines (.jsonl) or TREC text.")
+    numbered = enumerate(b"".join(blocks).split(b"\n"), start=1)
+    return "\n".join(source.decoded(number, line.removesuffix(b"\r")) for number, line in numbered)
+
+
 def ranx_object(source: Source) -> dict[str, Any]:
-    content = "\n".join(text for _, text in source.text_lines())
+    content = _json_text(source)
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
         if len(members) != len(pairs):
-            keys = [key for key, _ in pairs]
-            twice = next(key for key in keys if keys.count(key) > 1)
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
             raise source.error(
                 None, f"the key {shown(twice)} comes twice in one object", "Keep one of the two."
             )
@@ -335,6 +319,12 @@ def ranx_object(source: Source) -> dict[str, Any]:
     return found
 
 
+def _parquet_table(source: Source, kind: str) -> pl.DataFrame:
+    from pooling.formats.parquet import parquet_table  # which needs the names of columns from here
+
+    return parquet_table(source, kind)
+
+
 RECORDS: dict[str, Callable[[Source], Iterator[Record]]] = {
     "csv": delimited_records,
     "tsv": delimited_records,
@@ -343,5 +333,5 @@ RECORDS: dict[str, Callable[[Source], Iterator[Record]]] = {
 FAST: dict[str, Callable[[Source, str], pl.DataFrame | None]] = {
     "csv": fast_delimited,
     "tsv": fast_delimited,
-    "parquet": parquet_table,
+    "parquet": _parquet_table,
 }
