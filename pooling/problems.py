@@ -7,7 +7,13 @@ from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
+from django.core.exceptions import (
+    PermissionDenied,
+    RequestDataTooBig,
+    SuspiciousOperation,
+    TooManyFieldsSent,
+    TooManyFilesSent,
+)
 from django.db import InterfaceError, OperationalError
 from django.http import Http404
 from rest_framework import status
@@ -115,6 +121,10 @@ def _problem_of_input(exception: Exception) -> Response | None:
             status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
             f"The body is larger than {bound} bytes. Send less at a time, or a file.",
         )
+    if isinstance(exception, TooManyFieldsSent | TooManyFilesSent):
+        bounds = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES
+        detail = "A form has at most {:,} fields and {:,} files. Send fewer at a time.".format(*bounds)
+        return _problem(status.HTTP_400_BAD_REQUEST, detail)
     if isinstance(exception, SuspiciousOperation):
         return _problem(status.HTTP_400_BAD_REQUEST, f"The request could not be read: {exception}")
     if isinstance(exception, FormatError):

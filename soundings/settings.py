@@ -162,7 +162,8 @@ LLM_TIMEOUT = env.float("SOUNDINGS_LLM_TIMEOUT", default=60.0)  # seconds
 # Answers that are not in the database yet; with several machines, a pass is resumed where it ran.
 LLM_JOURNAL_DIR = DATA_DIR / "prelabels"
 PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
-DATA_UPLOAD_MAX_MEMORY_SIZE = 10_000_000
+# A body that is no file; as objects of Python it takes up to 25 times as many bytes.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 FILE_UPLOAD_HANDLERS = [
     "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives
     "django.core.files.uploadhandler.MemoryFileUploadHandler",

@@ -107,6 +107,31 @@ def test_a_file_larger_than_allowed_is_dropped_while_it_arrives(
         assert everything_stored(settings) == before
 
 
+TINY = parquet(query_id=["q1"], document_id=["d1"], score=[1.0])
+MANY = parquet(query_id=["q1"] * 3_000, document_id=["d1"] * 3_000, score=[1.0] * 3_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "status"),
+    [
+        ("plain.run.gz", GOOD.encode(), 201),
+        ("packed.run", gzip.compress(GOOD.encode()), 201),
+        ("packed.run", BOMB, 202),
+        ("packed.run.gz", BOMB, 202),
+        ("tiny.parquet", TINY, 201),
+        ("many.parquet", MANY, 202),
+    ],
+)
+def test_where_a_file_is_read_hangs_on_what_it_holds_and_not_on_its_name(
+    world: World, client: Client, settings: Settings, name: str, content: bytes, status: int
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 100_000
+    assert len(content) < 10_000
+    client.force_login(world.ada)
+    upload = SimpleUploadedFile(name, content)
+    assert client.post("/api/collections/harbour/runs/", {"file": upload}).status_code == status
+
+
 @pytest.mark.parametrize("background_bytes", [10, 1_000_000])
 def test_a_full_disk_is_one_clear_error_and_stores_nothing(
     world: World,

@@ -53,12 +53,6 @@ def test_a_large_upload_is_imported_by_the_worker_and_then_gone(
     assert [path.parent.name for path in stored_files(settings)] == ["harbour"]  # the upload is gone
 
 
-def test_a_gzip_file_counts_for_what_it_holds(world: World, settings: Settings) -> None:
-    settings.BACKGROUND_UPLOAD_BYTES = 1000
-    small = upload("a.run.gz", "x" * 200)
-    assert isinstance(take_in(world.collection, "run", small, user=world.ada), Job)
-
-
 def test_refused_input_ends_the_job_with_its_sentence_and_stores_nothing(
     world: World, settings: Settings, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:

@@ -21,12 +21,14 @@ def environment(folder: Path, **variables: str) -> dict[str, str]:
     return kept | {"SOUNDINGS_DATA": str(folder), "PYTHONUNBUFFERED": "1"} | variables
 
 
-def manage(folder: Path, *arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
-    """Run a command to its end."""
+def manage(
+    folder: Path, *arguments: str, given: str = "", **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end; it reads what is `given`."""
     command = [sys.executable, str(ROOT / "manage.py"), *arguments]
     return subprocess.run(
         command,
-        stdin=subprocess.DEVNULL,
+        input=given,
         capture_output=True,
         text=True,
         env=environment(folder, **variables),

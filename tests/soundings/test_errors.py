@@ -7,8 +7,10 @@ import html
 import json
 
 import pytest
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import InterfaceError, OperationalError
 from django.test import Client, RequestFactory
+from django.test.client import encode_multipart
 from django.views.defaults import bad_request, server_error
 from pytest_django import Settings
 
@@ -107,6 +109,33 @@ def test_a_body_too_large_is_refused_as_data(world: World, client: Client, setti
     answer = client.post("/api/collections/", body, content_type="application/json")
     assert answer.status_code == 413
     assert answer.json()["detail"].startswith("The body is larger than 100 bytes.")
+
+
+@pytest.mark.parametrize(
+    "kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"]
+)
+def test_a_body_of_megabytes_is_no_form(world: World, client: Client, kind: str) -> None:
+    client.force_login(world.ada)
+    long = "?" * 2_600_000
+    bodies: dict[str, tuple[str | bytes, str]] = {
+        "application/json": (f'{{"slug": "{long}"}}', kind),
+        "application/x-www-form-urlencoded": (f"slug={long}", kind),
+        "multipart/form-data": (encode_multipart("edge", {"slug": long}), f"{kind}; boundary=edge"),
+    }
+    body, content_type = bodies[kind]
+    answer = client.post("/api/collections/", body, content_type=content_type)
+    assert answer.status_code == 413
+    assert answer.json()["detail"].startswith("The body is larger than 2,500,000 bytes.")
+
+
+def test_a_form_of_very_many_parts_is_refused_in_a_sentence(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    fields = {f"field{number}": "" for number in range(1_001)}
+    files = {f"file{number}": SimpleUploadedFile("a.run", b"x") for number in range(101)}
+    for parts in (fields, files):
+        answer = client.post("/api/collections/harbour/queries/", parts)
+        assert answer.status_code == 400
+        assert answer.json()["detail"].startswith("A form has at most 1,000 fields and 100 files.")
 
 
 def test_a_body_of_the_wrong_kind_is_the_fault_of_the_whole_request(world: World, client: Client) -> None:
