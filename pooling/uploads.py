@@ -17,6 +17,7 @@ from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
 
 from pooling.formats.errors import FormatError
+from pooling.formats.parquet_pages import rows_told
 from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
 from pooling.problems import InputError
 from pooling.storing import disk_errors_named
@@ -67,8 +68,6 @@ def is_large(upload: UploadedFile[Any]) -> bool:
         upload.seek(0)
         source = Source(path, upload.name or "upload")
         if beginning == PARQUET_MAGIC:
-            from pooling.formats.parquet import rows_told  # loads Polars
-
             return (rows_told(source) or 0) * ROW_BYTES > bound
         return _holds_more_than(source, bound)
 

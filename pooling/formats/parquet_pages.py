@@ -1,0 +1,247 @@
+"""What a Parquet file unpacks to, added up page by page before anything reads it.
+
+A few bytes can stand for millions of rows, and the footer can be wrong about that. What a reader sets memory
+aside for are the sizes that stand before each page; they are read here, in the compact protocol of Thrift,
+for the columns that are wanted and no other.
+
+The layout: https://parquet.apache.org/docs/file-format/
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from pooling.formats.errors import shown
+from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
+
+Content: TypeAlias = bytes | mmap.mmap
+Struct: TypeAlias = dict[int, Any]
+
+#: Values of footer and page headers that are looked at; each becomes an object of Python.
+MOST_VALUES = 2_000_000
+#: Bytes that a value takes once it is read; a string is a view of so many, beside its text.
+VALUE_BYTES = 16
+DEEPEST = 32
+#: Each value is written as its difference to the one before, so that a few bytes make many long texts.
+DELTA_BYTE_ARRAY = 7
+
+# Of the compact protocol: which types a value can have.
+_TRUE, _FALSE, _BYTE, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
+_INTEGERS = (4, 5, 6)
+# Where footer and page headers keep what is asked here.
+_SCHEMA, _ROW_GROUPS = 2, 4
+_NAME, _CHILDREN = 4, 5
+_COLUMNS, _ROWS, _COLUMN_METADATA = 1, 3, 3
+_PATH, _VALUES, _COMPRESSED, _DATA_PAGE, _DICTIONARY_PAGE = 3, 5, 7, 9, 11
+_PAGE_UNPACKED, _PAGE_PACKED = 2, 3
+# The kinds of pages: where each has its header, and its encoding in it.
+_PAGES = {5: 2, 7: 2, 8: 4}
+
+
+class DamagedError(ValueError):
+    """The bytes are no Parquet."""
+
+
+class _Thrift:
+    """Reads values of the compact protocol, from `at` on and never past the end of the content."""
+
+    def __init__(self, content: Content, budget: list[int]) -> None:
+        self.content, self.at = content, 0
+        self._budget = budget
+
+    def struct(self, depth: int = 0) -> Struct:
+        """A struct: the number of each field -> its value."""
+        found: Struct = {}
+        number = 0
+        while (head := self._byte()) & 15:
+            number = number + (head >> 4) if head >> 4 else self._integer()
+            found[number] = self._value(head & 15, depth + 1)
+        return found
+
+    def _value(self, kind: int, depth: int) -> Any:
+        self._budget[0] -= 1
+        if depth > DEEPEST or self._budget[0] < 0:
+            raise DamagedError
+        if kind in (_TRUE, _FALSE):
+            return kind == _TRUE
+        if kind in _INTEGERS:
+            return self._integer()
+        if kind == _STRUCT:
+            return self.struct(depth)
+        if kind == _BINARY:
+            return self._bytes(self._whole())
+        if kind in (_LIST, _SET):
+            head = self._byte()
+            size = self._whole() if head >> 4 == 15 else head >> 4
+            return [self._element(head & 15, depth + 1) for _ in range(size)]
+        if kind == _MAP:
+            return self._map(depth)
+        if kind in (_BYTE, _DOUBLE):
+            return self._bytes(1 if kind == _BYTE else 8)
+        raise DamagedError
+
+    def _element(self, kind: int, depth: int) -> Any:
+        # In a list a truth value takes a byte, and a field of a struct none.
+        return self._value(_BYTE if kind in (_TRUE, _FALSE) else kind, depth)
+
+    def _map(self, depth: int) -> None:
+        if size := self._whole():
+            kinds = self._byte()
+            for _ in range(size):
+                self._element(kinds >> 4, depth + 1)
+                self._element(kinds & 15, depth + 1)
+
+    def _byte(self) -> int:
+        return self._bytes(1)[0]
+
+    def _bytes(self, size: int) -> bytes:
+        if self.at + size > len(self.content):
+            raise DamagedError
+        self.at += size
+        return self.content[self.at - size : self.at]
+
+    def _whole(self) -> int:
+        """A number of seven bits a byte, the lowest first."""
+        found = 0
+        for place in range(0, 70, 7):
+            byte = self._byte()
+            found |= (byte & 127) << place
+            if byte < 128:
+                return found
+        raise DamagedError
+
+    def _integer(self) -> int:
+        found = self._whole()
+        return (found >> 1) ^ -(found & 1)
+
+
+@dataclass(frozen=True)
+class Parquet:
+    """A file and what its end says: the names of its columns, and its row groups as Thrift has them."""
+
+    source: Source
+    content: Content
+    names: list[str]
+    groups: list[Struct]
+    budget: list[int] = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are, by the footer alone."""
+        return sum(_count(group, _ROWS) for group in self.groups)
+
+    def refuse_bomb(self, wanted: set[str]) -> None:
+        """FormatError where the columns of these names take more memory than a packed file may."""
+        total = 0
+        for size in self._sizes(wanted):
+            total += size
+            if total > self.source.unpacked_bound:
+                raise self.source.unpacks_too_far("Write it as TREC text or JSON lines.")
+
+    def _sizes(self, wanted: set[str]) -> Iterator[int]:
+        """The bytes that each part of the columns takes once it is read."""
+        for group in self.groups:
+            for column in _structs(group, _COLUMNS):
+                chunk = column.get(_COLUMN_METADATA)
+                if not isinstance(chunk, dict) or not isinstance(path := chunk.get(_PATH), list) or not path:
+                    raise DamagedError
+                if (name := _text(path[0])) in wanted:
+                    yield VALUE_BYTES * max(_count(group, _ROWS), _count(chunk, _VALUES))
+                    yield from self._page_sizes(chunk, name)
+
+    def _page_sizes(self, chunk: Struct, name: str) -> Iterator[int]:
+        thrift = _Thrift(self.content, self.budget)
+        thrift.at = _count(chunk, _DICTIONARY_PAGE) or _count(chunk, _DATA_PAGE)
+        end = thrift.at + _count(chunk, _COMPRESSED)
+        if thrift.at < len(PARQUET_MAGIC) or end > len(self.content):
+            raise DamagedError
+        values = 0
+        while thrift.at < end:
+            page = thrift.struct()
+            thrift.at += _count(page, _PAGE_PACKED)
+            yield _count(page, _PAGE_UNPACKED)
+            for place, encoding in _PAGES.items():
+                if isinstance(header := page.get(place), dict):
+                    values += _count(header, 1)
+                    if header.get(encoding) == DELTA_BYTE_ARRAY:
+                        problem = f"the column {shown(name)} is written as differences (DELTA_BYTE_ARRAY)"
+                        raise self.source.error(None, problem, "Write it plainly or with a dictionary.")
+        if thrift.at > end:
+            raise DamagedError
+        yield VALUE_BYTES * max(values - _count(chunk, _VALUES), 0)
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Parquet]:
+    """The file, a gzip file around it unpacked; `DamagedError` for one that is no Parquet."""
+    with _content(source) as content:
+        if len(content) < 12 or content[:4] != PARQUET_MAGIC or content[-4:] != PARQUET_MAGIC:
+            raise DamagedError
+        budget = [MOST_VALUES]
+        thrift = _Thrift(content, budget)
+        thrift.at = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        if thrift.at < len(PARQUET_MAGIC):
+            raise DamagedError
+        told = thrift.struct()
+        yield Parquet(
+            source, content, _top_names(_structs(told, _SCHEMA)), _structs(told, _ROW_GROUPS), budget
+        )
+
+
+def rows_told(source: Source) -> int | None:
+    """How many rows a Parquet file says to have; None for one that is none."""
+    try:
+        with opened(source) as file:
+            return file.rows
+    except DamagedError:
+        return None
+
+
+@contextmanager
+def _content(source: Source) -> Iterator[Content]:
+    if source.head.startswith(GZIP_MAGIC):
+        yield source.whole()
+        return
+    with source.opened_raw() as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        yield content
+
+
+def _structs(struct: Struct, field: int) -> list[Struct]:
+    found = struct.get(field, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+        raise DamagedError
+    return found
+
+
+def _top_names(schema: list[Struct]) -> list[str]:
+    """The columns right below the root; each element is followed by its children."""
+    names: list[str] = []
+    left: list[int] = []  # children to come, of the root and of each element on the way down
+    for element in schema:
+        if len(left) == 1:
+            names.append(_text(element.get(_NAME)))
+        if left:
+            left[-1] -= 1
+        left.append(_count(element, _CHILDREN))
+        while left and left[-1] <= 0:
+            left.pop()
+        if len(left) > DEEPEST:
+            raise DamagedError
+    return names
+
+
+def _count(struct: Struct, field: int) -> int:
+    found = struct.get(field, 0)
+    if not isinstance(found, int) or found < 0:
+        raise DamagedError
+    return found
+
+
+def _text(found: Any) -> str:
+    if not isinstance(found, bytes):
+        raise DamagedError
+    return found.decode(errors="replace")
