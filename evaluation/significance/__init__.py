@@ -20,7 +20,7 @@ from evaluation.significance.paired import (
     randomisation_test,
     t_test,
 )
-from evaluation.significance.power import power_line, queries_needed
+from evaluation.significance.power import least_difference, power_line, queries_needed
 
 __all__ = [
     "BOOTSTRAP_SAMPLES",
@@ -34,6 +34,7 @@ __all__ = [
     "difference_intervals",
     "effect_sizes",
     "interval_settings",
+    "least_difference",
     "mean_intervals",
     "paired_differences",
     "power_line",

@@ -22,11 +22,17 @@ def paired_differences(values: Floats, pairs: Sequence[tuple[int, int]]) -> Floa
     return differences
 
 
-def randomisation_test(differences: Floats, *, permutations: int = PERMUTATIONS, seed: int = 0) -> Floats:
+def randomisation_test(
+    differences: Floats, *, permutations: int = PERMUTATIONS, seed: int = 0, falls_only: bool = False
+) -> Floats:
     """Two-sided p-value of each column's mean under random signs: (1 + #{|Δ*| ≥ |Δ|}) / (1 + B).
 
     differences: (Q, P), NaN where a query does not count. All columns see the same signs. p is never 0, and
     NaN in a column without a query. Without ties among them, n queries cannot give less than 2 / 2ⁿ.
+
+    falls_only: one-sided, (1 + #{Δ* ≤ Δ}) / (1 + B), and not less than 1 / 2ⁿ. Where a query's two values may
+    as well be the other way round, p ≤ α has at most the chance α, at every number of queries and however few
+    of them differ, because what was seen counts as one of the draws.
 
     Smucker, Allan and Carterette, A comparison of statistical significance tests for IR evaluation (2007).
 
@@ -34,10 +40,12 @@ def randomisation_test(differences: Floats, *, permutations: int = PERMUTATIONS,
     1.0
     """
     filled = np.nan_to_num(differences)  # a zero is the same under either sign
-    observed = np.abs(filled.sum(axis=0)) - _EQUAL * np.abs(filled).sum(axis=0)
+    total = filled.sum(axis=0)
+    observed = (-total if falls_only else np.abs(total)) - _EQUAL * np.abs(filled).sum(axis=0)
     reached = np.zeros(filled.shape[1], dtype=np.int64)
     for signs in _signs(len(filled), permutations, seed):
-        reached += np.count_nonzero(np.abs(signs @ filled) >= observed, axis=0)
+        sums = signs @ filled
+        reached += np.count_nonzero((-sums if falls_only else np.abs(sums)) >= observed, axis=0)
     p = (1 + reached) / (1 + permutations)
     return np.where(np.isnan(differences).all(axis=0), np.nan, p)
 

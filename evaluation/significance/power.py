@@ -25,6 +25,17 @@ def queries_needed(
     return max(2, math.ceil((reach * deviation / difference) ** 2))
 
 
+def least_difference(deviation: float, queries: int, *, power: float = 0.8, level: float = 0.05) -> float:
+    """The true difference that a two-sided paired test of so many queries finds with chance `power`: what
+    `queries_needed` is of the other way round.
+
+    >>> round(least_difference(0.16, 81), 3)
+    0.05
+    """
+    reach = NormalDist().inv_cdf(1 - level / 2) + NormalDist().inv_cdf(power)
+    return reach * deviation / math.sqrt(queries)
+
+
 def power_line(
     deviation: float, queries: int, difference: float = 0.05, *, power: float = 0.8, level: float = 0.05
 ) -> str:
