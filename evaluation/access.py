@@ -40,6 +40,8 @@ def latency_report_for(
 
 def canary_for(user: User | AnonymousUser, canary_id: int, roles: tuple[Role, ...] = READERS) -> Canary:
     """Fetch a canary, its collection and its release, for somebody with one of `roles`."""
-    canary = fetch(Canary.objects.select_related("collection", "release", "created_by"), pk=canary_id)
+    canary = fetch(
+        Canary.objects.select_related("collection", "release", "created_by", "pinned"), pk=canary_id
+    )
     require_role(user, canary.collection, roles)
     return canary

@@ -23,7 +23,7 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
-        from evaluation import alerts, campaigns, canaries, latency_reports, replays, reports  # noqa: F401
+        from evaluation import campaigns, canaries, latency_reports, replays, reports  # noqa: F401
         from pooling.signals import run_imported
 
         run_imported.connect(hear_of_run, dispatch_uid="canaries")

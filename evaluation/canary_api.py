@@ -9,11 +9,31 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import canary_for
-from evaluation.canaries import Alerts, create_canary
-from evaluation.canary_page import described, history_of
+from evaluation.canaries import Alerts, create_canary, take_over_tag
+from evaluation.canary_page import described, described_all, history_of
+from evaluation.models import Canary
 from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM, parsed, person
 from pooling.models import Role
+
+
+class LeastFallSerializer(serializers.Serializer[dict[str, object]]):
+    """The least fall of the mean that the queries show four times in five."""
+
+    queries = serializers.IntegerField()
+    difference = serializers.FloatField(allow_null=True, help_text="Null: they can show none.")
+    deviation = serializers.FloatField(help_text="Of the differences of two versions by query.")
+    pairs = serializers.IntegerField(help_text="Pairs of runs it comes from; 0: assumed.")
+    fewest = serializers.IntegerField(help_text="So many queries must fall at least.")
+    sentence = serializers.CharField()
+
+
+class TagChangeSerializer(serializers.Serializer[dict[str, object]]):
+    """How the queries with the tag differ by now from those measured."""
+
+    tagged = serializers.IntegerField(help_text="Queries that have the tag now.")
+    added = serializers.IntegerField(help_text="Of those, not measured.")
+    removed = serializers.IntegerField(help_text="Measured, without the tag now.")
 
 
 class CanarySerializer(serializers.Serializer[dict[str, object]]):
@@ -40,6 +60,20 @@ class CanarySerializer(serializers.Serializer[dict[str, object]]):
         required=False, write_only=True, trim_whitespace=False, help_text="Signs what the webhook gets."
     )
     mail_to = serializers.ListField(child=serializers.CharField(), required=False, default=list)
+    reference = serializers.ChoiceField(
+        choices=Canary.Reference.choices,
+        required=False,
+        default=Canary.Reference.BEST,
+        help_text="What a run is compared with beside the run before.",
+    )
+    pinned = serializers.CharField(
+        required=False, allow_blank=True, default="", help_text="Name of the run, with the reference pinned."
+    )
+    trouble = serializers.CharField(
+        read_only=True, help_text="Why it cannot measure; empty when all is well."
+    )
+    tag_change = TagChangeSerializer(read_only=True, allow_null=True)
+    least_fall = LeastFallSerializer(read_only=True)
     url = serializers.CharField(read_only=True, help_text="The canary's page.")
 
 
@@ -59,7 +93,15 @@ class CanaryValueSerializer(serializers.Serializer[dict[str, object]]):
     difference_high = serializers.FloatField(allow_null=True)
     below = serializers.BooleanField(help_text="Below the threshold.")
     clear = serializers.BooleanField(help_text="Below it with the whole interval.")
-    drop = serializers.BooleanField(help_text="Fell beyond noise.")
+    drop = serializers.BooleanField(help_text="Fell beyond noise since the run before.")
+    p = serializers.FloatField(allow_null=True, help_text="Of a fall, one-sided, corrected.")
+    reference = serializers.CharField(allow_null=True, help_text="The best or the pinned run.")
+    reference_difference = serializers.FloatField(allow_null=True)
+    reference_low = serializers.FloatField(allow_null=True)
+    reference_high = serializers.FloatField(allow_null=True)
+    reference_p = serializers.FloatField(allow_null=True)
+    drop_since_reference = serializers.BooleanField(help_text="Fell beyond noise since the reference.")
+    stretch = serializers.IntegerField(help_text="Counts up when other queries are measured.")
 
 
 class CanaryHistorySerializer(CanarySerializer):
@@ -76,8 +118,7 @@ class Canaries(APIView):
         """List the canaries by name."""
         collection = collection_for(request.user, slug)
         for_admin = collection.role == Role.ADMIN  # type: ignore[attr-defined]
-        rows = collection.canaries.select_related("release").defer("release__sidecar")
-        return Response([described(canary, for_admin=for_admin) for canary in rows])
+        return Response(described_all(collection, for_admin=for_admin))
 
     @extend_schema(
         operation_id="canaries_create",
@@ -91,7 +132,15 @@ class Canaries(APIView):
         alerts = Alerts(
             **{
                 name: asked.pop(name)
-                for name in ("threshold", "only_clear", "webhook_url", "secret", "mail_to")
+                for name in (
+                    "threshold",
+                    "only_clear",
+                    "webhook_url",
+                    "secret",
+                    "mail_to",
+                    "reference",
+                    "pinned",
+                )
                 if name in asked
             }
         )
@@ -110,3 +159,18 @@ class OneCanary(APIView):
         canary = canary_for(request.user, canary_id)
         for_admin = canary.collection.role == Role.ADMIN  # type: ignore[attr-defined]
         return Response({**described(canary, for_admin=for_admin), "values": history_of(canary)})
+
+
+class CanaryQueries(APIView):
+    """The queries of a canary."""
+
+    @extend_schema(
+        operation_id="canaries_take_over_queries",
+        request=None,
+        responses={200: CanarySerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, canary_id: int) -> Response:
+        """Measure the queries that have the canary's tag now, in another stretch of its history."""
+        canary = canary_for(request.user, canary_id, ADMIN)
+        take_over_tag(canary, person(request))
+        return Response(described(canary, for_admin=True))

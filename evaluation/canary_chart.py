@@ -6,6 +6,7 @@ Altair is imported inside the functions, because it takes longer to load than a 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from pooling.charting import DARK, LIGHT, finished
@@ -27,13 +28,15 @@ def canary_over_time(
     *,
     threshold: float,
     title: str,
+    breaks: Sequence[str] = (),
     dark: bool = False,
     narrow: bool = False,
 ) -> alt.LayerChart:
     """A line for each family of runs over their import, with intervals, and the threshold as a dashed line.
 
-    values: run, family, at (time of import), mean, low, high, drop (whether it fell beyond noise): those are
-    ringed. Runs of one moment stand beside each other in the order of import, so that none hides another.
+    values: run, family, at (time of import), stretch (lines end with it), mean, low, high, drop (whether it
+    fell beyond noise): those are ringed. Runs of one moment stand beside each other in the order of import,
+    so that none hides another. breaks: times from which on other queries were measured, as dotted lines.
     """
     import altair as alt
     import pandas as pd
@@ -75,11 +78,14 @@ def canary_over_time(
         line.mark_text(align="right", dx=-2, dy=-8, fontSize=12, color=ink).encode(
             x=alt.value("width"), y=height("mean"), text="name:N"
         ),
-        base.mark_line(strokeWidth=1.75).encode(y=height("mean")),
+        base.mark_line(strokeWidth=1.75).encode(y=height("mean"), detail="stretch:N"),
         base.mark_rule(strokeWidth=4, opacity=0.35).encode(y=height("low"), y2="high:Q"),
         base.mark_point(filled=True, size=70, opacity=1).encode(y=height("mean"), shape=shape),
         dropped.mark_point(filled=False, size=330, strokeWidth=2.25, opacity=1, color=theme.ink),
     ]
+    if breaks:
+        edges = alt.Chart(pd.DataFrame({"at": list(breaks)})).encode(x=across)
+        layers.append(edges.mark_rule(strokeDash=[2, 4], strokeWidth=1.5, color=theme.ink))
     return finished(layers, canary_chart_size(len(families), narrow=narrow), theme)
 
 

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evaluation.canaries import DROP, is_below, is_clear, measured, predecessor
+from evaluation.canary_measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, measured
+from evaluation.canary_queries import stretches_of
 from evaluation.models import Canary, CanaryValue
 from pooling.models import Collection, Run
 from pooling.problems import InputError
@@ -30,12 +31,14 @@ class Checked:
         from evaluation.wording import decimal, interval
 
         value, canary = self.value, self.canary
-        shown = f"{decimal(value.mean)}{interval({'low': value.low, 'high': value.high})}"
+        shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
         count = f"{value.queries:,} quer{'y' if value.queries == 1 else 'ies'}"
         side = "below" if self.below else "at or above"
         fell = ""
         if DROP in value.reasons and value.previous:
             fell = f" It fell beyond noise since {value.previous.name} ({value.difference:+.3f})."
+        if SINCE_REFERENCE in value.reasons and value.reference:
+            fell += f" It fell beyond noise since {value.reference.name} ({value.reference_difference:+.3f})."
         return (
             f"{canary.name}: {value.run.name} has {canary.measure} {shown} over {count}, {side} "
             f"{canary.threshold:g}.{fell}"
@@ -55,13 +58,16 @@ class Checked:
             "below": self.below,
             "clear": is_clear(self.canary.threshold, value.high),
             "drop": DROP in value.reasons,
+            "reference": value.reference.name if value.reference else None,
+            "reference_difference": value.reference_difference,
+            "drop_since_reference": SINCE_REFERENCE in value.reasons,
             "sentence": self.sentence(),
         }
 
 
 def canaries_named(collection: Collection, names: Sequence[str]) -> list[Canary]:
     """The canaries of these names, or all; `InputError` for one that is missing, and where there is none."""
-    known = {one.name: one for one in collection.canaries.select_related("release", "collection")}
+    known = {one.name: one for one in collection.canaries.select_related("release", "collection", "pinned")}
     missing = next((name for name in names if name not in known), None)
     if missing is not None:
         raise InputError(f"There is no canary “{missing}” in “{collection.slug}”.")
@@ -76,4 +82,5 @@ def check_run(collection: Collection, canaries: Sequence[Canary], name: str | No
     if not runs:
         raise InputError(f"“{collection.slug}” has no run yet. Import one first.")
     run: Run = runs[-1] if name is None else runs_named(collection, [name])[0]
-    return [Checked(one, measured(one, run, predecessor(run, runs))) for one in canaries]
+    stretches = stretches_of(canaries)
+    return [Checked(one, measured(one, stretches[one.pk], run, runs)) for one in canaries]

@@ -11,7 +11,7 @@ from evaluation.canaries import LONGEST_SECRET, SHORTEST_SECRET, Alerts
 from evaluation.models import Canary
 from evaluation.report_choices import tagged_queries
 from labeling.models import QrelsRelease
-from pooling.models import Collection
+from pooling.models import Collection, Run
 
 
 class AlertsForm(forms.Form):
@@ -40,6 +40,21 @@ class AlertsForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=f"{SHORTEST_SECRET} characters or more. It signs every message and is not shown again.",
     )
+    reference = forms.ChoiceField(
+        choices=Canary.Reference.choices,
+        required=False,
+        initial=Canary.Reference.BEST,
+        label="Compared with",
+        help_text="A fall in many small steps shows only against a run from before them.",
+    )
+    pinned = forms.ModelChoiceField(
+        Run.objects.none(),
+        required=False,
+        to_field_name="name",
+        empty_label="–",
+        label="The run for good",
+        help_text="Where that is chosen: all later runs of its family are compared with it.",
+    )
     mail_to = forms.CharField(
         required=False,
         max_length=4000,
@@ -48,8 +63,10 @@ class AlertsForm(forms.Form):
         help_text="Addresses, parted by spaces or lines.",
     )
 
-    def __init__(self, data: Any = None, *, canary: Canary | None = None) -> None:
+    def __init__(self, data: Any = None, *, collection: Collection, canary: Canary | None = None) -> None:
         super().__init__(data, label_suffix="")
+        runs = collection.runs.defer("preflight").order_by("-pk")
+        self.fields["pinned"].queryset = runs  # type: ignore[attr-defined]
         if canary is None:
             return
         self.initial = {
@@ -57,6 +74,8 @@ class AlertsForm(forms.Form):
             "only_clear": canary.only_clear,
             "webhook_url": canary.webhook_url,
             "mail_to": "\n".join(canary.mail_to),
+            "reference": canary.reference,
+            "pinned": canary.pinned.name if canary.pinned else None,
         }
         if canary.sealed_secret:
             self.fields["secret"].help_text = "One is stored. Left empty, it stays; it is not shown again."
@@ -70,6 +89,8 @@ class AlertsForm(forms.Form):
             webhook_url=values["webhook_url"],
             secret=values["secret"] or None,
             mail_to=[word for word in re.split(r"[\s,;]+", values["mail_to"]) if word],
+            reference=values["reference"] or self.initial.get("reference", Canary.Reference.BEST),
+            pinned=values["pinned"].name if values["pinned"] else "",
         )
 
 
@@ -81,7 +102,9 @@ class CanaryForm(AlertsForm):
         QrelsRelease.objects.none(), empty_label=None, label="Qrels release", help_text="The labels."
     )
     tag = forms.ChoiceField(
-        required=False, label="Queries", help_text="Those with one tag make the quickest canary."
+        required=False,
+        label="Queries",
+        help_text="Those with one tag make the quickest canary; they are frozen.",
     )
     measure = forms.CharField(
         max_length=60, initial="recall@10", help_text="A measure at its K, for instance recall@10 or ndcg@5."
@@ -92,10 +115,20 @@ class CanaryForm(AlertsForm):
         initial=0.95,
         help_text="The level of the intervals; higher marks fewer drops by chance.",
     )
-    field_order = ["name", "release", "tag", "measure", "threshold", "confidence", "only_clear"]
+    field_order = [
+        "name",
+        "release",
+        "tag",
+        "measure",
+        "threshold",
+        "confidence",
+        "reference",
+        "pinned",
+        "only_clear",
+    ]
 
     def __init__(self, data: Any = None, *, collection: Collection) -> None:
-        super().__init__(data)
+        super().__init__(data, collection=collection)
         releases = collection.releases.defer("sidecar")
         self.fields["release"].queryset = releases  # type: ignore[attr-defined]
         tags = [(tag, f"{tag} ({len(found)})") for tag, found in tagged_queries(collection).items()]

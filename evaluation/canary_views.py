@@ -13,11 +13,13 @@ from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from evaluation import alerts as sending
 from evaluation import canary_page
 from evaluation.access import canary_for
-from evaluation.canaries import change_alerts, create_canary, delete_canary
+from evaluation.alerts import News
+from evaluation.canaries import change_alerts, create_canary, delete_canary, take_over_tag
 from evaluation.canary_form import AlertsForm, CanaryForm
+from evaluation.canary_state import state_of
+from evaluation.deliveries import send_again, tell
 from pooling.access import ADMIN, collection_for, fetch
 from pooling.charting import VARIANTS
 from pooling.forms import show_problem
@@ -63,7 +65,7 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
                 **form.definition(),
             )
             said = f"“{made.name}” is watched. The runs that are there are being measured."
-            messages.success(request, said)
+            messages.success(request, f"{said} {state_of(made).least_fall.sentence()}")
             return redirect(made)
         except InputError as error:
             show_problem(form, error)
@@ -92,7 +94,7 @@ def canary(request: HttpRequest, canary_id: int) -> HttpResponse:
 
 
 def _messages(canary: Canary) -> list[object]:
-    rows = canary.deliveries.select_related("value__run").defer("value__run__preflight")
+    rows = canary.deliveries.distinct().prefetch_related("news__canary", "news__value__run")
     return list(rows[:MESSAGES_SHOWN])
 
 
@@ -101,7 +103,7 @@ def _messages(canary: Canary) -> list[object]:
 def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Another threshold, other receivers."""
     shown = canary_for(request.user, canary_id, ADMIN)
-    form = AlertsForm(request.POST or None, canary=shown)
+    form = AlertsForm(request.POST or None, collection=shown.collection, canary=shown)
     if request.method == "POST" and form.is_valid():
         try:
             change_alerts(shown, form.alerts(), person(request))
@@ -126,11 +128,24 @@ def canary_delete(request: HttpRequest, canary_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
+def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """Measure the queries that have the tag now, in another stretch of the history."""
+    shown = canary_for(request.user, canary_id, ADMIN)
+    try:
+        take_over_tag(shown, person(request))
+        said = "From here on the queries that have the tag now are measured."
+        messages.success(request, f"{said} {state_of(shown).least_fall.sentence()}")
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect(shown)
+
+
+@login_required
+@require_POST
 def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Send a test to every receiver."""
     shown = canary_for(request.user, canary_id, ADMIN)
-    sent = sending.tell(shown, None, person(request))
-    if sent:
+    if tell([News(shown)]):
         messages.success(request, "A test is on its way; the list below tells what becomes of it.")
     else:
         messages.error(request, "Nobody hears of this canary yet. Give it a webhook or a mail address first.")
@@ -142,9 +157,9 @@ def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
 def delivery_again(request: HttpRequest, canary_id: int, delivery_id: int) -> HttpResponse:
     """Send a message once more."""
     shown = canary_for(request.user, canary_id, ADMIN)
-    delivery = fetch(shown.deliveries.select_related("canary__collection"), pk=delivery_id)
+    delivery = fetch(shown.deliveries.distinct(), pk=delivery_id)
     try:
-        sending.send_again(delivery, person(request))
+        send_again(delivery)
         messages.success(request, "It is on its way again.")
     except InputError as error:
         messages.error(request, str(error))

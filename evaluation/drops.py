@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,22 +28,37 @@ def family_of(name: str) -> str:
 class Change:
     """The mean difference of two runs over the queries that count in both, with its interval.
 
-    low, high: None where fewer than two queries count.
+    low, high: None where fewer than two queries count. p: the chance of such a fall where each query's values
+    may as well be the other way round, times the number of comparisons; None where no query counts.
+    deviation: standard deviation of the differences by query.
     """
 
     difference: float | None
     low: float | None
     high: float | None
-    queries: int
-
-    @property
-    def is_drop(self) -> bool:
-        """Whether it fell beyond noise: the whole interval is below 0."""
-        return self.high is not None and self.high < 0
+    p: float | None
+    deviation: float | None
 
 
-def change_between(now: Floats, before: Floats, *, confidence: float, samples: int, seed: int) -> Change:
-    """The change of (Q,) values by query, NaN where a query does not count; the interval is paired."""
+NOTHING = Change(None, None, None, None, None)
+
+
+def is_fall(high: float | None, p: float | None, confidence: float) -> bool:
+    """Whether a change is beyond noise: too rare by chance, and its whole interval below 0.
+
+    Where the two runs are equally good, so that each query's difference may have either sign, this has at
+    most the chance `false_falls(confidence)`.
+    """
+    return high is not None and high < 0 and p is not None and p <= false_falls(confidence)
+
+
+def change_between(
+    now: Floats, before: Floats, *, confidence: float, comparisons: int = 1, samples: int, seed: int
+) -> Change:
+    """The change of (Q,) values by query, NaN where a query does not count; the interval is paired.
+
+    comparisons: p is multiplied by it (Bonferroni), 1 at most; the interval is that of one comparison.
+    """
     import numpy as np
 
     from evaluation.significance import difference_intervals
@@ -49,18 +66,100 @@ def change_between(now: Floats, before: Floats, *, confidence: float, samples: i
     differences = now - before
     counted = differences[~np.isnan(differences)]
     if not len(counted):
-        return Change(None, None, None, 0)
+        return NOTHING
+    # Enough draws for so small a level.
+    draws = max(samples, math.ceil(10 * comparisons / false_falls(confidence)))
+    p = min(1.0, _chance_of_fall(counted, draws, seed) * comparisons)
+    if len(counted) < 2:
+        return Change(float(counted.mean()), None, None, p, None)
     low, high = difference_intervals(differences[:, None], samples=samples, seed=seed, level=confidence)
-    if np.isnan(low[0]):
-        return Change(float(counted.mean()), None, None, len(counted))
-    return Change(float(counted.mean()), float(low[0]), float(high[0]), len(counted))
+    mean, deviation = float(counted.mean()), float(counted.std(ddof=1))
+    if np.isnan(low[0]):  # too few queries for an interval, and with it for a fall
+        return Change(mean, None, None, p, deviation)
+    return Change(mean, float(low[0]), float(high[0]), p, deviation)
+
+
+def _chance_of_fall(counted: Floats, draws: int, seed: int) -> float:
+    """One-sided p-value under random signs; of very many queries its normal limit."""
+    import numpy as np
+
+    from evaluation.significance import LARGEST_RESAMPLED, randomisation_test
+
+    if len(counted) <= LARGEST_RESAMPLED:
+        found = randomisation_test(counted[:, None], permutations=draws, seed=seed, falls_only=True)
+        return float(found[0])
+    spread = float(np.sqrt(np.square(counted).sum()))
+    return NormalDist().cdf(float(counted.sum()) / spread) if spread else 1.0
+
+
+def false_falls(confidence: float) -> float:
+    """The share of runs that are marked as falls where nothing changed, at most: half of what intervals miss.
+
+    >>> round(false_falls(0.95), 4)
+    0.025
+    """
+    return (1 - confidence) / 2
 
 
 def marked_by_chance(comparisons: int, confidence: float) -> float:
-    """How many of so many comparisons are marked as drops where nothing changed: half of what the intervals
-    miss.
+    """How many of so many runs are marked as falls where nothing changed, at most.
 
     >>> round(marked_by_chance(40, 0.95), 3)
     1.0
     """
-    return comparisons * (1 - confidence) / 2
+    return comparisons * false_falls(confidence)
+
+
+# What a query's value changes by from one version to the next where no two versions have been measured.
+ASSUMED_DEVIATION = 0.2
+POWER = 0.8
+
+
+@dataclass(frozen=True)
+class LeastFall:
+    """The least true fall of the mean over `queries` that is marked four times in five.
+
+    deviation: of the differences by query, from so many `pairs` of runs; assumed where there is none.
+    fewest: when fewer queries than this fall and none rises, it is never marked.
+    """
+
+    queries: int
+    difference: float | None
+    deviation: float
+    pairs: int
+    fewest: int
+
+    def sentence(self) -> str:
+        """The same in words."""
+        if self.difference is None:
+            return (
+                f"These {self.queries:,} queries can show no fall beyond noise: {self.fewest} must fall for "
+                "one. The threshold is watched all the same."
+            )
+        if self.pairs:
+            source = f"by the noise between {self.pairs:,} pair{'' if self.pairs == 1 else 's'} of runs"
+        else:
+            source = f"if a query changes by about {self.deviation:g}; no two runs have been compared yet"
+        return (
+            f"The least fall that these {self.queries:,} queries show four times in five is about "
+            f"{self.difference:.3f} ({source}). At least {self.fewest} queries must fall for one."
+        )
+
+
+def least_fall(
+    queries: int, deviation: float | None, pairs: int, *, confidence: float, comparisons: int
+) -> LeastFall:
+    """What so many queries can show when a run is compared with so many others.
+
+    >>> found = least_fall(100, 0.2, 3, confidence=0.95, comparisons=1)
+    >>> round(found.difference or 0, 3), found.fewest
+    (0.056, 6)
+    """
+    from evaluation.significance import least_difference
+
+    level = false_falls(confidence) / comparisons
+    fewest = math.floor(-math.log2(level)) + 1  # so many equal signs by chance: one in 2 to their number
+    noise = deviation or ASSUMED_DEVIATION
+    found = least_difference(noise, queries, power=POWER, level=2 * level) if queries >= fewest else None
+    found = None if found is None or found > 1 else found
+    return LeastFall(queries, found, noise, pairs if deviation else 0, fewest)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 
 from labeling.models import QrelsRelease
 from pooling.models import Collection, Run
@@ -101,8 +102,14 @@ class LatencyReport(models.Model):
 class Canary(models.Model):
     """Queries whose measure every imported run is held against, and who hears of it when it falls.
 
-    What is measured (release, tag, measure, confidence) stays as it is, so that its values can be compared.
+    What is measured (release, queries, measure, confidence) stays as it is, so that its values can be
+    compared. Other queries begin another stretch of its history.
     """
+
+    class Reference(models.TextChoices):
+        BEST = "best", "the run before, and the best of those before it"
+        PINNED = "pinned", "the run before, and one run for good"
+        PREVIOUS = "previous", "the run before alone"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="canaries")
     name = models.CharField(max_length=200)
@@ -117,6 +124,12 @@ class Canary(models.Model):
     webhook_url = models.CharField(max_length=1000, blank=True)
     sealed_secret = models.TextField(blank=True, help_text="Signs what the webhook gets; encrypted.")
     mail_to = models.JSONField(default=list, blank=True, help_text="Addresses.")
+    reference = models.CharField(max_length=10, choices=Reference.choices, default=Reference.BEST)
+    pinned = models.ForeignKey(Run, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
+    trouble = models.TextField(
+        blank=True, help_text="Why the newest run could not be measured, as it was told."
+    )
+    lost_tag = models.BooleanField(default=False, help_text="It was told that no query has the tag any more.")
     site = models.CharField(max_length=300, blank=True, help_text="Where the site was when this was made.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
@@ -135,10 +148,38 @@ class Canary(models.Model):
         return reverse("canary", args=[self.pk])
 
 
+class CanaryStretch(models.Model):
+    """A part of a canary's history over the same queries: those that had its tag when the stretch began."""
+
+    canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="stretches")
+    queries = models.JSONField(
+        null=True, help_text="Ids, in bytewise order; null: every query of the release."
+    )
+    scored = models.PositiveIntegerField(default=0, help_text="How many of them have a relevant label.")
+    deviation = models.FloatField(
+        null=True, help_text="Of the differences of two runs by query, from one comparison when it began."
+    )
+    started_at = models.DateTimeField(auto_now_add=True)
+    started_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name_plural = "canary stretches"
+
+    def __str__(self) -> str:
+        return f"{self.canary_id} since {self.started_at:%Y-%m-%d}"
+
+
 class CanaryValue(models.Model):
-    """What one run's value of a canary was, and how it differs from the run before of the same family."""
+    """What one run's value of a canary was, and how it differs from the runs it was compared with.
+
+    Both p are one-sided and corrected for the comparisons that were made of this run.
+    """
 
     canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="values")
+    stretch = models.ForeignKey(CanaryStretch, on_delete=models.CASCADE, related_name="values")
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="canary_values")
     family = models.CharField(max_length=200)
     mean = models.FloatField(null=True)
@@ -149,19 +190,34 @@ class CanaryValue(models.Model):
     difference = models.FloatField(null=True)
     difference_low = models.FloatField(null=True)
     difference_high = models.FloatField(null=True)
-    reasons = models.JSONField(default=list, help_text="Why it was worth telling: below, drop.")
+    p = models.FloatField(null=True)
+    deviation = models.FloatField(null=True, help_text="Of the differences from the run before, by query.")
+    reference = models.ForeignKey(Run, null=True, on_delete=models.SET_NULL, related_name="+")
+    reference_difference = models.FloatField(null=True)
+    reference_low = models.FloatField(null=True)
+    reference_high = models.FloatField(null=True)
+    reference_p = models.FloatField(null=True)
+    reasons = models.JSONField(
+        default=list, help_text="Why it was worth telling: below, drop, drop_since_reference."
+    )
     measured_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        ordering = ["run_id"]
-        constraints = [models.UniqueConstraint(fields=["canary", "run"], name="one_value_per_canary_and_run")]
+        ordering = ["stretch_id", "run_id"]
+        constraints = [
+            models.UniqueConstraint(fields=["stretch", "run"], name="one_value_per_stretch_and_run")
+        ]
 
     def __str__(self) -> str:
         return f"{self.canary_id}: {self.run_id}"
 
 
 class CanaryDelivery(models.Model):
-    """One message to one receiver, and what became of it; one without a value is a test."""
+    """One message to one receiver about one event, and what became of it.
+
+    What has not arrived is tried again at `next_try_at`, until `give_up_at`. While it is being sent,
+    `next_try_at` is when whoever sends it must have died.
+    """
 
     class Channel(models.TextChoices):
         WEBHOOK = "webhook"
@@ -169,17 +225,20 @@ class CanaryDelivery(models.Model):
 
     class State(models.TextChoices):
         WAITING = "waiting"
+        SENDING = "sending"
         SENT = "sent"
         FAILED = "failed"
 
-    canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="deliveries")
-    value = models.ForeignKey(CanaryValue, null=True, on_delete=models.CASCADE, related_name="deliveries")
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="canary_deliveries")
+    canaries = models.ManyToManyField(Canary, through="CanaryNews", related_name="deliveries")
     channel = models.CharField(max_length=10, choices=Channel.choices)
     receiver = models.CharField(max_length=1000, help_text="Host of the webhook, or address.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     tries = models.PositiveIntegerField(default=0)
     detail = models.TextField(blank=True, help_text="What the receiver answered, or why nothing was sent.")
     created_at = models.DateTimeField(auto_now_add=True)
+    next_try_at = models.DateTimeField(default=timezone.now)
+    give_up_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
@@ -187,4 +246,21 @@ class CanaryDelivery(models.Model):
         verbose_name_plural = "canary deliveries"
 
     def __str__(self) -> str:
-        return f"{self.channel} of canary {self.canary_id} ({self.state})"
+        return f"{self.channel} to {self.receiver} ({self.state})"
+
+
+class CanaryNews(models.Model):
+    """What a message tells of one canary: a run's value, or trouble; neither in a test."""
+
+    delivery = models.ForeignKey(CanaryDelivery, on_delete=models.CASCADE, related_name="news")
+    canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="news")
+    value = models.ForeignKey(CanaryValue, null=True, on_delete=models.CASCADE, related_name="news")
+    reasons = models.JSONField(default=list, help_text="Why the value is told.")
+    trouble = models.TextField(blank=True)
+
+    class Meta:
+        ordering = ["pk"]
+        verbose_name_plural = "canary news"
+
+    def __str__(self) -> str:
+        return f"{self.canary_id} in {self.delivery_id}"

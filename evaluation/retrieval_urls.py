@@ -19,6 +19,7 @@ urlpatterns: list[URLPattern] = [
     path("canaries/<int:canary_id>/", canary_views.canary, name="canary"),
     path("canaries/<int:canary_id>/change/", canary_views.canary_edit, name="canary_edit"),
     path("canaries/<int:canary_id>/delete/", canary_views.canary_delete, name="canary_delete"),
+    path("canaries/<int:canary_id>/queries/", canary_views.canary_queries, name="canary_queries"),
     path("canaries/<int:canary_id>/test/", canary_views.canary_test, name="canary_test"),
     path(
         "canaries/<int:canary_id>/messages/<int:delivery_id>/again/",
@@ -39,4 +40,5 @@ api_urlpatterns: list[URLPattern] = [
     path("latency/<int:report_id>/", latency_api.LatencyResult.as_view(), name="api_latency_report"),
     path("collections/<slug:slug>/canaries/", canary_api.Canaries.as_view(), name="api_canaries"),
     path("canaries/<int:canary_id>/", canary_api.OneCanary.as_view(), name="api_canary"),
+    path("canaries/<int:canary_id>/queries/", canary_api.CanaryQueries.as_view(), name="api_canary_queries"),
 ]

@@ -10,8 +10,9 @@ import hashlib
 import hmac
 import ipaddress
 import socket
+import ssl
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -22,9 +23,7 @@ if TYPE_CHECKING:
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
-TRIES = 3
-PAUSES = (1.0, 5.0)  # seconds between one try and the next
-SECONDS = 10.0  # for connecting, for each write and for each read
+SECONDS = 5.0  # for an attempt in all
 SIGNATURE, TIME = "X-Soundings-Signature", "X-Soundings-Time"
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
 
@@ -35,11 +34,11 @@ class RefusedAddressError(Exception):
 
 @dataclass(frozen=True)
 class Outcome:
-    """Whether a message arrived, after how many tries, and what was answered or went wrong."""
+    """Whether a message arrived, what was answered or went wrong, and whether anything was tried at all."""
 
     sent: bool
-    tries: int
     detail: str
+    tried: bool = True
 
 
 def problem_of(url: str) -> str | None:
@@ -108,38 +107,34 @@ def post_signed(
     *,
     headers: dict[str, str] | None = None,
     allowed: Sequence[Network] = (),
-    pause: Callable[[float], None] = time.sleep,
+    seconds: float = SECONDS,
 ) -> Outcome:
-    """POST a JSON body, up to three times; what the server says beyond its status is not read.
+    """POST a JSON body once; any 2xx is a success. What the server says beyond its status is not read.
 
-    Tried again after no answer, 429 and 5xx; any 2xx is a success, and everything else is final.
+    seconds: for the attempt as a whole, but for looking up the host's name: a server that sends a letter now
+    and then gets no more time than one that is silent.
     """
-    detail = ""
-    for number in range(1, TRIES + 1):
-        try:
-            status = _post(url, body, secret, headers or {}, allowed)
-        except RefusedAddressError as error:
-            return Outcome(False, number, str(error))
-        except Exception as error:
-            if not _is_of_the_network(error):
-                raise
-            detail = _in_words(error)
-        else:
-            detail = f"HTTP {status}"
-            if 200 <= status < 300:
-                return Outcome(True, number, detail)
-            if 300 <= status < 400:
-                return Outcome(
-                    False, number, f"{detail}: redirects are not followed; name the final address."
-                )
-            if status != 429 and status < 500:
-                return Outcome(False, number, detail)
-        if number < TRIES:
-            pause(PAUSES[number - 1])
-    return Outcome(False, TRIES, detail)
+    try:
+        status = _post(url, body, secret, headers or {}, allowed, time.monotonic() + seconds)
+    except RefusedAddressError as error:
+        return Outcome(False, str(error))
+    except Exception as error:
+        if not _is_of_the_network(error):
+            raise
+        return Outcome(False, _in_words(error, seconds))
+    if 300 <= status < 400:
+        return Outcome(False, f"HTTP {status}: redirects are not followed; name the final address.")
+    return Outcome(200 <= status < 300, f"HTTP {status}")
 
 
-def _post(url: str, body: bytes, secret: str, headers: dict[str, str], allowed: Sequence[Network]) -> int:
+def no_answer(seconds: float) -> str:
+    """What is said of a receiver that took too long."""
+    return f"No answer within {seconds:g} seconds."
+
+
+def _post(
+    url: str, body: bytes, secret: str, headers: dict[str, str], allowed: Sequence[Network], deadline: float
+) -> int:
     import httpcore2
 
     stamp = str(int(time.time()))
@@ -152,27 +147,59 @@ def _post(url: str, body: bytes, secret: str, headers: dict[str, str], allowed: 
         "Host": urlsplit(url).netloc,
         "Content-Length": str(len(body)),
     }
-    limits = dict.fromkeys(("connect", "read", "write", "pool"), SECONDS)
     with (
-        httpcore2.ConnectionPool(network_backend=_backend(allowed)) as pool,
-        pool.stream(
-            "POST", url, headers=list(sent.items()), content=body, extensions={"timeout": limits}
-        ) as response,
+        httpcore2.ConnectionPool(network_backend=_backend(allowed, deadline)) as pool,
+        pool.stream("POST", url, headers=list(sent.items()), content=body) as response,
     ):
         return int(response.status)
 
 
-def _backend(allowed: Sequence[Network]) -> httpcore2.NetworkBackend:
+def _backend(allowed: Sequence[Network], deadline: float) -> httpcore2.NetworkBackend:
     import httpcore2
+
+    def left() -> float:
+        """The seconds that are left."""
+        seconds = deadline - time.monotonic()
+        if seconds <= 0:
+            raise httpcore2.ReadTimeout
+        return seconds
+
+    class Bounded(httpcore2.NetworkStream):
+        """A connection on which everything together ends by the deadline."""
+
+        def __init__(self, stream: httpcore2.NetworkStream) -> None:
+            self.stream = stream
+
+        def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+            return self.stream.read(max_bytes, left())
+
+        def write(self, buffer: bytes, timeout: float | None = None) -> None:
+            self.stream.write(buffer, left())
+
+        def close(self) -> None:
+            self.stream.close()
+
+        def start_tls(
+            self,
+            ssl_context: ssl.SSLContext,
+            server_hostname: str | None = None,
+            timeout: float | None = None,
+        ) -> httpcore2.NetworkStream:
+            return Bounded(self.stream.start_tls(ssl_context, server_hostname, left()))
+
+        def get_extra_info(self, info: str) -> Any:
+            return self.stream.get_extra_info(info)
 
     class PublicNetworks(httpcore2.SyncBackend):
         """Connects to public addresses only, and to the one it has looked at."""
 
-        def connect_tcp(self, host: str, port: int, *args: Any, **options: Any) -> httpcore2.NetworkStream:
+        def connect_tcp(
+            self, host: str, port: int, timeout: float | None = None, *args: Any, **options: Any
+        ) -> httpcore2.NetworkStream:
             found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
             addresses = list(dict.fromkeys(str(entry[4][0]) for entry in found))
             refuse_private(host, addresses, allowed)
-            return super().connect_tcp(addresses[0], port, *args, **options)
+            return Bounded(super().connect_tcp(addresses[0], port, left(), *args, **options))
 
         def connect_unix_socket(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
             raise RefusedAddressError("A socket of this machine is no receiver of messages.")
@@ -187,13 +214,13 @@ def _is_of_the_network(error: Exception) -> bool:
     return isinstance(error, kinds)
 
 
-def _in_words(error: Exception) -> str:
+def _in_words(error: Exception, seconds: float) -> str:
     import httpcore2
 
     if isinstance(error, socket.gaierror):
         return "The host's name is not known."
     if isinstance(error, httpcore2.TimeoutException):
-        return f"No answer within {SECONDS:g} seconds."
+        return no_answer(seconds)
     if isinstance(error, httpcore2.ProtocolError):
         return "What answered does not speak HTTP."
     return f"No connection: {type(error).__name__}."

@@ -20,6 +20,8 @@ from types import FrameType
 from django.conf import settings
 from django.db import connections
 
+from evaluation.canaries import resume_watching
+from evaluation.deliveries import resume_messages
 from labeling.prelabel_jobs import pause_abandoned_passes
 from pooling.jobs import end_abandoned_jobs
 
@@ -185,6 +187,8 @@ def _start_worker() -> Child:
     """Start the worker, and tell whoever waits for a job that the one before it did not finish."""
     end_abandoned_jobs()
     pause_abandoned_passes()
+    resume_watching()
+    resume_messages()
     connections.close_all()
     worker = _start(WORKER_COMMAND)
     with contextlib.suppress(ProcessLookupError):  # it has ended already

@@ -9,9 +9,11 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from evaluation.alerts import tell
-from evaluation.canaries import Alerts, measured, stored
+from evaluation.alerts import News
+from evaluation.canaries import Alerts
+from evaluation.canary_measuring import measured, stored
 from evaluation.conventions import Conventions
+from evaluation.deliveries import tell
 from evaluation.reports import create_report
 from labeling import judging
 from labeling.models import Queue
@@ -152,8 +154,8 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
         others.append(f"{report.get_absolute_url()}{name}")
     canary = make_canary(world, Alerts(0.9, mail_to=["ops@example.org"]), tag="", measure="recall@2")
     for run in runs:
-        stored(measured(canary, run, None))
-    tell(canary, canary.values.first(), world.ada)
+        stored(measured(canary, canary.stretches.get(), run, runs))
+    tell([News(canary, canary.values.first(), ("below",))])
     others += [canary.get_absolute_url(), make_latency_report(world).get_absolute_url()]
     others += [f"{slug}prelabels/", f"/prelabelers/{prelabeler.pk}/", f"/queues/{queue.pk}/prelabels/"]
     asked = f"pool={pool.pk}&prelabeler={prelabeler.pk}&pairs=1&strata=1&judgments_per_item=1"

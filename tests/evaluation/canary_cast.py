@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ipaddress
 import json
 import threading
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from pooling.models import Query, Run
 from pooling.runs import import_run
 from tests.world import World
 
+LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
 SECRET = "a secret of some length"
 MANY = [f"c{number}" for number in range(20)]
 

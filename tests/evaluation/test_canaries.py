@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator
 
 import pytest
 from django.core import mail
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation import alerts as sending
+from evaluation.alerts import News
 from evaluation.canaries import Alerts, change_alerts
+from evaluation.deliveries import tell
 from evaluation.drops import family_of
 from evaluation.models import Canary, CanaryDelivery, CanaryValue
 from evaluation.webhooks import SIGNATURE, TIME, RefusedAddressError, problem_of, refuse_private, signature
+from pooling.jobs import start_job
 from pooling.models import Job, Run
 from pooling.problems import InputError
-from tests.evaluation.canary_cast import SECRET, Receiver, import_with_recall, make_canary, receiving
+from tests.evaluation.canary_cast import (
+    LOOPBACK,
+    SECRET,
+    Receiver,
+    import_with_recall,
+    make_canary,
+    receiving,
+)
 from tests.world import World
-
-LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]
 
 
 @pytest.fixture
-def receiver(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[Receiver]:
+def receiver(settings: Settings) -> Iterator[Receiver]:
     settings.WEBHOOK_PRIVATE_NETWORKS = LOOPBACK
-    monkeypatch.setattr(sending, "pause", lambda seconds: None)
     with receiving() as received:
         yield received
 
@@ -67,7 +72,7 @@ def test_a_fall_below_the_threshold_and_beyond_noise_is_told_once(
     assert headers[SIGNATURE] == signature(SECRET, headers[TIME], body)
     # Measured again, it is known already.
     with capture(execute=True):
-        sending.start_job(world.collection, "canaries", {"run": run.pk}, None)
+        start_job(world.collection, "canaries", {"run": run.pk}, None)
     assert len(receiver.bodies) == 1
     assert CanaryValue.objects.filter(canary=canary).count() == 2
     assert CanaryDelivery.objects.get().state == "sent"
@@ -112,7 +117,7 @@ def test_when_asked_for_only_a_clear_crossing_is_told(
     assert [told["run"]["name"] for told in receiver.bodies] == ["sparse-v1"]
 
 
-def test_runs_that_were_there_before_are_measured_and_nobody_is_told(
+def test_of_runs_that_were_there_before_only_what_lasts_is_told(
     world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     capture = django_capture_on_commit_callbacks
@@ -124,53 +129,8 @@ def test_runs_that_were_there_before_are_measured_and_nobody_is_told(
     canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
 
     assert [value.reasons for value in CanaryValue.objects.all()] == [[], ["below", "drop"]]
-    assert receiver.bodies == []
-
-
-@pytest.mark.parametrize(
-    ("answers", "tries", "state", "detail"),
-    [
-        ([500, 503, 204], 3, "sent", "HTTP 204"),
-        ([500], 3, "failed", "HTTP 500"),
-        ([429, 200], 2, "sent", "HTTP 200"),
-        ([404], 1, "failed", "HTTP 404"),
-        ([302], 1, "failed", "HTTP 302: redirects are not followed; name the final address."),
-    ],
-)
-def test_a_message_is_tried_three_times_where_that_may_help(
-    world: World,
-    receiver: Receiver,
-    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
-    answers: list[int],
-    tries: int,
-    state: str,
-    detail: str,
-) -> None:
-    receiver.answers[:] = answers
-    canary = canary_of(world, django_capture_on_commit_callbacks, webhook_url=receiver.url, secret=SECRET)
-    with django_capture_on_commit_callbacks(execute=True):
-        sending.tell(canary, None, world.ada)
-
-    sent = CanaryDelivery.objects.get()
-    assert (sent.tries, sent.state, sent.detail) == (tries, state, detail)
-    assert len(receiver.bodies) == tries
-    assert receiver.bodies[0]["event"] == "test"
-
-
-def test_a_failed_message_can_be_sent_again_and_one_that_arrived_cannot(
-    world: World, receiver: Receiver, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
-) -> None:
-    receiver.answers[:] = [400, 200]
-    capture = django_capture_on_commit_callbacks
-    canary = canary_of(world, capture, webhook_url=receiver.url, secret=SECRET)
-    with capture(execute=True):
-        (message,) = sending.tell(canary, None, world.ada)
-    with capture(execute=True):
-        sending.send_again(message, world.ada)
-    message.refresh_from_db()
-    assert (message.state, message.tries) == ("sent", 2)
-    with pytest.raises(InputError, match="has arrived"):
-        sending.send_again(message, world.ada)
+    # But that the newest is below: nobody would hear of it later.
+    assert [told["reasons"] for told in receiver.bodies] == [["below"]]
 
 
 def test_private_addresses_are_refused_by_default(
@@ -183,10 +143,10 @@ def test_private_addresses_are_refused_by_default(
     url = receiver.url.replace("127.0.0.1", "localhost")  # looked up when it is sent
     canary = canary_of(world, django_capture_on_commit_callbacks, webhook_url=url, secret=SECRET)
     with django_capture_on_commit_callbacks(execute=True):
-        sending.tell(canary, None, world.ada)
+        tell([News(canary)])
 
     sent = CanaryDelivery.objects.get()
-    assert (sent.state, sent.tries, receiver.bodies) == ("failed", 1, [])
+    assert (sent.state, sent.tries, receiver.bodies) == ("waiting", 1, [])
     assert "no public address" in sent.detail
     assert "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS" in sent.detail
 

@@ -32,8 +32,11 @@ class Command(InputCommand):
             if options["run"]:
                 raise ValueError("--run belongs to check; leave it out to list.")
             rows = [described(canary, for_admin=True) for canary in chosen]
-            line = "{name}: {measure} ≥ {threshold:g} on {release}, queries {queries}"
-            named = [{**row, "queries": row["tag"] or "all"} for row in rows]
+            line = "{name}: {measure} ≥ {threshold:g} on {release}, queries {queries}{trouble}"
+            named = [
+                {**row, "queries": row["tag"] or "all", "trouble": row["trouble"] and f". {row['trouble']}"}
+                for row in rows
+            ]
             self._print(named if options["format"] == "table" else rows, options["format"], line)
             return
         rows = [found.to_dict() for found in check_run(collection, chosen, options["run"])]
