@@ -2,31 +2,33 @@
 
 Plain values for reports. Intervals and bounds are at `confidence`, a share. Each interval says under `covers`
 which uncertainty it is about: `labels` (which documents the audit drew) or `queries and labels` (which
-queries were asked as well). Where pairs ended as "can't judge", an interval spans the two extremes: all of
-them relevant, and none.
+queries were asked as well). Where pairs have no answer, because they ended as "can't judge" or because the
+order reached them and nobody has labelled them yet, an interval spans the extremes: all of them relevant,
+none, and for a recall those alone that a run has, or has not. While something is awaited there is no value.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from evaluation.audit_sample import PAIR, AuditSample
 from evaluation.estimates import Remainder, most_missing, most_missing_in_all
+from evaluation.macro_recall import macro_recalls
 from evaluation.recall_intervals import (
     GAMMA,
+    SPAN,
     LabelInterval,
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
     interval_of_total,
 )
-from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
+from evaluation.significance import LEVEL
 
 LABELS = "labels"
 QUERIES_AND_LABELS = "queries and labels"
@@ -58,27 +60,24 @@ def recall_estimates(
     cutoffs: Sequence[int],
     *,
     confidence: float = LEVEL,
-    samples: int = BOOTSTRAP_SAMPLES,
-    seed: int = 0,
 ) -> dict[str, dict[str, Any]]:
     """Run -> `recall@k` -> {"micro": …, "macro": …}, over the queries that the audit can estimate.
 
-    micro: relevant found / relevant, both weighted by 1/π. macro: the mean of each query's own weighted
-    recall, bootstrapped over queries; it errs high where a query's audit holds few relevant documents, since
-    a query in which none was drawn looks complete.
+    micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
+    have a relevant label, as in `evaluation.macro_recall`; `why` says why there is none.
     """
     known = within_pool(audit, places)
-    keys = [(run, k) for run in places.runs for k in cutoffs]
-    drawing = {"samples": samples, "seed": seed, "level": confidence}
-    means, lows, highs, counted = _macro(audit, known, keys, drawing)
+    keys = [(number, k) for number in range(len(places.runs)) for k in cutoffs]
+    macros = macro_recalls(audit, known.frame, keys, confidence=confidence)
     result: dict[str, dict[str, Any]] = {run: {} for run in places.runs}
-    for at, (run, k) in enumerate(keys):
+    for (number, k), macro in zip(keys, macros, strict=True):
+        run = places.runs[number]
         top = known.top(run, k)
-        both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in _extremes(audit)]
-        macro = {"value": _plain(means[at]), "low": _plain(lows[at]), "high": _plain(highs[at])}
+        samples = audit.extremes(top)
+        both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in samples]
         result[run][f"recall@{k}"] = {
-            "micro": spanned(both),
-            "macro": {**macro, "queries": counted, "covers": QUERIES_AND_LABELS},
+            "micro": spanned(both, awaited=audit.awaited),
+            "macro": {**asdict(macro), "covers": QUERIES_AND_LABELS},
         }
     return result
 
@@ -93,64 +92,71 @@ def difference_estimate(
 ) -> dict[str, Any]:
     """The micro recall of one run minus that of another with its interval; `known` is of `within_pool`."""
     tops = known.top(first, k), known.top(second, k)
-    samples = _extremes(audit)
+    alone = tops[0].join(tops[1], on=PAIR, how="anti"), tops[1].join(tops[0], on=PAIR, how="anti")
+    samples = audit.extremes(*alone)
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
-    return spanned(both)
+    return spanned(both, awaited=audit.awaited)
 
 
-def spanned(found: Sequence[LabelInterval]) -> dict[str, Any]:
-    """One interval as plain values, or the span of the two extremes of what nobody could judge."""
-    values = [one.value for one in found]
+def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> dict[str, Any]:
+    """One interval as plain values, or the span of several: with nothing that has no answer relevant, with
+    all of it, and other extremes. Without a value while so many labels are awaited."""
+    values = [None if awaited else one.value for one in found]
     limits = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
     whole = len(limits) == len(found)
     return {
         "value": values[0],
-        "value_if_relevant": values[-1],
+        "value_if_relevant": values[min(1, len(values) - 1)],
         "low": min(low for low, _ in limits) if whole else None,
         "high": max(high for _, high in limits) if whole else None,
-        "method": found[0].method,
+        "method": SPAN if awaited and whole else found[0].method,
         "relevant_drawn": found[0].relevant_drawn,
         "covers": LABELS,
     }
 
 
 def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> dict[str, Any]:
-    """How many relevant documents the pools of the estimated queries hold, and at most how many of them the
-    judged part lacks (exact, over all queries together; None where documents were not drawn alike)."""
-    both = [interval_of_total(sample, confidence=confidence) for sample in _extremes(audit)]
+    """How many relevant documents the pools of the estimated queries hold, and at most how many of them
+    nobody has seen to be relevant: what has no answer counts whole (exact, over all queries together; None
+    where documents were not drawn alike)."""
+    samples = audit.extremes()
+    both = [interval_of_total(sample, confidence=confidence) for sample in samples]
     remainders = audit.remainders(relevant=True)
     bound = most_missing_in_all(remainders, confidence) if audit.simple else None
-    found, seen = spanned(both), [int(sample["relevant"].sum()) for sample in _extremes(audit)]
+    found, seen = spanned(both, awaited=audit.awaited), [int(one["relevant"].sum()) for one in samples]
     if found["high"] is not None:
         found["high"] = min(found["high"], float(seen[-1] + audit.unsampled.height))
+    unseen = None if bound is None else bound - sum(one.relevant for one in remainders)
     return {
         **found,
         "seen": seen[0],
-        "at_most_unseen": None if bound is None else bound - sum(one.relevant for one in remainders),
+        "at_most_unseen": None if unseen is None else unseen + seen[-1] - seen[0],
         "confidence": confidence,
     }
 
 
 def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[dict[str, Any]]:
-    """The estimated queries whose remainders can still hold most, with each one's exact bound; 50 at most.
+    """The estimated queries that can still hold most, with each one's exact bound; 50 at most.
 
     Where a query was drawn from several times, its bound is the sum of those of its draws, each of which may
-    err in its part of 1 - confidence (Bonferroni).
+    err in its part of 1 - confidence (Bonferroni). What has no answer may be relevant, all of it.
     """
     if not audit.simple:
         return []
-    rows = audit.strata.filter(pl.col("defined") & (pl.col("remainder") > 0))["query_id"].to_list()
-    draws = Counter(rows)
+    no_answer = pl.col("awaited") + pl.col("unjudgeable") + pl.col("cannot_judge")
+    rows = audit.strata.filter("defined").with_columns(no_answer=no_answer)
+    draws = Counter(rows.filter(pl.col("remainder") > 0)["query_id"].to_list())
     by_query: dict[str, dict[str, Any]] = {}
-    for query_id, remainder in zip(rows, audit.remainders(relevant=True), strict=True):
-        bound = most_missing(remainder, 1 - (1 - confidence) / draws[query_id])
-        held = by_query.setdefault(
-            query_id, {"query_id": query_id, "remainder": 0, "sampled": 0, "relevant": 0, "at_most_unseen": 0}
-        )
-        held["remainder"] += remainder.size
-        held["sampled"] += remainder.sampled
-        held["relevant"] += remainder.relevant
-        held["at_most_unseen"] += (bound or 0) - remainder.relevant
+    for row in rows.filter((pl.col("remainder") > 0) | (pl.col("no_answer") > 0)).iter_rows(named=True):
+        query_id, relevant = row["query_id"], row["relevant"] + row["cannot_judge"]
+        unseen = row["no_answer"]
+        if row["remainder"]:
+            remainder = Remainder(row["remainder"], row["sampled"], relevant)
+            unseen += (most_missing(remainder, 1 - (1 - confidence) / draws[query_id]) or 0) - relevant
+        counts = {name: row[name] for name in ("remainder", "sampled", "relevant", "awaited")}
+        held = by_query.setdefault(query_id, {"query_id": query_id})
+        for name, count in {**counts, "at_most_unseen": unseen}.items():
+            held[name] = held.get(name, 0) + count
     ordered = sorted(by_query.values(), key=lambda held: (-held["at_most_unseen"], held["query_id"]))
     return ordered[:MOST_QUERIES]
 
@@ -188,34 +194,3 @@ def more_labels(estimate: dict[str, Any], sampled: int, left: int) -> int | None
         return None
     needed: int = math.ceil(sampled * ((high - low) / 2 / abs(value)) ** 2)
     return min(max(needed - sampled, 1), left)
-
-
-def _extremes(audit: AuditSample) -> list[pl.DataFrame]:
-    """The sample with nothing that nobody could judge relevant and, where there is any, with all of it."""
-    least = audit.as_if(relevant=False)
-    return [least, audit.as_if(relevant=True)] if audit.unanswered else [least]
-
-
-def _macro(
-    audit: AuditSample, known: Places, keys: Sequence[tuple[str, int]], drawing: Mapping[str, Any]
-) -> tuple[Any, Any, Any, int]:
-    """Mean, low and high of each key, and the number of queries with a relevant document."""
-    weight = pl.col("relevant").cast(pl.Float64) / pl.col("inclusion_probability")
-    rows = audit.as_if(relevant=False).join(known.frame, on=PAIR, how="left")
-    found = [
-        (weight * (pl.col(f"rank_{known.runs.index(run)}") <= k).fill_null(False)).sum().alias(f"{at}")
-        for at, (run, k) in enumerate(keys)
-    ]
-    sums = rows.group_by("query_id").agg(weight.sum().alias("total"), *found).sort("query_id")
-    sums = sums.filter(pl.col("total") > 0)
-    total = sums["total"].to_numpy()
-    values = sums.select([f"{at}" for at in range(len(keys))]).to_numpy() / total[:, None]
-    if not len(values):
-        nothing = np.full(len(keys), np.nan)
-        return nothing, nothing, nothing, 0
-    low, high = mean_intervals(np.asarray(values, dtype=np.float64), **drawing)
-    return values.mean(axis=0), low, high, len(values)
-
-
-def _plain(number: float) -> float | None:
-    return None if np.isnan(number) else float(number)

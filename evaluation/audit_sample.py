@@ -1,10 +1,13 @@
 """From a pool and its labels to the sample that estimates rest on: what is certain, drawn, or waits.
 
-A query's pool falls in two. *Certain* (π = 1) are the documents whose label was known before the draw and
-those the greedy part reached. All others are the *remainder*: of these the labelled beginning of the audit
-order is a simple random sample, so that π is (documents in that beginning) / (documents in the remainder). A
-label that another way brought to the remainder is counted and not used, since it was not drawn. A remainder
-of which nothing was drawn is undefined, never 0, and its query stays out of the sample.
+A query's pool falls in three. *Certain* (π = 1) are the documents whose label was known before the draw, and
+those that the greedy part reached and somebody labelled. What it reached and nobody has labelled yet is
+*awaited*: the order chose it, so the audit does not speak for it, and any part of it may be relevant. All
+others are the *remainder*: of these the labelled beginning of the audit order is a simple random sample, so
+that π is (documents in that beginning) / (documents in the remainder). A label that another way brought to
+the remainder is counted and not used, since it was not drawn. A remainder of which nothing was drawn is
+undefined, never 0, and its query stays out of the sample; so does a query of a pool without an audit that
+still awaits labels.
 """
 
 from __future__ import annotations
@@ -24,13 +27,14 @@ POOL = (*PAIR, "draw", "audit_rank", "in_audit", "inclusion_probability", "known
 class AuditSample:
     """What the labels of a pool say of all its documents.
 
-    sample: query_id, document_id, draw, relevant, inclusion_probability, cannot_judge, for
-    `evaluation.estimates`; a pair that nobody could judge counts as not relevant here, and one from outside
-    the pool is of draw 0. unsampled: query_id, document_id of the
-    remainders' other documents. strata: one row per query and draw: query_id, draw, pairs, certain,
-    remainder, sampled, relevant (of the sampled), cannot_judge (of the sampled), waiting (audit documents
-    without a label), unused (labels that were not drawn), simple (a simple random sample), defined. Only
-    queries whose strata are all defined are in `sample` and `unsampled`.
+    sample: query_id, document_id, draw, relevant, inclusion_probability, cannot_judge, awaited, for
+    `evaluation.estimates`; a pair that nobody could judge or that is awaited counts as not relevant here, and
+    one from outside the pool is of draw 0. unsampled: query_id, document_id of the
+    remainders' other documents. strata: one row per query and draw: query_id, draw, pairs, certain, awaited,
+    unjudgeable (certain ones that nobody could judge), remainder, sampled, relevant (of the sampled),
+    cannot_judge (of the sampled), waiting (audit documents of the remainder without a label), unused (labels
+    that were not drawn), simple (a simple random sample), defined. Only queries whose strata are all defined
+    are in `sample` and `unsampled`.
     """
 
     sample: pl.DataFrame
@@ -52,11 +56,32 @@ class AuditSample:
         """The pairs of the sample that nobody could judge."""
         return int(self.sample["cannot_judge"].sum())
 
+    @property
+    def awaited(self) -> int:
+        """The pairs of the sample that the greedy part reached and nobody has labelled yet."""
+        return int(self.sample["awaited"].sum())
+
     def as_if(self, *, relevant: bool) -> pl.DataFrame:
-        """The sample with all that nobody could judge as relevant, or as not relevant."""
-        return self.sample.with_columns(
-            pl.when("cannot_judge").then(relevant).otherwise("relevant").alias("relevant")
-        )
+        """The sample with all that has no answer as relevant, or as not relevant."""
+        return self._with(pl.lit(relevant))
+
+    def extremes(self, *kinds: pl.DataFrame) -> list[pl.DataFrame]:
+        """The sample under the extremes of what has no answer: none of it is relevant; all; and, for each
+        kind of pairs (query_id, document_id), those alone and all but those. The sample as it is where
+        everything has an answer.
+
+        A ratio is not least or largest with all or nothing: recall of a run is largest if just what it
+        retrieved is relevant.
+        """
+        if not self.unanswered + self.awaited:
+            return [self.sample]
+        samples = [self.as_if(relevant=False), self.as_if(relevant=True)]
+        for kind in kinds:
+            marks = kind.select(PAIR).unique().with_columns(is_kind=pl.lit(True))
+            marked = self.sample.join(marks, on=PAIR, how="left", maintain_order="left")
+            of_kind = marked["is_kind"].fill_null(False)
+            samples += [self._with(pl.lit(of_kind)), self._with(pl.lit(~of_kind))]
+        return samples
 
     def remainders(self, *, relevant: bool = True) -> list[Remainder]:
         """One per estimated query and draw that has a remainder, in the order of `strata`; what nobody could
@@ -70,6 +95,12 @@ class AuditSample:
     def simple(self) -> bool:
         """Whether every remainder was sampled simply, as exact bounds need it."""
         return bool(self.strata.filter("defined")["simple"].all())
+
+    def _with(self, relevant: pl.Expr) -> pl.DataFrame:
+        no_answer = pl.col("cannot_judge") | pl.col("awaited")
+        return self.sample.with_columns(
+            pl.when(no_answer).then(relevant).otherwise("relevant").alias("relevant")
+        )
 
     def _queries(self, *, defined: bool) -> list[str]:
         rows = self.strata.filter(pl.col("defined") == defined)
@@ -93,32 +124,36 @@ def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame) -> AuditSample:
     defined = strata.filter("defined").select("query_id").unique()
     held = rows.join(defined, on="query_id", how="semi")
     outside = labels.join(pool, on=PAIR, how="anti").join(defined, on="query_id", how="semi")
+    is_sampled = ~pl.col("rest") | pl.col("drawn")
     parts = [
-        held.filter(pl.col("certain")).with_columns(probability=pl.lit(1.0)),
-        held.filter(pl.col("drawn")),
+        held.filter(is_sampled),
         outside.select(
             *PAIR,
             "relevant",
             draw=pl.lit(0, dtype=pl.Int64),
             cannot_judge=pl.lit(False),
+            awaited=pl.lit(False),
             probability=pl.lit(1.0),
         ),
     ]
     sample = pl.concat([_sampled(part) for part in parts]).sort(PAIR)
-    unsampled = held.filter(~pl.col("certain") & ~pl.col("drawn")).select(PAIR).sort(PAIR)
+    unsampled = held.filter(~is_sampled).select(PAIR).sort(PAIR)
     return AuditSample(sample, unsampled, strata)
 
 
 def _split(rows: pl.DataFrame) -> pl.DataFrame:
-    """Each pair with `certain`, `drawn`, `simple` and the `probability` of what was drawn."""
+    """Each pair as `certain`, `awaited` or of the `rest`, with `drawn`, `simple` and the `probability`."""
     chosen = pl.col("inclusion_probability")
     answered = pl.col("relevant").is_not_null() | pl.col("cannot_judge")
+    reached = (chosen == 1).fill_null(False)
     rows = rows.with_columns(
         answered=answered,
-        certain=answered & (pl.col("known") | (chosen == 1).fill_null(False)),
+        certain=answered & (pl.col("known") | reached),
+        awaited=~answered & reached,
         alone=((chosen < 1) & ~pl.col("in_audit")).fill_null(False),
     ).sort(*STRATUM, "audit_rank")
-    rest = rows.filter(~pl.col("certain"))
+    rows = rows.with_columns(rest=~(pl.col("certain") | pl.col("awaited")))
+    rest = rows.filter("rest")
     # What was drawn in audit order counts as far as it is answered without a gap.
     begun = (pl.col("answered") & pl.col("in_audit")).cast(pl.Int8).cum_prod() == 1
     due = chosen.is_not_null() & ~pl.col("answered")
@@ -132,18 +167,20 @@ def _split(rows: pl.DataFrame) -> pl.DataFrame:
     share = pl.col("drawn").mean().over(STRATUM)
     rest = rest.with_columns(probability=pl.when("simple").then(share).otherwise(chosen))
     kept = [*rows.columns, "simple", "drawn", "probability"]
-    certain = rows.filter("certain").with_columns(
+    others = rows.filter(~pl.col("rest")).with_columns(
         simple=pl.lit(True), drawn=pl.lit(False), probability=pl.lit(1.0)
     )
-    return pl.concat([certain.select(kept), rest.select(kept)])
+    return pl.concat([others.select(kept), rest.select(kept)])
 
 
 def _strata(rows: pl.DataFrame) -> pl.DataFrame:
-    rest, drawn = ~pl.col("certain"), pl.col("drawn")
+    rest, drawn = pl.col("rest"), pl.col("drawn")
     labelled = pl.col("relevant").is_not_null()
     counted = rows.group_by(STRATUM).agg(
         pairs=pl.len(),
         certain=pl.col("certain").sum(),
+        awaited=pl.col("awaited").sum(),
+        unjudgeable=(pl.col("certain") & ~labelled).sum(),
         remainder=rest.sum(),
         sampled=drawn.sum(),
         relevant=(drawn & pl.col("relevant").fill_null(False)).sum(),
@@ -151,9 +188,12 @@ def _strata(rows: pl.DataFrame) -> pl.DataFrame:
         waiting=(rest & (pl.col("in_audit") | pl.col("alone")) & ~pl.col("answered")).sum(),
         unused=(rest & ~drawn & labelled).sum(),
         simple=pl.col("simple").all(),
+        audit=pl.col("in_audit").any(),
     )
-    known = (pl.col("remainder") == 0) | (pl.col("sampled") > 0)
-    return counted.with_columns(defined=known.all().over("query_id")).sort(STRATUM)
+    has_audit = pl.col("audit").any().over("draw")
+    known = (pl.col("remainder") == 0) & ((pl.col("awaited") == 0) | has_audit)
+    counted = counted.with_columns(known=known | (pl.col("sampled") > 0)).drop("audit")
+    return counted.with_columns(defined=pl.col("known").all().over("query_id")).drop("known").sort(STRATUM)
 
 
 def _sampled(rows: pl.DataFrame) -> pl.DataFrame:
@@ -163,6 +203,7 @@ def _sampled(rows: pl.DataFrame) -> pl.DataFrame:
         pl.col("relevant").fill_null(False),
         pl.col("probability").alias("inclusion_probability"),
         "cannot_judge",
+        "awaited",
     )
 
 

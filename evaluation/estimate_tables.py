@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from evaluation.rendering import Cells
-from evaluation.wording import decimal, interval, share_in_words
+from evaluation.wording import decimal, interval, macro_estimate, share_in_words
 
 TITLE = "Estimated from the audit"
 POWERED_TITLE = "Estimated with a model's pre-labels beside the labels"
@@ -32,10 +32,11 @@ def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[st
     """One row per run and K: recall over all relevant documents at once as the labels have it and as the
     audit has it, and the same for the mean over queries."""
     header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
-    rows = []
+    rows, whys = [], set()
     for run, by_key in estimates["runs"].items():
         for key, found in by_key.items():
-            raw, micro, macro = figures[run][key], found["micro"], found["macro"]
+            raw, micro, macro = figures[run][key], found["micro"], macro_estimate(found["macro"])
+            whys |= {macro["why"]} - {""}
             rows.append(
                 (
                     run,
@@ -50,9 +51,10 @@ def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[st
     notes = [
         estimates["sentence"],
         f"[low, high]: {level} interval; of micro it covers which labels were drawn, of the mean queries and "
-        "labels together, but not that the mean errs high: with two or three audit documents a query it "
-        "missed the truth in a third of simulated campaigns, so go by micro there.",
+        "labels together.",
     ]
+    if whys:
+        notes.append(f"Where the mean is not estimated: {'; '.join(sorted(whys))}.")
     if waiting := estimates["queries"]["not_estimated"]:
         notes.append(
             f"Not estimated, as their audit lacks labels: {waiting} queries. The estimates are of the others "
@@ -65,12 +67,12 @@ def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[st
 
 def _powered_cells(powered: Mapping[str, Any], level: str) -> Cells:
     """One row per run and K: recall and precision by people alone, and with the model."""
-    header = ("run", "K", "micro", "with the model", "mean", "with the model", "precision", "with the model")
+    header = ("run", "K", "micro", "with the model", "precision", "with the model")
     rows, whys = [], set()
     for run, by_key in powered["runs"].items():
         for k in (key.partition("@")[2] for key in by_key if key.startswith("recall@")):
             recall, precision = by_key[f"recall@{k}"], by_key[f"precision@{k}"]
-            shown = (recall["micro"], recall["macro"], precision["micro"])
+            shown = (recall["micro"], precision["micro"])
             rows.append((run, k, *(cell for figure in shown for cell in _pair(figure))))
             whys |= {figure["why"] for figure in shown} - {""}
     notes = [
@@ -78,8 +80,7 @@ def _powered_cells(powered: Mapping[str, Any], level: str) -> Cells:
         f"{powered['predicted']:.0%} of the uncertain pairs. The labels are those of people; the audit "
         "corrects what the scores foresee. It stands beside the estimate by people and never replaces it.",
         _relevant(powered["relevant"]),
-        f"[low, high]: {level} interval; of micro and precision it covers which labels were drawn, of the "
-        "mean queries and labels together.",
+        f"[low, high]: {level} interval, which covers which labels were drawn.",
     ]
     if whys:
         notes.append(f"Where both are the same: {'; '.join(sorted(whys))}.")
@@ -97,7 +98,7 @@ def _pair(figure: Mapping[str, Any]) -> tuple[str, str]:
 
 def _relevant(figure: Mapping[str, Any]) -> str:
     by_people, helped = (
-        f"{one['value']:,.0f} [{one['low']:,.0f}, {one['high']:,.0f}]"
+        ("" if one["value"] is None else f"{one['value']:,.0f} ") + f"[{one['low']:,.0f}, {one['high']:,.0f}]"
         for one in (figure["human"], figure["powered"])
     )
     told = f"the same, because {figure['why']}" if figure["why"] else helped

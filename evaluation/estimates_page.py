@@ -16,6 +16,7 @@ METHODS = {
     "complete": "all judged",
     "gamma limits": "gamma limits",
     "exact bound": "exact bound",
+    "span of what waits": "span",
     "undefined": "undefined",
 }
 
@@ -37,7 +38,8 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
         "sample": found["sample"],
         "relevant": found["relevant"],
         "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
-        "rows": _rows(report, found, k),
+        "rows": (rows := _rows(report, found, k)),
+        "macro_whys": sorted({row["macro_why"] for row in rows} - {""}),
         "judged_before": _judged_before(report, found, k),
         "missing": found["missing"][:MOST_SHOWN],
         "floor": found["floor"],
@@ -88,7 +90,7 @@ def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any]
     if powered is None:
         return None
     rows: list[dict[str, Any]] = [
-        {"run": run, "recall": _pair(figures["micro"]), "macro": _pair(figures["macro"])}
+        {"run": run, "recall": _pair(figures["micro"])}
         | {"precision": _pair(powered["runs"][run][f"precision@{k}"]["micro"])}
         for run in run_names(report)
         if (figures := powered["runs"][run].get(f"recall@{k}")) is not None
@@ -98,9 +100,7 @@ def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any]
         "predicted": powered["predicted"],
         "relevant": _pair(powered["relevant"], counts=True),
         "rows": rows,
-        "whys": sorted(
-            {row[name]["why"] for row in rows for name in ("recall", "macro", "precision")} - {""}
-        ),
+        "whys": sorted({row[name]["why"] for row in rows for name in ("recall", "precision")} - {""}),
     }
 
 
@@ -111,7 +111,7 @@ def _pair(figure: Mapping[str, Any], *, counts: bool = False) -> dict[str, Any]:
         one = figure[name]
         if counts:
             ends = [one[end] for end in ("value", "low", "high")]
-            told[name], *rest = ["–" if end is None else f"{end:,.0f}" for end in ends]
+            told[name], *rest = ["" if end is None else f"{end:,.0f}" for end in ends]
             told[f"{name}_interval"] = f"[{', '.join(rest)}]"
         else:
             told[name], told[f"{name}_interval"] = _decimal(one["value"]), _span(one)
@@ -119,7 +119,9 @@ def _pair(figure: Mapping[str, Any], *, counts: bool = False) -> dict[str, Any]:
 
 
 def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
-    """One row per run: the raw micro recall beside its estimate, and the estimated macro recall."""
+    """One row per run: the raw micro recall beside its estimate, and the same for macro recall."""
+    from evaluation.wording import macro_estimate
+
     if not found["runs"]:
         return []
     rows = []
@@ -128,7 +130,7 @@ def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, An
         if figure is None:
             return []
         raw = report.result["runs"][run][f"recall@{k}"]
-        micro, macro = figure["micro"], figure["macro"]
+        micro, macro = figure["micro"], macro_estimate(figure["macro"])
         rows.append(
             {
                 "run": run,
@@ -140,6 +142,7 @@ def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, An
                 "raw_macro": _decimal(raw["mean"]),
                 "macro": _decimal(macro["value"]),
                 "macro_interval": _span(macro),
+                "macro_why": macro["why"],
                 "bar": _bar(micro, raw["micro"]),
             }
         )

@@ -180,12 +180,14 @@ def _queries(audit: AuditSample) -> dict[str, Any]:
 
 
 def _counts(audit: AuditSample) -> dict[str, int]:
-    """Pairs of the estimated queries, and the audit documents that still wait in all of them."""
+    """Pairs of the estimated queries, of which `awaited` were reached and have no label; and the audit
+    documents that still wait in all queries."""
     held = audit.strata.filter("defined")
     names = ("pairs", "certain", "remainder", "sampled", "relevant", "unused")
     return {
         **{name: int(held[name].sum()) for name in names},
         "cannot_judge": audit.unanswered,
+        "awaited": audit.awaited,
         "waiting": int(audit.strata["waiting"].sum()),
     }
 
@@ -198,9 +200,10 @@ _NO_POOL = (
 
 
 def _waiting_sentence(pool: PoolDesign) -> str:
-    waiting = int(pool.audit.strata["waiting"].sum())
+    strata = pool.audit.strata
+    waiting = int(strata["waiting"].sum()) + int(strata["awaited"].sum())
     return (
-        f"No query of pool “{pool.described['name']}” can be estimated yet: {waiting:,} audit "
+        f"No query of pool “{pool.described['name']}” can be estimated yet: {waiting:,} chosen "
         f"document{'s' if waiting != 1 else ''} still wait{'' if waiting != 1 else 's'} for a label in this "
         "release."
     )
@@ -227,16 +230,27 @@ def _no_audit_sentence(pool: PoolDesign, would: dict[str, Any] | None, confidenc
 def _estimated_sentence(pool: PoolDesign, relevant: dict[str, Any]) -> str:
     from evaluation.results import share_in_words
 
-    count = len(pool.audit.defined)
-    text = (
-        f"About {relevant['value']:,.0f} relevant documents in pool “{pool.described['name']}”, of "
-        f"{count:,} quer{'y' if count == 1 else 'ies'} ({relevant['low']:,.0f} to {relevant['high']:,.0f}); "
-        f"{relevant['seen']:,} were seen"
-    )
+    audit, count = pool.audit, len(pool.audit.defined)
+    place = f"in pool “{pool.described['name']}”, of {count:,} quer{'y' if count == 1 else 'ies'}"
+    span = f"{relevant['low']:,.0f} to {relevant['high']:,.0f}"
+    if audit.awaited:
+        text = f"{span} relevant documents {place}. {_awaited_sentence(audit.awaited)}"
+        text = f"{text} {relevant['seen']:,} were seen"
+    else:
+        text = f"About {relevant['value']:,.0f} relevant documents {place} ({span}); "
+        text = f"{text}{relevant['seen']:,} were seen"
     unseen = relevant["at_most_unseen"]
     if unseen is None:
         return f"{text}."
     return f"{text}, and at most {unseen:,} were not ({share_in_words(relevant['confidence'])}, exact)."
+
+
+def _awaited_sentence(count: int) -> str:
+    one = count == 1
+    return (
+        f"{count:,} document{'' if one else 's'} that the order reached wait{'s' if one else ''} for a label "
+        f"and may{' ' if one else ' all '}be relevant or not, so a span is all that can be said until then."
+    )
 
 
 def audited_differences(

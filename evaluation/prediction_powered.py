@@ -192,25 +192,18 @@ class Domain:
         return min(max(value, self.seen), self.most)
 
     def by_query(self, weight: float) -> pl.DataFrame:
-        """query_id, value, seen, most: the same estimate within each query of the sample, not yet held
-        between what was seen and what there can be.
+        """query_id, value: the same estimate within each query of the sample, not held between what was seen
+        and what there can be.
         """
         residual = self.relevant - weight * self.guess
-        sums = self.drawn.pairs.select("query_id").with_columns(
-            value=pl.Series(residual / self.drawn.probability + weight * self.guess),
-            seen=pl.Series(self.relevant),
+        values = pl.Series(residual / self.drawn.probability + weight * self.guess)
+        totals = (
+            self.drawn.pairs.select("query_id", value=values).group_by("query_id").agg(pl.col("value").sum())
         )
-        totals = sums.group_by("query_id").agg(pl.col("value", "seen").sum())
-        rest = self.rest.group_by("query_id").agg(unseen=pl.col("guess").sum(), left=pl.len())
-        joined = totals.join(rest, on="query_id", how="left").with_columns(
-            pl.col("unseen", "left").fill_null(0)
-        )
-        return joined.select(
-            "query_id",
-            value=pl.col("value") + weight * pl.col("unseen"),
-            seen="seen",
-            most=pl.col("seen") + pl.col("left"),
-        ).sort("query_id")
+        rest = self.rest.group_by("query_id").agg(unseen=pl.col("guess").sum())
+        joined = totals.join(rest, on="query_id", how="left")
+        value = pl.col("value") + weight * pl.col("unseen").fill_null(0)
+        return joined.select("query_id", value=value).sort("query_id")
 
     def without(self, other: Domain) -> Domain:
         """What is in this domain and not in the other, which is part of it."""

@@ -1,7 +1,7 @@
 """Intervals of estimates from an audit sample: the one place that chooses how, and says which it chose.
 
-A sample is the frame of `evaluation.estimates`. Every interval here but the last is about *which labels* were
-drawn, never about which queries were asked.
+A sample is the frame of `evaluation.estimates`. Every interval here is about *which labels* were drawn, never
+about which queries were asked; means over queries are in `evaluation/macro_recall.py`.
 
 Gamma limits. Of a kind of relevant documents (those a run found, those it missed) the certain ones are
 counted and the rest is a weighted count: u = Σ (1 - π)/π over those drawn, with variance v = Σ (1 - π)/π².
@@ -30,7 +30,6 @@ import polars as pl
 from scipy import optimize, special
 
 from evaluation.estimates import Booleans, Drawn, Floats, largest_unrefuted, ratio
-from evaluation.significance import BOOTSTRAP_SAMPLES, mean_intervals
 
 #: Below so many relevant audit documents outside the greedy part only the exact bound is used.
 FEWEST_FOR_GAMMA = 5
@@ -42,6 +41,7 @@ GAMMA = "gamma limits"
 EXACT_BOUND = "exact bound"
 POWERED = "prediction-powered"
 BOOTSTRAP = "bootstrap over queries"
+SPAN = "span of what waits"
 UNDEFINED = "undefined"
 
 #: How each method is said to people.
@@ -53,6 +53,8 @@ METHODS = {
     POWERED: "from gamma limits of what a model's predictions and the labels that check them leave open; "
     "covers which labels were drawn",
     BOOTSTRAP: "bootstrap over queries, each with the labels drawn for it; covers both together",
+    SPAN: "the least and the largest limit over all that the documents which wait for a label can turn out "
+    "to be; covers which labels were drawn",
     UNDEFINED: "no relevant document in the sample",
 }
 
@@ -294,35 +296,3 @@ def least_difference(wins: float, losses: float, others: Kind, level: float) -> 
     """The least (wins - losses) / all over the number of the others; 0 without any."""
     total = wins + losses + (others.most(level) if wins > losses else others.seen)
     return (wins - losses) / total if total else 0.0
-
-
-def interval_of_macro_recall(
-    sample: pl.DataFrame,
-    retrieved: pl.DataFrame,
-    *,
-    confidence: float = 0.95,
-    samples: int = BOOTSTRAP_SAMPLES,
-    seed: int = 0,
-) -> LabelInterval:
-    """The mean over queries of each query's estimated recall, with a percentile bootstrap over queries.
-
-    A query is drawn together with its labels, so this one interval covers which queries *and* which labels.
-    Queries without a relevant document in their sample do not count. The mean is biased upwards: the audit of
-    one query draws few relevant documents, often none, and what it does not draw is what was missed. The
-    interval does not take that out: with two audit documents a query it was off by 0.07 to 0.22 and held the
-    truth in 4 to 65 % of the draws (`benchmarks/bench_honesty.py`, DL 2019). Prefer micro recall.
-    """
-    drawn = Drawn.of(sample)
-    weight = drawn.relevant / drawn.probability
-    by_query = drawn.pairs.select("query_id").with_columns(
-        all=pl.Series(weight), found=pl.Series(weight * drawn.found_by(retrieved))
-    )
-    sums = by_query.group_by("query_id").agg(pl.col("all", "found").sum()).filter(pl.col("all") > 0)
-    values = (sums.sort("query_id")["found"] / sums.sort("query_id")["all"]).to_numpy()
-    count = int((drawn.relevant * (drawn.probability < 1)).sum())
-    if not len(values):
-        return LabelInterval(None, None, None, UNDEFINED, count)
-    low, high = mean_intervals(values[:, None], samples=samples, seed=seed, level=confidence)
-    if len(values) < 2:
-        return LabelInterval(float(values.mean()), None, None, BOOTSTRAP, count)
-    return LabelInterval(float(values.mean()), float(low[0]), float(high[0]), BOOTSTRAP, count)

@@ -33,3 +33,10 @@ def interval(figure: Mapping[str, Any]) -> str:
     if figure["low"] is None:
         return ""
     return f" [{figure['low']:.3f}, {figure['high']:.3f}]"
+
+
+def macro_estimate(figure: Mapping[str, Any]) -> Mapping[str, Any]:
+    """An estimated mean over queries, without numbers where a report made them before they were sound."""
+    if "why" in figure:
+        return figure
+    return {"value": None, "low": None, "high": None, "why": "make the report again to have it estimated"}

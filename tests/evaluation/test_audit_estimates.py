@@ -18,7 +18,6 @@ from evaluation.audit_estimates import (
     within_pool,
 )
 from evaluation.audit_sample import AuditSample, audit_sample
-from evaluation.recall_intervals import interval_of_macro_recall
 from tests.evaluation.test_audit_sample import labels_of, pool_of
 
 # Two queries with ten documents each: a to d were reached; the audit drew e and f of the six others.
@@ -60,22 +59,11 @@ def test_the_estimate_counts_what_the_audit_stands_for() -> None:
     assert found["greedy"]["recall@3"]["micro"]["value"] == pytest.approx(4 / 7)
     assert found["other"]["recall@3"]["micro"]["value"] == pytest.approx(7 / 7)
     assert found["greedy"]["recall@3"]["micro"]["covers"] == "labels"
-    # q1: 2 of 2; q2: 2 of 5.
+    # Two queries and one relevant audit document say nothing of a mean over queries.
     macro = found["greedy"]["recall@3"]["macro"]
-    assert (macro["value"], macro["queries"], macro["covers"]) == (
-        pytest.approx((1 + 2 / 5) / 2),
-        2,
-        "queries and labels",
-    )
-
-
-def test_the_macro_mean_is_that_of_the_intervals_proven_by_simulation() -> None:
-    audit = example()
-    known = within_pool(audit, PLACES)
-    made = recall_estimates(audit, PLACES, [3])["greedy"]["recall@3"]["macro"]
-    alone = interval_of_macro_recall(audit.sample, known.top("greedy", 3))
-
-    assert (made["value"], made["low"], made["high"]) == pytest.approx((alone.value, alone.low, alone.high))
+    assert (macro["value"], macro["low"], macro["queries"]) == (None, None, 2)
+    assert macro["why"] == "fewer than 5 relevant documents in the audit"
+    assert macro["covers"] == "queries and labels"
 
 
 def test_few_relevant_audit_documents_take_the_exact_bound_on_what_is_missing() -> None:
@@ -95,7 +83,8 @@ def test_the_exact_bound_of_each_query_is_hypergeometric() -> None:
     # q1: none of 2 drawn of 6; with M = 4 the chance of that is C(2,2)/C(6,2) = 1/15 > 5 %.
     assert rows["q1"]["at_most_unseen"] == 4
     # q2: one of 2 drawn; with M = 5 every draw has at least one, and one alone has 5/15.
-    assert rows["q2"] == {"query_id": "q2", "remainder": 6, "sampled": 2, "relevant": 1, "at_most_unseen": 4}
+    counts = {"remainder": 6, "sampled": 2, "relevant": 1, "awaited": 0, "at_most_unseen": 4}
+    assert rows["q2"] == {"query_id": "q2", **counts}
 
 
 def test_the_draws_of_a_query_share_the_error_of_its_bound() -> None:
@@ -131,6 +120,28 @@ def test_what_nobody_could_judge_spans_the_extremes() -> None:
     assert found["high"] == pytest.approx(1)
 
 
+def test_what_is_awaited_takes_the_value_away_and_spans_what_recall_can_be() -> None:
+    # In q2 nobody has labelled b, which greedy has in its first three, and c and d, of which it has c.
+    pools = [pool_of(LETTERS, reached="abcd", audit="ef", order=ORDER, query=query) for query in ("q1", "q2")]
+    labels = pl.concat([labels_of("ab", "cdef", "q1"), labels_of("a", "ef", "q2")])
+    audit = audit_sample(pl.concat(pools), labels)
+    total, recall = relevant_estimate(audit), recall_estimates(audit, PLACES, [3])["greedy"]["recall@3"]
+    gap = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+
+    assert [told["value"] for told in (total, recall["micro"], gap)] == [None, None, None]
+    assert total["method"] == recall["micro"]["method"] == "span of what waits"
+    # 3 relevant were seen. Of 12 not reached 4 were drawn, none relevant: (2/3)^M > 2.5 % up to M = 9, and
+    # > 5 % up to 7, beside the three that are awaited.
+    assert (total["seen"], total["low"], total["high"]) == (3, 3, 3 + 3 + 8)
+    assert total["at_most_unseen"] == 3 + 7
+    # At least 3 of 3 + d + 9 missing, at most all of those that it has.
+    assert recall["micro"]["low"] == pytest.approx(3 / 13)
+    assert recall["micro"]["high"] == 1
+    (first, second) = missing_by_query(audit)
+    assert (first["query_id"], first["awaited"], first["at_most_unseen"]) == ("q2", 3, 3 + 4)
+    assert (second["query_id"], second["awaited"], second["at_most_unseen"]) == ("q1", 0, 4)
+
+
 def test_a_pool_that_is_judged_whole_leaves_nothing_uncertain() -> None:
     audit = audit_sample(pool_of("abc", reached="abc", audit="", order="abc"), labels_of("ab", "c"))
     found = relevant_estimate(audit)
@@ -163,11 +174,10 @@ def test_the_example_of_the_guide_has_these_numbers() -> None:
     runs = {run: found["recall@3"] for run, found in recall_estimates(audit, PLACES, [3]).items()}
     gap = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
     total = relevant_estimate(audit)
-    micro, macro = runs["greedy"]["micro"], runs["greedy"]["macro"]
+    micro = runs["greedy"]["micro"]
     said = [
         f"{total['value']:.0f} relevant documents",
         f"4 / {total['value']:.0f} = {micro['value']:.3f} [{micro['low']:.3f}, {micro['high']:.3f}]",
-        f"(2/2 + 2/5) / 2 = {macro['value']:.3f}",
         f"at most {total['at_most_unseen']} relevant documents",
         f"{gap['value']:.3f} [{gap['low']:.3f}, {gap['high']:.3f}]".replace("-", "−"),
     ]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
+from evaluation.audit_estimates import relevant_estimate
 from evaluation.audit_sample import POOL, AuditSample, audit_sample
 from evaluation.estimates import Remainder, estimated_total
+from pooling.audit import walk
 
 SCHEMA = dict(
     zip(
@@ -92,11 +95,85 @@ def test_only_the_labelled_beginning_of_the_audit_order_counts() -> None:
     assert weights(one) == {"a": 1, "b": 1, "e": 1 / 6}
 
 
-def test_a_reached_document_without_a_label_is_back_in_the_remainder() -> None:
-    # b is in the audit as well and waits, so that the labelled beginning ends at e.
+def test_a_reached_document_without_a_label_is_awaited_and_counts_as_both_extremes() -> None:
+    # b was reached and waits; that it was drawn as well leaves no gap in the audit of the others.
     found = audit_sample(pool_of(**POOL_OF_EIGHT), labels_of("ae", "h"))
 
-    assert weights(found) == {"a": 1, "e": 1 / 7}
+    assert weights(found) == {"a": 1, "b": 1, "e": 2 / 6, "h": 2 / 6}
+    assert (found.awaited, found.unanswered) == (1, 0)
+    assert found.strata["awaited"].to_list() == [1]
+    assert estimated_total(found.as_if(relevant=False)).value == pytest.approx(1 + 3)
+    assert estimated_total(found.as_if(relevant=True)).value == pytest.approx(2 + 3)
+
+
+def test_what_is_awaited_can_be_relevant_in_one_part_and_not_in_the_other() -> None:
+    found = audit_sample(pool_of(**POOL_OF_EIGHT, cannot_judge="h"), labels_of("e", ""))
+    of_run = labels_of("bh", "").select("query_id", "document_id")
+
+    # a and b are awaited, nobody could judge h: none relevant, all, those of the run alone, all others.
+    assert [estimated_total(one).value for one in found.extremes(of_run)] == pytest.approx([3, 8, 7, 4])
+    whole = audit_sample(pool_of(**POOL_OF_EIGHT), labels_of("abe", "h"))
+    assert len(whole.extremes(of_run)) == 1
+
+
+def test_a_pool_that_is_to_be_judged_whole_has_no_estimate_without_an_audit_before_it_is() -> None:
+    begun, drawn = (
+        audit_sample(pool_of("abc", reached="abc", audit=audit, order="abc"), labels_of("a", "b"))
+        for audit in ("", "b")
+    )
+
+    assert (begun.undefined, drawn.undefined) == (["q"], [])
+    assert drawn.awaited == 1
+
+
+# Fifteen documents in greedy order, relevant where a letter is; three and more are reached.
+SOME = "x.xx.x..x...x.x"
+QUERIES, CAMPAIGNS = 5, 250
+
+
+def half_judged(in_order: bool, seed: int) -> tuple[AuditSample, dict[str, int]]:
+    """A campaign of which seven in ten of the chosen pairs are labelled, and the truth of each query."""
+    draw = np.random.default_rng(seed)
+    rows, chosen, truth = [], [], {}
+    for number in range(QUERIES):
+        query, relevant = f"q{number}", draw.permutation(list(SOME)) == "x"
+        truth[query] = int(relevant.sum())
+        order = draw.permutation(len(SOME))
+        reached, audit = walk(order, 6, 3)
+        place = np.argsort(order)
+        mine = [(query, f"d{at:02}", bool(one)) for at, one in enumerate(relevant)]
+        for at in range(len(SOME)):
+            probability = 1.0 if at < reached else 0.5 if at in audit else None
+            rows.append((query, f"d{at:02}", 1, place[at], at in audit, probability, False, False))
+        taken = [pair for at, pair in enumerate(mine) if at < reached or at in audit]
+        chosen += [taken[at] for at in draw.permutation(len(taken))]
+    if not in_order:
+        chosen = [chosen[at] for at in draw.permutation(len(chosen))]
+    labels = pl.DataFrame(chosen[: int(0.7 * len(chosen))], schema=labels_of("", "").schema, orient="row")
+    return audit_sample(pl.DataFrame(rows, schema=SCHEMA, orient="row"), labels), truth
+
+
+@pytest.mark.parametrize("in_order", [False, True], ids=["at random", "in queue order"])
+def test_half_judged_pools_are_estimated_without_bias_and_their_spans_hold_the_truth(in_order: bool) -> None:
+    off, held = [], []
+    for seed in range(CAMPAIGNS):
+        found, truth = half_judged(in_order, seed)
+        awaited = dict(found.strata.filter("defined").select("query_id", "awaited").rows())
+        weight = pl.col("relevant") / pl.col("inclusion_probability")
+        least, most = (
+            dict(found.as_if(relevant=it).group_by("query_id").agg(weight.sum()).rows())
+            for it in (False, True)
+        )
+        off += [least[query] - truth[query] for query in found.defined if not awaited[query]]
+        if found.defined:
+            told = relevant_estimate(found)
+            held.append(told["low"] <= sum(truth[query] for query in found.defined) <= told["high"])
+            assert (told["value"] is None) == (found.awaited > 0)
+            spans = [most[query] - least[query] for query in found.defined]
+            assert spans == pytest.approx([awaited[query] for query in found.defined])
+    assert abs(np.mean(off)) <= 3 * np.std(off) / len(off) ** 0.5
+    assert len(off) >= 200
+    assert np.mean(held) >= 0.95
 
 
 def test_a_remainder_without_an_audit_is_undefined_and_takes_its_query_out() -> None:

@@ -12,10 +12,10 @@ from benchmarks.bench_prediction_powered import COVERAGE, at_least, campaign, tr
 from evaluation.audit_estimates import LABELS, QUERIES_AND_LABELS, Places
 from evaluation.audit_sample import AuditSample
 from evaluation.powered_estimates import (
+    OWN_MODEL,
     figure,
     powered_estimates,
     powered_macro_precision,
-    powered_macro_recall,
     powered_relevant_estimate,
 )
 from evaluation.prediction_powered import (
@@ -38,7 +38,6 @@ from evaluation.recall_intervals import (
     GAMMA,
     POWERED,
     LabelInterval,
-    interval_of_macro_recall,
     interval_of_micro_recall,
     interval_of_total,
 )
@@ -123,7 +122,6 @@ def test_where_the_model_is_not_believed_the_human_estimate_stands_exactly(
     pairs = [
         (powered_total(given_), interval_of_total(given_.sample)),
         (powered_micro_recall(given_, run), interval_of_micro_recall(given_.sample, run)),
-        (powered_macro_recall(given_, run), interval_of_macro_recall(given_.sample, run)),
     ]
     for found, human in pairs:
         assert found == Powered(human, human, 0.0, why)
@@ -281,7 +279,7 @@ def test_intervals_hold_the_truth_whatever_the_model_is_worth(model: str) -> Non
 def test_a_report_has_the_human_figure_beside_the_powered_one() -> None:
     given_ = drawn(TABLE)
     sample = given_.sample.with_columns(
-        cannot_judge=pl.col("document_id") == "s059", relevant=pl.col("relevant")
+        cannot_judge=pl.col("document_id") == "s059", awaited=False, relevant=pl.col("relevant")
     )
     strata = pl.DataFrame({"query_id": ["q"], "defined": [True]})
     audit = AuditSample(sample, given_.unsampled.select("query_id", "document_id"), strata)
@@ -299,10 +297,30 @@ def test_a_report_has_the_human_figure_beside_the_powered_one() -> None:
     recall = found["recall@80"]["micro"]
     assert recall["human"]["covers"] == recall["powered"]["covers"] == "labels"
     assert recall["human"]["value_if_relevant"] == pytest.approx(recall["human"]["value"])
+    mean = found["recall@80"]["macro"]
+    assert (mean["human"]["value"], mean["powered"]["high"], mean["why"]) == (None, None, OWN_MODEL)
     total = powered_relevant_estimate(audit, predictions)
     assert total["human"]["value_if_relevant"] == total["human"]["value"] + 2
     assert (total["predicted"], total["why"]) == (1.0, "")
     assert total["powered"]["high"] - total["powered"]["low"] < total["human"]["high"] - total["human"]["low"]
+
+
+def test_with_a_model_too_there_is_no_value_while_labels_are_awaited() -> None:
+    given_ = drawn(TABLE, certain=4)
+    sample = given_.sample.with_columns(cannot_judge=False, awaited=pl.col("document_id") == "c003")
+    strata = pl.DataFrame({"query_id": ["q"], "defined": [True]})
+    rest = given_.unsampled.select("query_id", "document_id")
+    audit = AuditSample(sample.with_columns(pl.col("relevant") & ~pl.col("awaited")), rest, strata)
+    verdicts = [float(verdict) for (_, verdict), n in TABLE.items() for _ in range(n)]
+    pairs = sample.filter(pl.col("inclusion_probability") < 1).select("query_id", "document_id")
+    predictions = pairs.with_columns(prediction=pl.Series(verdicts))
+    others = rest.with_columns(prediction=pl.Series([1.0] * 20 + [0.0] * 40))
+    told = powered_relevant_estimate(audit, pl.concat([predictions, others]))
+
+    assert told["weight"] > 0
+    for one in (told["human"], told["powered"]):
+        assert (one["value"], one["method"]) == (None, "span of what waits")
+    assert told["powered"]["high"] - told["powered"]["low"] < told["human"]["high"] - told["human"]["low"]
 
 
 def test_two_narrow_intervals_far_apart_are_not_taken_for_a_narrow_one() -> None:
@@ -360,9 +378,7 @@ def test_means_over_queries_divide_each_query_by_its_own() -> None:
     run = pl.concat(
         [sample.select("query_id", "document_id")[::3], rest.select("query_id", "document_id")[::3]]
     )
-    micro, macro = powered_micro_recall(both, run), powered_macro_recall(both, run, samples=50)
+    micro, macro = powered_precision(both, run, 160), powered_macro_precision(both, run, k=80, samples=50)
     assert macro.weight == micro.weight > 0
     assert macro.powered.value == pytest.approx(micro.powered.value)
     assert macro.powered.low == pytest.approx(macro.powered.high)
-    micro, macro = powered_precision(both, run, 160), powered_macro_precision(both, run, k=80, samples=50)
-    assert macro.powered.value == pytest.approx(micro.powered.value)

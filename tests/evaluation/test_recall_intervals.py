@@ -20,10 +20,10 @@ from evaluation.recall_intervals import (
     GAMMA,
     METHODS,
     POWERED,
+    SPAN,
     UNDEFINED,
     Kind,
     furthest,
-    interval_of_macro_recall,
     interval_of_micro_recall,
     interval_of_micro_recall_difference,
     interval_of_total,
@@ -173,23 +173,5 @@ def test_over_all_draws_limits_hold_at_their_rate(truth: str) -> None:
     assert np.mean(held) >= 0.95
 
 
-# Macro recall
-
-
-def test_macro_recall_is_the_mean_over_queries_that_have_something_relevant() -> None:
-    sample = sample_of(("q1", "a", 1, 1), ("q1", "b", 1, 0.5), ("q2", "a", 1, 1), ("q3", "a", 0, 0.5))
-    run = pl.concat([pairs_of("q1", "a"), pairs_of("q2", "a"), pairs_of("q3", "a")])
-    found = interval_of_macro_recall(sample, run, samples=2000)
-    assert found.value == pytest.approx((1 / 3 + 1) / 2)
-    # Two queries: both times the one, both times the other, or one of each.
-    assert (found.low, found.high, found.method) == (pytest.approx(1 / 3), 1.0, BOOTSTRAP)
-
-
-def test_macro_recall_of_one_query_has_no_interval_and_of_none_no_value() -> None:
-    one = interval_of_macro_recall(STRATUM, pairs_of("q", "a"))
-    assert (one.value, one.low) == (pytest.approx(1 / 3), None)
-    assert interval_of_macro_recall(sample_of(("q", "a", 0, 0.5)), pairs_of("q", "a")).method == UNDEFINED
-
-
 def test_every_method_says_what_it_is() -> None:
-    assert set(METHODS) == {COMPLETE, GAMMA, EXACT_BOUND, POWERED, BOOTSTRAP, UNDEFINED}
+    assert set(METHODS) == {COMPLETE, GAMMA, EXACT_BOUND, POWERED, BOOTSTRAP, SPAN, UNDEFINED}

@@ -114,13 +114,16 @@ def test_a_report_says_what_its_labels_allow(
 
 def test_what_is_known_of_some_queries_ranks_no_runs(world: World, client: Client) -> None:
     """Whoever finishes a query first must not decide which run is better."""
-    queue = open_queue(audited_pool(world), seed=1, user=world.ada)
+    pool = audited_pool(world)
+    queue = open_queue(pool, seed=1, user=world.ada)
     for item in queue.items.filter(query__external_id="q1"):
         judge(queue, world.ben, item.pk, "relevant")
     for begun in ("q2", "q3"):
-        first = queue.items.filter(query__external_id=begun).order_by("order_key").first()
-        assert first is not None
-        judge(queue, world.ben, first.pk, "relevant")
+        reached = pool.entries.filter(query__external_id=begun, inclusion_probability=1).first()
+        assert reached is not None
+        judge(
+            queue, world.ben, queue.items.get(document=reached.document, query=reached.query).pk, "relevant"
+        )
     release_qrels(world.collection, name="begun", user=world.ada)
     report = make_report(world)
     queries, found = report.result["estimates"]["queries"], compared(report)
@@ -132,6 +135,38 @@ def test_what_is_known_of_some_queries_ranks_no_runs(world: World, client: Clien
         assert (one["estimate"], one["estimated"]) == (None, None)
     client.force_login(world.vera)
     assert "The estimates are of 1 of 3 queries" in client.get(report.get_absolute_url()).content.decode()
+
+
+def test_a_half_judged_pool_has_a_span_and_says_how_many_labels_it_waits_for(
+    world: World, client: Client
+) -> None:
+    pool = audited_pool(world)
+    queue = open_queue(pool, seed=1, user=world.ada)
+    reached = pool.entries.filter(query__external_id="q2", inclusion_probability=1).first()
+    assert reached is not None
+    for item in queue.items.exclude(query=reached.query, document=reached.document):
+        judge(queue, world.ben, item.pk, "relevant")
+    release_qrels(world.collection, name="half", user=world.ada)
+    report = make_report(world)
+    estimates, found = report.result["estimates"], compared(report)
+
+    assert (estimates["status"], estimates["queries"]["estimated"]) == ("estimated", 3)
+    assert (estimates["sample"]["awaited"], estimates["relevant"]["value"]) == (1, None)
+    assert estimates["relevant"]["high"] >= estimates["relevant"]["seen"] + 1
+    micro = estimates["runs"]["alpha"]["recall@3"]["micro"]
+    assert (micro["value"], micro["low"] < micro["high"]) == (None, True)
+    assert found is not None
+    assert {one["estimate"] for one in found.stored["comparisons"]} == {None}
+    said = "1 document that the order reached waits for a label and may be relevant or not"
+    assert said in estimates["sentence"]
+    client.force_login(world.vera)
+    for address in (
+        f"{report.get_absolute_url()}?k=3",
+        reverse("report_download", args=[report.pk, "markdown"]),
+    ):
+        answer = client.get(address)
+        text = b"".join(answer) if answer.streaming else answer.content
+        assert said in text.decode()
 
 
 def test_the_estimates_say_what_each_interval_covers(world: World, client: Client) -> None:
