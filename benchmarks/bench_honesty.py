@@ -4,15 +4,16 @@ told.
     python -m benchmarks.bench_honesty [--campaigns 1000] [--set covid-r3 dl19] [--processes 2]
 
 Pools of `covid-r3` (depth 50) and `dl19` (depth 100, relevant from grade 2), restricted to the judged pairs,
-so that their labels are the truth. A campaign spends 10 or 25 % of each query's pool, of that 20 or 50 % on
+so that their labels are the truth. A campaign spends 10 or 30 % of each query's pool, of that 20 or 50 % on
 the audit, the rest on the adaptive order (`learned`, told ten labels at a time as leases hand them out). The
 order depends on the audit documents it has reached, so every campaign is judged anew.
 
-Limits, in each of the eight cells: the 95 % intervals of micro recall (of each run and cutoff) and of the
-number of relevant documents hold in 92 % of the campaigns and the one-sided bound on what is missing in 95 %,
-each less two standard errors of the simulation; the estimated number lies within three standard errors of the
-truth in the mean; bounds contain the truth always. Exit code 1 when one is missed. With --queries only the
-first of a set are judged, so that audits draw few relevant documents.
+Limits, in each of the eight cells: the 95 % intervals of micro recall and of macro recall (of each run and
+cutoff) and of the number of relevant documents hold in 92 % of the campaigns and the one-sided bound on what
+is missing in 95 %, each less two standard errors of the simulation; the estimated number lies within three
+standard errors of the truth in the mean; bounds contain the truth always. Twelve cells more are of pools of
+which only part is labelled (`benchmarks/half_judged.py`). Exit code 1 when a limit is missed. With --queries
+only the first of a set are judged, so that audits draw few relevant documents.
 """
 
 from __future__ import annotations
@@ -31,15 +32,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # one process for each core,
 import numpy as np
 import polars as pl
 
+from benchmarks import half_judged
+from benchmarks.bench_prediction_powered import COVERAGE, at_least
+from evaluation.audit_sample import AuditSample
 from evaluation.coverage import Unjudged, recall_bounds
 from evaluation.estimates import estimated_total, most_missing_in_all, remainders_of
+from evaluation.macro_recall import macro_recalls
 from evaluation.measures import TopCounts
-from evaluation.recall_intervals import (
-    METHODS,
-    interval_of_macro_recall,
-    interval_of_micro_recall,
-    interval_of_total,
-)
+from evaluation.recall_intervals import METHODS, interval_of_micro_recall, interval_of_total
 from evaluation.replay import LabelledPool, labelled_pool, rounded_up
 from pooling.audit import audit_size
 from pooling.formats import name_of, read_qrels, read_run
@@ -51,14 +51,12 @@ from tests.testdata import DATA
 
 #: Set -> depth of the pool, least relevant grade, cutoffs.
 SETS = {"covid-r3": (50, 1, (10, 50)), "dl19": (100, 2, (10, 100))}
-BUDGETS, AUDIT_SHARES = (0.1, 0.25), (0.2, 0.5)
+BUDGETS, AUDIT_SHARES = (0.1, 0.3), (0.2, 0.5)
 #: Places of the measured runs among all, from the worst to the best by recall at the larger cutoff.
 PLACES = (0.0, 0.5, 1.0)
 BATCH = 10
 AT_ONCE = 20
-#: Of the bootstrap of macro recall; fewer than in a report, since it is made for every campaign.
-SAMPLES = 300
-COVERAGE, BOUND_RATE = 0.92, 0.95
+BOUND_RATE = 0.95
 
 
 class InLeases(Learned):
@@ -80,7 +78,7 @@ class Ground:
     """A set with everything that does not change from campaign to campaign.
 
     retrieved: by run and cutoff, the pairs of its top K inside the pool; in_top the same as a mask over all
-    pairs, query by query.
+    pairs, query by query. ranks: query_id, document_id, rank_0 … of the measured runs within the pool.
     """
 
     pool: LabelledPool
@@ -89,6 +87,13 @@ class Ground:
     query: np.ndarray
     retrieved: dict[tuple[str, int], pl.DataFrame]
     in_top: dict[tuple[str, int], np.ndarray]
+    ranks: pl.DataFrame
+
+    @property
+    def keys(self) -> list[tuple[int, int]]:
+        """Number of the run among `ranks` and K, in the order of `in_top`."""
+        runs = list(dict.fromkeys(run for run, _ in self.in_top))
+        return [(runs.index(run), k) for run, k in self.in_top]
 
 
 @cache
@@ -116,7 +121,9 @@ def ground(name: str) -> Ground:
     pairs = pl.DataFrame({"query_id": query_ids, "document_id": documents})
     retrieved = {key: pairs.filter(pl.Series(mask)) for key, mask in in_top.items()}
     query = np.repeat(np.arange(len(ones)), np.diff(offsets))
-    return Ground(pool, pairs, truth, query, retrieved, in_top)
+    places = {f"rank_{at}": pl.Series(rank[:, run]).cast(pl.UInt32) for at, run in enumerate(chosen)}
+    ranks = pairs.with_columns(**places).with_columns(pl.col(list(places)).replace(depth + 1, None))
+    return Ground(pool, pairs, truth, query, retrieved, in_top, ranks)
 
 
 @dataclass(frozen=True)
@@ -127,6 +134,7 @@ class Told:
     held: list[bool]
     width: list[float]
     macro: list[float]
+    macro_width: list[float]
     macro_held: list[bool]
     raw: list[float]
     bounded: list[bool]
@@ -160,9 +168,11 @@ def one_campaign(name: str, budget: float, share: float, seed: int) -> Told:
         relevant=pl.Series(base.truth), inclusion_probability=pl.Series(probability)
     ).filter(pl.Series(judged))
     relevant = int(base.truth.sum())
+    marks = sample.with_columns(draw=pl.lit(1), cannot_judge=pl.lit(False), awaited=pl.lit(False))
+    audit = AuditSample(marks, base.pairs.filter(pl.Series(~judged)), pl.DataFrame())
     found = [interval_of_micro_recall(sample, pairs) for pairs in base.retrieved.values()]
     truths = [(base.truth & mask).sum() / relevant for mask in base.in_top.values()]
-    macros = [interval_of_macro_recall(sample, pairs, samples=SAMPLES) for pairs in base.retrieved.values()]
+    macros = macro_recalls(audit, base.ranks, base.keys)
     total = interval_of_total(sample)
     sizes = [len(one) for _, one in sorted(base.pool.candidates.items())]
     missing = most_missing_in_all(remainders_of(sizes, sample))
@@ -172,7 +182,8 @@ def one_campaign(name: str, budget: float, share: float, seed: int) -> Told:
         value=[one.value or 0.0 for one in found],
         held=[within(one.low, truth, one.high) for one, truth in zip(found, truths, strict=True)],
         width=[(one.high or 0.0) - (one.low or 0.0) for one in found],
-        macro=[one.value or 0.0 for one in macros],
+        macro=[np.nan if one.value is None else one.value for one in macros],
+        macro_width=[(one.high or 0.0) - (one.low or 0.0) for one in macros],
         macro_held=[
             within(one.low, true_macro(base, mask), one.high)
             for one, mask in zip(macros, base.in_top.values(), strict=True)
@@ -217,6 +228,11 @@ def some_campaigns(work: tuple[str, float, float, range]) -> list[Told]:
     return [one_campaign(name, budget, share, seed) for seed in seeds]
 
 
+def some_halves(work: tuple[str, str, float, range]) -> list[half_judged.Half]:
+    name, way, labelled, seeds = work
+    return [half_judged.half_judged(ground(name), way, labelled, seed) for seed in seeds]
+
+
 def cells(sets: list[str]) -> Iterator[tuple[str, float, float]]:
     return ((name, budget, share) for name in sets for budget in BUDGETS for share in AUDIT_SHARES)
 
@@ -233,16 +249,23 @@ def main() -> None:
     kept = True
     started = time.perf_counter()
     with ProcessPoolExecutor(options.processes) as workers:
-        for cell in cells([f"{name}:{options.queries or ''}" for name in options.set]):
-            blocks = [
-                range(first, min(first + AT_ONCE, options.campaigns))
-                for first in range(0, options.campaigns, AT_ONCE)
-            ]
+        names = [f"{name}:{options.queries or ''}" for name in options.set]
+        blocks = [
+            range(first, min(first + AT_ONCE, options.campaigns))
+            for first in range(0, options.campaigns, AT_ONCE)
+        ]
+        for cell in cells(names):
             told: list[Told] = []
             for some in workers.map(some_campaigns, [(*cell, block) for block in blocks]):
                 told.extend(some)
                 progress(cell, len(told), options.campaigns, started)
             kept = report(cell, told) and kept
+        for name in names:
+            print(f"\n{name.rstrip(':')}: a pool judged in part; {options.campaigns:,} campaigns")
+            for way, labelled in half_judged.CELLS:
+                work = [(name, way, labelled, block) for block in blocks]
+                halves = [one for some in workers.map(some_halves, work) for one in some]
+                kept = half_judged.report(way, labelled, halves) and kept
     print(f"{time.perf_counter() - started:.0f} s in all")
     sys.exit(int(not kept))
 
@@ -265,20 +288,26 @@ def report(cell: tuple[str, float, float], told: list[Told]) -> bool:
     checks: dict[str, bool] = {}
     held, value = np.array([one.held for one in told]), np.array([one.value for one in told])
     raw, width = np.array([one.raw for one in told]), np.array([one.width for one in told])
-    macro, macro_held = (np.array([getattr(one, what) for one in told]) for what in ("macro", "macro_held"))
+    macro, macro_width, macro_held = (
+        np.array([getattr(one, what) for one in told]) for what in ("macro", "macro_width", "macro_held")
+    )
     print(
-        "  run, K                    true  estimate  error    raw     width  coverage   macro error, coverage"
+        "  run, K                    true  estimate  error    raw     width  coverage   "
+        "macro true, error, width, coverage"
     )
     for column, (run, k) in enumerate(base.in_top):
         true = float((base.truth & base.in_top[run, k]).sum() / relevant)
-        means = [float(one[:, column].mean()) for one in (value, raw, width, held, macro, macro_held)]
-        macro_off = means[4] - true_macro(base, base.in_top[run, k])
+        means = [float(one[:, column].mean()) for one in (value, raw, width, held, macro_width, macro_held)]
+        true_mean = true_macro(base, base.in_top[run, k])
+        macro_off = float(np.nanmean(macro[:, column])) - true_mean
         off = means[0] - true
         print(
             f"  {run[:19]:19} {k:4}    {true:.3f}   {means[0]:.3f}   {off:+.4f}  {means[1] - true:+.3f}   "
-            f"{means[2]:.3f}   {means[3]:.3f}     {macro_off:+.3f}      {means[5]:.3f}"
+            f"{means[2]:.3f}   {means[3]:.3f}      {true_mean:.3f}  {macro_off:+.3f}  {means[4]:.3f}  "
+            f"{means[5]:.3f}"
         )
         checks[f"coverage of {run}@{k}"] = means[3] >= at_least(COVERAGE, n)
+        checks[f"coverage of the macro recall of {run}@{k}"] = means[5] >= at_least(COVERAGE, n)
     bounded = all(all(one.bounded) for one in told)
     totals = np.array([one.total for one in told])
     off, error = totals.mean() - relevant, totals.std(ddof=1) / np.sqrt(n)
@@ -288,8 +317,9 @@ def report(cell: tuple[str, float, float], told: list[Told]) -> bool:
     methods = [method for one in told for method in one.method]
     always = "always" if bounded else "NOT ALWAYS"
     print(
-        f"  coverage of all {held.mean():.3f}, least {held.mean(axis=0).min():.3f}; bounds contain the truth "
-        f"{always}\n"
+        f"  coverage of all {held.mean():.3f}, least {held.mean(axis=0).min():.3f}; of macro recall "
+        f"{macro_held.mean():.3f}, least {macro_held.mean(axis=0).min():.3f}; "
+        f"bounds contain the truth {always}\n"
         f"  relevant: estimate off by {off:+.1f} ± {error:.1f} of {relevant:,}, its interval holds in "
         f"{total_held:.3f}; one-sided bound on what is missing in {missing_held:.3f}\n"
         f"  methods: {', '.join(f'{key} {methods.count(key)}' for key in METHODS if key in methods)}"
@@ -303,11 +333,6 @@ def report(cell: tuple[str, float, float], told: list[Told]) -> bool:
     missed = [check for check, fine in checks.items() if not fine]
     print(f"  {'LIMIT MISSED: ' + ', '.join(missed) if missed else 'limits kept'}", flush=True)
     return not missed
-
-
-def at_least(rate: float, n: int) -> float:
-    """The rate less two standard errors of a simulation of n campaigns."""
-    return rate - 2 * float(np.sqrt(rate * (1 - rate) / n))
 
 
 if __name__ == "__main__":
