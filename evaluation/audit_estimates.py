@@ -92,10 +92,14 @@ def difference_estimate(
 ) -> dict[str, Any]:
     """The micro recall of one run minus that of another with its interval; `known` is of `within_pool`."""
     tops = known.top(first, k), known.top(second, k)
-    alone = tops[0].join(tops[1], on=PAIR, how="anti"), tops[1].join(tops[0], on=PAIR, how="anti")
-    samples = audit.extremes(*alone)
+    samples = audit.extremes(*alone(*tops))
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
     return spanned(both, awaited=audit.awaited)
+
+
+def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs that only the first of two runs has, and those that only the second has."""
+    return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
 
 
 def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> dict[str, Any]:

@@ -20,6 +20,8 @@ import polars as pl
 from evaluation.estimates import STRATUM, Remainder
 
 PAIR = ["query_id", "document_id"]
+#: The columns of a sample that mark pairs without an answer.
+NO_ANSWER = ("cannot_judge", "awaited")
 POOL = (*PAIR, "draw", "audit_rank", "in_audit", "inclusion_probability", "known", "cannot_judge")
 
 
@@ -63,25 +65,11 @@ class AuditSample:
 
     def as_if(self, *, relevant: bool) -> pl.DataFrame:
         """The sample with all that has no answer as relevant, or as not relevant."""
-        return self._with(pl.lit(relevant))
+        return _as_if(self.sample, NO_ANSWER, pl.lit(relevant))
 
     def extremes(self, *kinds: pl.DataFrame) -> list[pl.DataFrame]:
-        """The sample under the extremes of what has no answer: none of it is relevant; all; and, for each
-        kind of pairs (query_id, document_id), those alone and all but those. The sample as it is where
-        everything has an answer.
-
-        A ratio is not least or largest with all or nothing: recall of a run is largest if just what it
-        retrieved is relevant.
-        """
-        if not self.unanswered + self.awaited:
-            return [self.sample]
-        samples = [self.as_if(relevant=False), self.as_if(relevant=True)]
-        for kind in kinds:
-            marks = kind.select(PAIR).unique().with_columns(is_kind=pl.lit(True))
-            marked = self.sample.join(marks, on=PAIR, how="left", maintain_order="left")
-            of_kind = marked["is_kind"].fill_null(False)
-            samples += [self._with(pl.lit(of_kind)), self._with(pl.lit(~of_kind))]
-        return samples
+        """The sample under the extremes of what has no answer, as `extremes_of`."""
+        return extremes_of(self.sample, NO_ANSWER, kinds)
 
     def remainders(self, *, relevant: bool = True) -> list[Remainder]:
         """One per estimated query and draw that has a remainder, in the order of `strata`; what nobody could
@@ -96,15 +84,35 @@ class AuditSample:
         """Whether every remainder was sampled simply, as exact bounds need it."""
         return bool(self.strata.filter("defined")["simple"].all())
 
-    def _with(self, relevant: pl.Expr) -> pl.DataFrame:
-        no_answer = pl.col("cannot_judge") | pl.col("awaited")
-        return self.sample.with_columns(
-            pl.when(no_answer).then(relevant).otherwise("relevant").alias("relevant")
-        )
-
     def _queries(self, *, defined: bool) -> list[str]:
         rows = self.strata.filter(pl.col("defined") == defined)
         return rows["query_id"].unique().sort().to_list()
+
+
+def extremes_of(
+    sample: pl.DataFrame, no_answer: Sequence[str], kinds: Sequence[pl.DataFrame]
+) -> list[pl.DataFrame]:
+    """A sample under the extremes of what has no answer (by the columns that mark such pairs): none of it is
+    relevant; all; and, for each kind of pairs (query_id, document_id), those alone and all but those. The
+    sample as it is where everything has an answer.
+
+    A ratio is not least or largest with all or nothing: recall of a run is largest if just what it retrieved
+    is relevant.
+    """
+    if not sample.select(pl.any_horizontal(no_answer).any()).item():
+        return [sample]
+    samples = [_as_if(sample, no_answer, pl.lit(relevant)) for relevant in (False, True)]
+    for kind in kinds:
+        marks = kind.select(PAIR).unique().with_columns(is_kind=pl.lit(True))
+        marked = sample.join(marks, on=PAIR, how="left", maintain_order="left")
+        of_kind = marked["is_kind"].fill_null(False)
+        samples += [_as_if(sample, no_answer, pl.lit(one)) for one in (of_kind, ~of_kind)]
+    return samples
+
+
+def _as_if(sample: pl.DataFrame, no_answer: Sequence[str], relevant: pl.Expr) -> pl.DataFrame:
+    replaced = pl.when(pl.any_horizontal(no_answer)).then(relevant).otherwise("relevant")
+    return sample.with_columns(replaced.alias("relevant"))
 
 
 def audit_sample(pool: pl.DataFrame, labels: pl.DataFrame) -> AuditSample:

@@ -191,7 +191,7 @@ def _notes(counts: Mapping[str, int], of: Pool, later: Pool | None) -> list[str]
         notes.append(
             f"{told} got a label since. That is not used here; a new draw would take it for certain."
         )
-    both = "Intervals span both: all of that relevant, and none."
+    both = "Intervals span all that this can be: all of it relevant, none, or just what a run has."
     if counts["lost"]:
         told = _pairs_that(
             counts["lost"], "has", "have", "had a label at the draw", "had a label at the draw"

@@ -5,7 +5,7 @@ other pairs of the pool are *certain* (π = 1), with the label that they have no
 beginning of its draw order is a simple random sample of all its pairs, so that π is (pairs in that
 beginning) / (pairs of the stratum). What came to other pairs later is counted and not used. A stratum of
 which nothing is labelled is undefined, and with it the whole, never 0. Pairs that nobody could judge, and
-certain ones that lost their label, count as relevant and as not, and intervals span both.
+certain ones that lost their label, count as relevant and as not, and intervals span all of this.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 import polars as pl
 
-from evaluation.audit_estimates import Places, spanned
+from evaluation.audit_estimates import Places, alone, spanned
+from evaluation.audit_sample import extremes_of
 from evaluation.estimates import Remainder, most_missing_in_all
 from evaluation.recall_intervals import (
     LabelInterval,
@@ -64,12 +65,9 @@ class ScoreAudit:
         """Whether all that was drawn has an answer."""
         return not self.strata["waiting"].sum()
 
-    def extremes(self) -> list[pl.DataFrame]:
-        """The sample with nothing that has no answer relevant and, where there is any, with all of it."""
-        least = self.sample
-        if not least["cannot_judge"].any():
-            return [least]
-        return [least, least.with_columns(relevant=pl.col("relevant") | pl.col("cannot_judge"))]
+    def extremes(self, *kinds: pl.DataFrame) -> list[pl.DataFrame]:
+        """The sample under the extremes of what has no answer, as `extremes_of`."""
+        return extremes_of(self.sample, ("cannot_judge",), kinds)
 
     def remainders(self) -> list[Remainder]:
         """One per stratum; what nobody could judge counts as relevant."""
@@ -182,7 +180,9 @@ def runs_by_scores(
     for run in places.runs:
         for k in cutoffs:
             top = known.top(run, k)
-            recall = [interval_of_micro_recall(one, top, confidence=confidence) for one in samples]
+            recall = [
+                interval_of_micro_recall(one, top, confidence=confidence) for one in audit.extremes(top)
+            ]
             result[run][f"recall@{k}"] = {"micro": spanned(recall)}
             found = [interval_of_found(one, top, confidence=confidence) for one in samples]
             result[run][f"precision@{k}"] = {
@@ -201,11 +201,12 @@ def differences_by_scores(
     """
     if len(places.runs) > MOST_COMPARED:
         return []
-    known, samples = places.only(audit.pairs), audit.extremes()
+    known = places.only(audit.pairs)
     result = []
     for k in cutoffs:
         tops = {run: known.top(run, k) for run in places.runs}
         for first, second in combinations(places.runs, 2):
+            samples = audit.extremes(*alone(tops[first], tops[second]))
             found: list[LabelInterval] = [
                 interval_of_micro_recall_difference(one, tops[first], tops[second], confidence=confidence)
                 for one in samples

@@ -14,6 +14,7 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from evaluation.config import Settings
+from evaluation.estimate_tables import estimate_tables
 from evaluation.models import Report
 from evaluation.pool_estimates import LARGEST
 from evaluation.pool_sample import read_sample
@@ -167,6 +168,23 @@ def test_a_half_judged_pool_has_a_span_and_says_how_many_labels_it_waits_for(
         answer = client.get(address)
         text = b"".join(answer) if answer.streaming else answer.content
         assert said in text.decode()
+
+
+def test_a_mean_that_an_old_report_estimated_from_each_query_alone_is_not_shown(
+    world: World, client: Client
+) -> None:
+    audited_pool(world)
+    report = make_report(world)
+    macro = report.result["estimates"]["runs"]["alpha"]["recall@2"]["macro"]
+    del macro["why"]
+    macro["value"] = 0.123
+    report.save()
+    client.force_login(world.vera)
+    page = client.get(f"{report.get_absolute_url()}?k=2").content.decode()
+    (tables, *_) = estimate_tables(report.result["runs"], report.result["estimates"])
+    for text in (page, f"{tables.rows} {tables.notes}"):
+        assert "0.123" not in text
+        assert "make the report again to have it estimated" in text
 
 
 def test_the_estimates_say_what_each_interval_covers(world: World, client: Client) -> None:

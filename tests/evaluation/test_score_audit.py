@@ -14,7 +14,7 @@ from benchmarks.bench_prediction_powered import at_least, truths, world
 from benchmarks.bench_strata import campaign, holds, planned
 from evaluation.audit_estimates import Places
 from evaluation.estimates import Drawn, micro_recall_difference
-from evaluation.recall_intervals import EXACT_BOUND, GAMMA, interval_of_total
+from evaluation.recall_intervals import EXACT_BOUND, GAMMA, interval_of_micro_recall, interval_of_total
 from evaluation.score_audit import (
     ScoreAudit,
     differences_by_scores,
@@ -86,6 +86,19 @@ def test_without_an_answer_both_extremes_are_spanned() -> None:
     assert (found["value"], found["value_if_relevant"]) == (11, 14)
     assert found["low"] <= relevant_by_scores(audited(WHOLE))["low"]
     assert found["at_most_unseen"] is not None
+
+
+def test_recall_without_an_answer_spans_what_just_the_run_has_and_what_it_lacks() -> None:
+    given_up = [name for name in WHOLE if name not in ("c2", "a0")]
+    audit = audited(given_up, unanswered=["a0"])
+    pairs = audit.pairs.with_columns(rank_0=pl.lit(1, dtype=pl.UInt32))
+    run = Places(pairs.filter(pl.col("document_id") == "a0"), ("run",))
+    found = runs_by_scores(audit, run, [1], {"run": 1})["run"]["recall@1"]["micro"]
+    top = run.top("run", 1)
+    # Recall is largest if a0, which the run has, is relevant and c2 is not; least the other way round.
+    ends = [interval_of_micro_recall(one, top) for one in audit.extremes(top)[2:]]
+    assert (found["low"], found["high"]) == (ends[1].low, ends[0].high)
+    assert (ends[0].high or 0) > (interval_of_micro_recall(audit.extremes()[1], top).high or 0)
 
 
 def test_few_relevant_documents_leave_the_exact_bound() -> None:
