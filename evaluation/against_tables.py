@@ -14,7 +14,8 @@ from evaluation.expectations import below
 from evaluation.latency import LatencyTable
 from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering import FORMATS, Cells, render_tables
-from evaluation.results import decimal, interval, share_in_words, unusual_level
+from evaluation.results import decimal, interval, share_in_words
+from evaluation.wording import interval_or_why_not
 
 
 def render_against(
@@ -82,9 +83,8 @@ def against_line(found: AgainstExact, run: str, key: str) -> str:
     measure, k = split_name(key)
     missing = int((measured.depth == 0).sum())
     aside = f" ({missing} missing from the run)" if missing else ""
-    level = "" if figure["low"] is None else unusual_level(found.confidence)
     parts = [
-        f"{titled(measure, k)} {decimal(figure['mean'])}{interval(figure)}{level}",
+        f"{titled(measure, k)} {decimal(figure['mean'])}{interval_or_why_not(figure, found.confidence)}",
         f"of the first {k} of {found.exact.name}",
         f"{figure['queries']} of {len(found.query_ids)} queries{aside}",
         "missing = 0" if found.conventions.missing == "zero" else "missing = skipped",

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers
 from evaluation.query_groups import Group, Grouping
-from evaluation.significance import LARGEST_RESAMPLED, interval_settings, mean_intervals
+from evaluation.significance import FEWEST_QUERIES, LARGEST_RESAMPLED, interval_settings, mean_intervals
 from pooling.formats.parts import in_threads
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PERCENTILES = (10, 25, 50, 75, 90)
 THRESHOLD = 0.5
-# Below this many queries an interval or a percentile would pretend.
+# Below this many queries a percentile would pretend.
 SMALL = 5
 # A value that was computed in another order may miss a threshold by its last digit.
 _EQUAL = 1e-12
@@ -51,8 +51,8 @@ class WeightedMean:
 @dataclass(frozen=True)
 class GroupFigures:
     """One run on one group: over the n queries that count. What is undefined is None; a small group (n < 5)
-    has no interval and no percentiles. share_zero, share_reaching: of the queries with the value 0, and with
-    one of at least the threshold."""
+    has no percentiles, one of fewer than ten queries no interval. share_zero, share_reaching: of the queries
+    with the value 0, and with one of at least the threshold."""
 
     n: int
     mean: float | None
@@ -65,7 +65,7 @@ class GroupFigures:
 
     @property
     def is_small(self) -> bool:
-        """Whether there are too few queries for an interval."""
+        """Whether there are too few queries for percentiles."""
         return self.n < SMALL
 
 
@@ -216,14 +216,14 @@ def limits_of(
         table, weights = values.table[rows], values.weights[rows]
         held = ~np.isnan(weights)
         found = np.full((len(values.runs), 4), np.nan)
-        if len(rows) < SMALL:
+        if len(rows) < FEWEST_QUERIES:
             return found
         if known is None and held.all():  # one drawing serves both
             plain = np.ones_like(table)
             both = intervals(np.hstack((table, table)), np.hstack((plain, plain * weights[:, None])))
             return np.hstack(np.split(both, 2))
         found[:, :2] = intervals(table) if known is None else known
-        if held.sum() >= SMALL:
+        if held.sum() >= FEWEST_QUERIES:
             found[:, 2:] = intervals(table[held], weights[held])
         return found
 
@@ -235,7 +235,7 @@ def limits_of(
 def undrawn_limits(values: Values, grouping: Grouping, whole: Floats) -> Floats:
     """What `limits_of` gives, as far as it is known before anything is drawn."""
     limits = np.full((len(grouping.groups), len(values.runs), 4), np.nan)
-    if len(values.query_ids) >= SMALL:
+    if len(values.query_ids) >= FEWEST_QUERIES:
         limits[0, :, :2] = whole
     return limits
 
@@ -246,7 +246,7 @@ def draws_of(values: Values, grouping: Grouping, samples: int) -> int:
     sizes: list[int] = []
     for number, rows in enumerate(rows_of(values, grouping)):
         drawn = {int(weighted[rows].sum()), len(rows) if number else 0}
-        sizes += [size for size in drawn if SMALL <= size <= LARGEST_RESAMPLED]
+        sizes += [size for size in drawn if FEWEST_QUERIES <= size <= LARGEST_RESAMPLED]
     return samples * sum(sizes)
 
 
@@ -288,8 +288,8 @@ def _of_run(values: Floats, weights: Floats, limits: Floats, threshold: float) -
     return GroupFigures(
         n=n,
         mean=float(counted.mean()),
-        low=None if small else _plain(limits[0]),
-        high=None if small else _plain(limits[1]),
+        low=_plain(limits[0]),
+        high=_plain(limits[1]),
         percentiles=dict(zip(PERCENTILES, at, strict=True)),
         share_zero=float((counted == 0).mean()),
         share_reaching=float((counted >= threshold - _EQUAL).mean()),
@@ -303,8 +303,7 @@ def _weighted(values: Floats, weights: Floats, limits: Floats) -> WeightedMean |
     if not n:
         return None
     mean = float((weights[held] * values[held]).sum() / weights[held].sum())
-    low, high = (None, None) if n < SMALL else (_plain(limits[0]), _plain(limits[1]))
-    return WeightedMean(n, mean, low, high)
+    return WeightedMean(n, mean, _plain(limits[0]), _plain(limits[1]))
 
 
 def _plain(number: float) -> float | None:

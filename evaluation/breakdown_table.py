@@ -103,8 +103,8 @@ def _cells(figures: GroupFigures, *, weighted: bool) -> list[str]:
 def _notes(found: Breakdown) -> list[str]:
     level = share_in_words(found.interval["level"])
     notes = [
-        f"n: queries that count. [low, high]: {level} interval over the queries of the group; below 5 of "
-        "them there is none, and no percentile."
+        f"n: queries that count. [low, high]: {level} interval over the queries of the group; below 10 of "
+        "them there is none, and below 5 no percentile."
     ]
     if found.grouping.overlapping:
         notes.append("Groups overlap: a query with several tags counts in each.")

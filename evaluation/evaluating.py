@@ -117,8 +117,14 @@ def evaluate(
     >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
     >>> result.figure("bm25", "recall", 2)["mean"]
     0.5
-    >>> print(result.convention_line("bm25", "recall", 2))
-    Recall@2 0.500 · 1 of 1 queries · missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 50.0 %
+    >>> for part in result.convention_line("bm25", "recall", 2).split(" · "):
+    ...     print(part)
+    Recall@2 0.500 (too few queries for an interval)
+    1 of 1 queries
+    missing = 0
+    rel ≥ 1
+    ties: score, then id ↓
+    judged@2 50.0 %
 
     Frames in place of the dicts, and labels predicted per instance (an instance is a query):
 

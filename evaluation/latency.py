@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.wording import decimal, interval, share_in_words
+from evaluation.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
 from pooling.formats.errors import FormatError, shown
 
 if TYPE_CHECKING:
@@ -215,13 +215,16 @@ def _answer(
     answer = f"The cheapest setting that reaches {name} {wanted:g} is {_told(rows[cheapest])}."
     if clear == cheapest:
         return f"{answer} The lower end of its {level} interval reaches it too."
+    if rows[cheapest]["low"] is None:
+        return answer
     told = None if clear is None else _told(rows[clear])
     beside = "that of no setting does" if told is None else f"the cheapest whose lower end does is {told}"
     return f"{answer} The lower end of its {level} interval does not reach it; {beside}."
 
 
 def _told(row: Mapping[str, Any]) -> str:
-    return f"{row['run']} with {decimal(row['mean'])}{interval(row)} at {row['latency_ms']:g} ms"
+    spread = interval_or_why_not(row, USUAL_LEVEL)
+    return f"{row['run']} with {decimal(row['mean'])}{spread} at {row['latency_ms']:g} ms"
 
 
 def parse_target(text: str) -> tuple[int, float]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from evaluation.audit_estimates import LABELS, QUERIES_AND_LABELS, Places, spanned, within_pool
@@ -144,11 +145,11 @@ def powered_macro_precision(
         values = domain.by_query(weight)["value"].to_numpy() / k
         if not len(values):
             return LabelInterval(None, None, None, UNDEFINED, count)
-        mean = min(max(float(values.mean()), 0.0), 1.0)
-        if len(values) < 2:
-            return LabelInterval(mean, None, None, BOOTSTRAP, count)
         low, high = mean_intervals(values[:, None], samples=samples, seed=seed, level=confidence)
-        return LabelInterval(mean, max(float(low[0]), 0.0), min(float(high[0]), 1.0), BOOTSTRAP, count)
+        mean, least, most = (min(max(float(one), 0.0), 1.0) for one in (values.mean(), low[0], high[0]))
+        if np.isnan(low[0]):  # too few queries
+            return LabelInterval(mean, None, None, BOOTSTRAP, count)
+        return LabelInterval(mean, least, most, BOOTSTRAP, count)
 
     human = interval(0.0)
     return Powered(human, interval(tuning.weight) if tuning.weight else human, tuning.weight, tuning.why)

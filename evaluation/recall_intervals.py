@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
@@ -35,6 +35,9 @@ from evaluation.estimates import Booleans, Drawn, Floats, largest_unrefuted, rat
 FEWEST_FOR_GAMMA = 5
 #: Part of a document that the upper gamma limit counts more than was drawn.
 MORE = 0.5
+
+#: p-values are no smaller, and found by halving this range so often: to a part in a million.
+LEAST_LEVEL, HALVINGS = 1e-9, 25
 
 COMPLETE = "complete"
 GAMMA = "gamma limits"
@@ -64,7 +67,8 @@ class LabelInterval:
     """An estimate and its interval; None where undefined.
 
     `method` is a key of METHODS; `relevant_drawn` counts the relevant audit documents outside the greedy
-    part, which is what the method was chosen by.
+    part, which is what the method was chosen by. `p_value`, of differences alone, is the level at which the
+    interval just reaches 0.
     """
 
     value: float | None
@@ -72,6 +76,7 @@ class LabelInterval:
     high: float | None
     method: str
     relevant_drawn: int
+    p_value: float | None = None
 
 
 @dataclass(frozen=True)
@@ -194,7 +199,7 @@ def interval_of_micro_recall_difference(
     sample: pl.DataFrame, first: pl.DataFrame, second: pl.DataFrame, *, confidence: float = 0.95
 ) -> LabelInterval:
     """Micro recall of one run minus that of another on the same sample; otherwise as
-    `interval_of_micro_recall`, with limits within -1 to 1.
+    `interval_of_micro_recall`, with limits within -1 to 1, and with the p-value of the difference.
     """
     drawn = Drawn.of(sample)
     ours, theirs = drawn.found_by(first), drawn.found_by(second)
@@ -204,7 +209,39 @@ def interval_of_micro_recall_difference(
         Kind.of(drawn, np.where(ours == theirs, 1.0, 0.0), drawn.probability < 1),
     )
     limits, weights = exact_limits_of_difference, lambda d: (1 - d, -1 - d, -d)
-    return chosen_interval(drawn, ours - theirs, kinds, limits, weights, (-1.0, 1.0), confidence)
+    found = chosen_interval(drawn, ours - theirs, kinds, limits, weights, (-1.0, 1.0), confidence)
+    return replace(found, p_value=p_value_of_difference(kinds, found.method))
+
+
+def p_value_of_difference(kinds: Sequence[Kind], method: str) -> float | None:
+    """The level, from `LEAST_LEVEL` up to 1, at which the interval of the difference of `kinds`, found by the
+    first run alone and by the second alone, just reaches 0; None where it is undefined.
+
+    What neither or both found does not move the sign: 0 lies in the interval as long as the winner's lower
+    limit and the other's upper limit, joined as `furthest` joins them, meet.
+    """
+    if method == UNDEFINED:
+        return None
+    winner, other = sorted(kinds[:2], key=lambda kind: -kind.value)
+    gap = winner.value - other.value
+    if method == COMPLETE:
+        return float(gap == 0)
+
+    def holds_zero(level: float) -> bool:
+        if method == EXACT_BOUND:
+            return winner.seen <= other.most(level / 4)
+        low, high = winner.gamma_limits(level / 2)[0], other.gamma_limits(level / 2)[1]
+        return gap**2 <= (winner.value - low) ** 2 + (high - other.value) ** 2
+
+    below, above = math.log(LEAST_LEVEL), 0.0
+    if gap == 0 or holds_zero(1.0):
+        return 1.0
+    if not holds_zero(LEAST_LEVEL):
+        return LEAST_LEVEL
+    for _ in range(HALVINGS):
+        middle = (below + above) / 2
+        below, above = (middle, above) if holds_zero(math.exp(middle)) else (below, middle)
+    return math.exp(above)
 
 
 def still_open(drawn: Drawn, retrieved: pl.DataFrame) -> Booleans:

@@ -18,9 +18,9 @@ from evaluation.significance import LEVEL
 from evaluation.strata import Stratum
 from evaluation.wording import decimal as decimal
 from evaluation.wording import interval as interval
+from evaluation.wording import interval_or_why_not
 from evaluation.wording import percent as percent
 from evaluation.wording import share_in_words as share_in_words
-from evaluation.wording import unusual_level as unusual_level
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -328,7 +328,8 @@ class Evaluation:
         # Over the whole run, the coverage of its deepest K stands for that of the rest.
         at = int(self.cutoffs[-1]) if k is None else k
         judged = self._run(run).figures.get(f"judged@{at}")
-        value = f"{titled(measure, k)} {decimal(figure['mean'])}{interval(figure)}{self._level(figure)}"
+        spread = interval_or_why_not(figure, self.confidence)
+        value = f"{titled(measure, k)} {decimal(figure['mean'])}{spread}"
         conventions = self.conventions.line(
             scored=figure["queries"],
             total=self.labels.query_count,
@@ -344,10 +345,6 @@ class Evaluation:
         """How documents were made of chunks, where they were."""
         chunks = self.settings.get("chunks")
         return f" · {chunks['words']}" if chunks else ""
-
-    def _level(self, figure: Mapping[str, Any]) -> str:
-        """The level of an interval, said where it is not the usual one."""
-        return "" if figure["low"] is None else unusual_level(self.confidence)
 
     def _run(self, name: str) -> RunEvaluation:
         if name not in self.runs:

@@ -53,7 +53,7 @@ class GroupFiguresSerializer(serializers.Serializer[dict[str, object]]):
     """One run on one group; undefined is null."""
 
     n = serializers.IntegerField(help_text="Queries that count.")
-    small = serializers.BooleanField(help_text="n < 5: no interval and no percentiles.")
+    small = serializers.BooleanField(help_text="n < 5: no percentiles; below 10 no interval.")
     mean = serializers.FloatField(allow_null=True, help_text="Every query counts once.")
     low = serializers.FloatField(allow_null=True, help_text="Interval over queries.")
     high = serializers.FloatField(allow_null=True)

@@ -132,6 +132,7 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     from evaluation.measures import MEASURES, titled
     from evaluation.query_groups import OWN
     from evaluation.results import share_in_words
+    from evaluation.significance import FEWEST_QUERIES
 
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
@@ -152,6 +153,7 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
         "groups": [_group(one, choice, waits=found.waits) for one in groups],
         "percentiles": PERCENTILES,
         "small": SMALL,
+        "fewest": FEWEST_QUERIES,
         "any_small": any(figures.is_small for one in groups for figures in one.runs.values()),
         "level": share_in_words(found.interval["level"]),
         "unweighted": found.without_weight[:MOST_NAMED],
@@ -263,8 +265,8 @@ def _weighted(figures: GroupFigures, *, waits: bool) -> tuple[str, str, int] | N
 
 
 def _between(low: float | None, high: float | None, still_to_come_of: int) -> str:
-    from evaluation.breakdown import SMALL
+    from evaluation.significance import FEWEST_QUERIES
 
     if low is None or high is None:
-        return "…" if still_to_come_of >= SMALL else ""
+        return "…" if still_to_come_of >= FEWEST_QUERIES else ""
     return f"[{low:.3f}, {high:.3f}]"

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 USUAL_LEVEL = 0.95
+TOO_FEW = "too few queries for an interval"
 
 
 def decimal(value: float | None) -> str:
@@ -26,6 +27,13 @@ def share_in_words(share: float) -> str:
 def unusual_level(confidence: float) -> str:
     """The level of an interval, said where it is not the usual one, with a blank before it."""
     return "" if confidence == USUAL_LEVEL else f" ({share_in_words(confidence)} interval)"
+
+
+def interval_or_why_not(figure: Mapping[str, Any], confidence: float) -> str:
+    """The interval of a figure with its level where that is not the usual one, or that there is none."""
+    if figure["low"] is not None:
+        return f"{interval(figure)}{unusual_level(confidence)}"
+    return "" if figure["mean"] is None else f" ({TOO_FEW})"
 
 
 def interval(figure: Mapping[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from evaluation.significance.corrections import CORRECTIONS, adjusted
 from evaluation.significance.intervals import (
     BOOTSTRAP_SAMPLES,
+    FEWEST_QUERIES,
     LARGEST_RESAMPLED,
     LEVEL,
     bca_intervals,
@@ -25,6 +26,7 @@ from evaluation.significance.power import least_difference, power_line, queries_
 __all__ = [
     "BOOTSTRAP_SAMPLES",
     "CORRECTIONS",
+    "FEWEST_QUERIES",
     "LARGEST_RESAMPLED",
     "LEVEL",
     "PERMUTATIONS",

@@ -114,15 +114,30 @@ def test_the_figures_of_a_group_as_worked_out_by_hand() -> None:
 
     assert (run.n, run.mean, run.share_zero, run.share_reaching) == (5, 0.5, 0.2, 0.6)
     assert run.percentiles == pytest.approx({10: 0.1, 25: 0.25, 50: 0.5, 75: 0.75, 90: 0.9})
-    low, high = mean_intervals(np.array(VALUES["a"][:5])[:, None], samples=500, seed=0, level=0.9)
-    assert (run.low, run.high) == (low[0], high[0])
     # (60 · 1 + 20 · 0.5 + 5 · 0.25 + 5 · 0.75) / 100
     assert run.weighted is not None
     assert (run.weighted.n, run.weighted.mean) == (5, 0.75)
-    assert run.weighted.low is not None
-    assert run.weighted.low <= 0.75 <= (run.weighted.high or 0)
     assert whole.runs["b"].mean == pytest.approx(1 / 6)
     assert what.runs["b"].weighted is None
+
+
+def test_the_interval_of_a_group_is_that_of_its_queries_and_below_ten_there_is_none() -> None:
+    table = values({"a": [0.0, 0.5, 1.0] * 7}, [1.0, 2.0, 3.0] * 7)
+    metadata = {query: {"type": "few" if at < 9 else "many"} for at, query in enumerate(table.query_ids)}
+    grouping = group_queries("type", table.query_ids, metadata, {})
+    by_name = {
+        one.group.name: one.runs["a"]
+        for one in break_down(table, grouping, samples=500, seed=0, level=0.9).groups
+    }
+
+    low, high = mean_intervals(table.table[9:], samples=500, seed=0, level=0.9)
+    many, few = by_name["many"], by_name["few"]
+    assert (many.low, many.high) == (low[0], high[0])
+    assert many.weighted is not None
+    assert (many.weighted.low or 1) < many.weighted.mean < (many.weighted.high or 0)
+    assert (few.n, few.low, few.high, few.is_small) == (9, None, None, False)
+    assert few.weighted is not None
+    assert (few.weighted.low, few.weighted.high) == (None, None)
 
 
 def test_a_small_group_has_its_mean_and_says_that_it_is_small() -> None:
@@ -219,7 +234,8 @@ def test_the_draws_are_those_of_groups_with_an_interval_and_of_the_weighted_mean
 
     assert draws(20, 0) == 100 * 16  # the whole is known, and four are too few
     assert draws(20, 20) == 100 * (20 + 16)
-    assert draws(20, 10) == 100 * (10 + 16 + 6)
+    assert draws(20, 14) == 100 * (14 + 16 + 10)
+    assert draws(20, 13) == 100 * (13 + 16)  # nine with a weight are too few
     assert draws(LARGEST_RESAMPLED + 5, 0) == 0
 
 
@@ -323,7 +339,7 @@ def test_the_command_adds_the_breakdown_to_every_format(folder: Path) -> None:
     table = printed(folder, *asked)
     assert "recall@1 by type" in table
     assert "Without a weight, and so in no weighted mean: q6." in table
-    assert "| All queries | half | 6 | 0.500 [" in printed(folder, *asked, form="markdown")
+    assert "| All queries | half | 6 | 0.500 |" in printed(folder, *asked, form="markdown")
     assert "without type & good & 1 & 1.000" in printed(folder, *asked, form="latex")
     rows = list(csv.DictReader(StringIO(printed(folder, *asked, form="csv"))))
     assert [row["group"] for row in rows if row["kind"] == "group"] == ["how", "how", "what", "what"]

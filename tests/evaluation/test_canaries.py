@@ -88,7 +88,7 @@ def test_a_drop_within_noise_is_not_told(
 
     value = CanaryValue.objects.get(run__name="dense-v2")
     assert value.difference == pytest.approx(-0.025)
-    assert value.difference_high == 0.0
+    assert value.difference_high >= 0.0
     assert (value.reasons, receiver.bodies) == ([], [])
 
 

@@ -60,8 +60,8 @@ def test_exchanging_the_runs_exchanges_the_bounds(labelled: Any, a: Any, b: Any)
     assert there.leader == back.leader
 
 
-# Eight queries with two relevant documents: a finds both, b one and a document without a label.
-QRELS = {f"q{number}": {"d1": 1, "d2": 1, "d3": 0} for number in range(8)}
+# Ten queries with two relevant documents: a finds both, b one and a document without a label.
+QRELS = {f"q{number}": {"d1": 1, "d2": 1, "d3": 0} for number in range(10)}
 BETTER = {query: ranked("d1", "d2") for query in QRELS}
 OPEN = {query: ranked("d1", "x") for query in QRELS}
 JUDGED = {query: ranked("d1", "d3") for query in QRELS}
@@ -74,11 +74,11 @@ def compared(first: Any, second: Any, **options: Any) -> Comparison:
 def test_a_difference_that_no_label_can_turn_is_decided() -> None:
     found = compared(BETTER, JUDGED)
 
-    assert (found.leader, found.difference, found.bounds, found.settled) == ("a", 0.5, (0.5, 0.5), 8)
+    assert (found.leader, found.difference, found.bounds, found.settled) == ("a", 0.5, (0.5, 0.5), 10)
     assert found.verdict() == (
         "a beats b on these queries (a − b: Recall@2 +0.500 [+0.500, +0.500]), decided whatever the unjudged "
         "documents turn out to be, bounds +0.500 to +0.500. Another choice of queries would rarely turn it "
-        f"(randomisation p = {found.p_value:.3g}, 8 queries)."
+        f"(randomisation p = {found.p_value:.3g}, 10 queries)."
     )
 
 
@@ -88,9 +88,9 @@ def test_a_difference_that_labels_can_turn_is_not_ranked() -> None:
 
     assert found.leader is None
     assert found.bounds == (0.0, 0.5)
-    assert found.open_pairs == 8
+    assert found.open_pairs == 10
     assert found.verdict().startswith("Not ranked (a − b: Recall@2 +0.500")
-    assert "judging the 8 that only one of the two has would decide most" in found.verdict()
+    assert "judging the 10 that only one of the two has would decide most" in found.verdict()
 
 
 def test_an_estimate_from_an_audit_decides_where_the_bounds_do_not() -> None:

@@ -55,7 +55,7 @@ def test_the_line_says_what_the_number_depends_on() -> None:
     result = evaluate(QRELS, {"run": RUN}, k=2, bootstrap_samples=200)
 
     assert result.convention_line("run", "recall", 2) == (
-        "Recall@2 0.250 [0.000, 0.500] · 2 of 4 queries "
+        "Recall@2 0.250 (too few queries for an interval) · 2 of 4 queries "
         "(2 without a relevant label, 1 missing from the run) · "
         "missing = 0 · rel ≥ 1 · ties: score, then id ↓ · judged@2 25.0 %"
     )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -72,13 +74,31 @@ def test_the_front_leaves_out_what_another_setting_beats() -> None:
 
 
 def test_the_cheapest_is_told_by_the_mean_and_by_the_lower_end_of_its_interval() -> None:
-    reached = table(0.8)
+    def often(run: Any) -> Any:
+        return {f"{query}-{copy}": ranked for query, ranked in run.items() for copy in range(3)}
 
+    runs = {name: often(run) for name, run in {"half": HALF, "most": MOST, "all": EXACT}.items()}
+    found = recall_against(often(EXACT), runs, [2])
+    text = b"run,latency_ms\nall,3\nhalf,1\nmost,2\n"
+    reached = latency_table(found, parse_index_settings(text, "s.csv"), 2, 0.8)
+    most = found.figure("most", 2)
+
+    assert most["low"] < 0.8
     assert reached.target == {"at_least": 0.8, "cheapest": "most", "cheapest_clear": "all"}
     assert reached.sentence() == (
-        "The cheapest setting that reaches Recall@2 0.8 is most with 0.875 [0.625, 1.000] at 2 ms. The lower "
-        "end of its 95 % interval does not reach it; the cheapest whose lower end does is all with 1.000 "
-        "[1.000, 1.000] at 3 ms."
+        "The cheapest setting that reaches Recall@2 0.8 is most with 0.875 "
+        f"[{most['low']:.3f}, {most['high']:.3f}] at 2 ms. The lower end of its 95 % interval does not reach "
+        "it; the cheapest whose lower end does is all with 1.000 [1.000, 1.000] at 3 ms."
+    )
+
+
+def test_of_few_queries_no_setting_is_clear_of_the_target() -> None:
+    reached = table(0.8)
+
+    assert reached.target == {"at_least": 0.8, "cheapest": "most", "cheapest_clear": None}
+    assert reached.sentence() == (
+        "The cheapest setting that reaches Recall@2 0.8 is most with 0.875 "
+        "(too few queries for an interval) at 2 ms."
     )
 
 
@@ -87,7 +107,8 @@ def test_a_target_that_nothing_reaches_names_the_best() -> None:
     alone = latency_table(found, parse_index_settings(b"run,latency_ms\nhalf,1\n", "s.csv"), 2, 0.9)
 
     assert alone.sentence() == (
-        "No setting reaches Recall@2 0.9; the best is half with 0.500 [0.500, 0.500] at 1 ms."
+        "No setting reaches Recall@2 0.9; the best is half with 0.500 "
+        "(too few queries for an interval) at 1 ms."
     )
 
 

@@ -42,7 +42,7 @@ def test_measures_over_the_whole_run_have_a_line_of_their_own() -> None:
     assert cut.split()[:3] == ["bm25_1", "2", "0.750"]
     assert whole.split()[:3] == ["bm25_1", "all", f"{(5 / 6 + 1) / 2:.3f}"]
     assert row["k"] == ""
-    assert row["line"].startswith("MAP 0.917 [")
+    assert row["line"].startswith("MAP 0.917 (too few queries for an interval)")
     assert "MAP 0.917" in render(mixed, "latex")
     assert mixed.summary()["k"].isna().tolist() == [True, False, False] * 2
     assert mixed.per_query()["k"].isna().sum() == 6
