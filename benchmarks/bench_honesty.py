@@ -12,8 +12,9 @@ Limits, in each of the eight cells: the 95 % intervals of micro recall and of ma
 cutoff) and of the number of relevant documents hold in 92 % of the campaigns and the one-sided bound on what
 is missing in 95 %, each less two standard errors of the simulation; the estimated number lies within three
 standard errors of the truth in the mean; bounds contain the truth always. Twelve cells more are of pools of
-which only part is labelled (`benchmarks/half_judged.py`). Exit code 1 when a limit is missed. With --queries
-only the first of a set are judged, so that audits draw few relevant documents.
+which only part is labelled (`benchmarks/half_judged.py`), and verdicts on all pairs of runs follow
+(`benchmarks/verdicts.py`). Exit code 1 when a limit is missed. With --queries only the first of a set are
+judged, so that audits draw few relevant documents.
 """
 
 from __future__ import annotations
@@ -246,6 +247,8 @@ def main() -> None:
     options = parser.parse_args()
     if not DATA.is_dir():
         raise SystemExit(f"The real collections are not at {DATA}; set SOUNDINGS_TEST_DATA to their folder.")
+    from benchmarks.verdicts import verdicts_hold
+
     kept = True
     started = time.perf_counter()
     with ProcessPoolExecutor(options.processes) as workers:
@@ -266,6 +269,7 @@ def main() -> None:
                 work = [(name, way, labelled, block) for block in blocks]
                 halves = [one for some in workers.map(some_halves, work) for one in some]
                 kept = half_judged.report(way, labelled, halves) and kept
+        kept = verdicts_hold(names, options.campaigns, workers) and kept
     print(f"{time.perf_counter() - started:.0f} s in all")
     sys.exit(int(not kept))
 

@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from statistics import NormalDist
 from typing import Any
 
 import polars as pl
@@ -90,11 +91,20 @@ def within_pool(audit: AuditSample, places: Places) -> Places:
 def difference_estimate(
     audit: AuditSample, known: Places, first: str, second: str, k: int, *, confidence: float = LEVEL
 ) -> dict[str, Any]:
-    """The micro recall of one run minus that of another with its interval; `known` is of `within_pool`."""
+    """The micro recall of one run minus that of another with its interval and p-value; `known` is of
+    `within_pool`.
+
+    p_value: the level at which the interval just reaches 0, the larger of both extremes, and 1 where they
+    point in different directions.
+    """
     tops = known.top(first, k), known.top(second, k)
     samples = audit.extremes(*alone(*tops))
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
-    return spanned(both, awaited=audit.awaited)
+    found, p_values = spanned(both, awaited=audit.awaited), [one.p_value for one in both]
+    values = [one.value for one in both if one.value is not None]
+    known_p = [p_value for p_value in p_values if p_value is not None]
+    opposed = bool(values) and min(values) < 0 < max(values)
+    return {**found, "p_value": 1.0 if opposed else max(known_p, default=None)}
 
 
 def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -187,14 +197,19 @@ def proposal(
     }
 
 
-def more_labels(estimate: dict[str, Any], sampled: int, left: int) -> int | None:
+def more_labels(
+    estimate: dict[str, Any], sampled: int, left: int, *, pairs: int = 1, confidence: float = LEVEL
+) -> int | None:
     """About how many audit labels more would let the interval of a difference exclude 0, if it stays.
 
-    The interval narrows with the root of the sample: n · (reach / |difference|)² are needed. None where the
+    The interval narrows with the root of the sample: n · (reach / |difference|)² are needed. For one of many
+    pairs the reach is that of the level divided among them, with which a correction begins. None where the
     difference is 0, or its interval comes from the exact bound.
     """
     value, low, high = (estimate[name] for name in ("value", "low", "high"))
     if not value or low is None or estimate["method"] != GAMMA:
         return None
-    needed: int = math.ceil(sampled * ((high - low) / 2 / abs(value)) ** 2)
+    normal, error = NormalDist(), (1 - confidence) / 2
+    reach = (high - low) / 2 * normal.inv_cdf(1 - error / pairs) / normal.inv_cdf(1 - error)
+    needed: int = math.ceil(sampled * (reach / abs(value)) ** 2)
     return min(max(needed - sampled, 1), left)

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.breakdown import Breakdown
-    from evaluation.comparison import Comparison
     from evaluation.config import Settings
     from evaluation.pool_estimates import Basis
     from evaluation.results import Evaluation
+    from evaluation.verdict import Comparison
 
 CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
 

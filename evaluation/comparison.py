@@ -1,186 +1,37 @@
 """Whether run A beats run B: the difference with its interval and p-value, what the documents without a
 label can still do to it, and the labels that would decide. A pair is ranked only when its sign is safe
-from them."""
+from them; `evaluation.verdict` has the rule and its words."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.measures import MEASURES, Floats, split_name, titled
-from evaluation.results import Evaluation, percent, share_in_words
+from evaluation.measures import Floats, split_name, titled
+from evaluation.results import Evaluation
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
-    LEVEL,
     PERMUTATIONS,
     TESTS,
     adjusted,
     difference_intervals,
     effect_sizes,
-    power_line,
 )
-from evaluation.unsettled import Unsettled, difference_bounds, labels_to_decide, unsettled
+from evaluation.unsettled import DifferenceBounds, Unsettled, difference_bounds, labels_to_decide, unsettled
+from evaluation.verdict import BOUNDED, Comparison, Difference, excludes_zero
 
 if TYPE_CHECKING:
     import pandas as pd
 
-# Runs whose coverage differs by more than this were not measured alike: their raw order is not to be read.
-UNEVEN_COVERAGE = 0.05
-# What counts as a small p-value, and the difference in a mean that the power is told for.
-SMALL_P, SEEN_DIFFERENCE = 0.05, 0.05
-BOUNDED = ("recall", "precision")
 COLUMNS = (
     *("first", "second", "measure", "k", "queries", "difference", "low", "high", "p_value", "effect"),
-    *("lower_bound", "upper_bound", "settled", "open_pairs", "leader", "verdict"),
+    *("lower_bound", "upper_bound", "settled", "open_pairs", "estimate", "estimate_p_value"),
+    *("leader", "decided_by", "verdict"),
 )
-# Less than the last digits of a sum of shares: such a bound is 0.
-_ZERO = 1e-12
-
-
-Interval = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class Difference:
-    """What an audit says of a difference: the estimate, its interval over the draw of labels, and about how
-    many audit labels more would decide it if it stays. None where that is not known."""
-
-    value: float | None
-    interval: Interval | None
-    more_labels: int | None = None
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two runs on one measure, over the queries that count for both; positive is in favour of `first`.
-
-    difference, low, high: mean difference and its bootstrap interval over queries, at `confidence`. p_value,
-    test: of that difference, corrected where several pairs were compared. effect: Cohen's d. deviation:
-    standard deviation of the differences. bounds: the least and largest mean difference over all labels that
-    the unjudged documents can get; None for measures without such bounds. settled: queries whose own sign is
-    decided so. open_pairs: unjudged documents that only one of the two has in its first K. estimated:
-    interval of the difference of micro recall estimated from an audit sample; estimate: its value;
-    more_labels: how many labels more of the audit would decide it. judged: coverage of both. What is
-    undefined is None.
-    """
-
-    first: str
-    second: str
-    measure: str
-    k: int | None
-    queries: int
-    difference: float | None
-    low: float | None
-    high: float | None
-    p_value: float | None
-    test: str
-    correction: str
-    effect: float | None
-    deviation: float | None
-    bounds: tuple[float, float] | None
-    settled: int | None
-    open_pairs: int | None
-    estimated: tuple[float, float] | None
-    judged: tuple[float | None, float | None]
-    estimate: float | None = None
-    more_labels: int | None = None
-    confidence: float = LEVEL
-
-    @property
-    def leader(self) -> str | None:
-        """The run that is ahead whatever the unjudged documents turn out to be, or by the estimate; or
-        none."""
-        for span in (self.bounds, self.estimated):
-            if span is not None and (span[0] > _ZERO or span[1] < -_ZERO):
-                return self.first if span[0] > 0 else self.second
-        return None
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What forbids to read the raw order."""
-        one, other = self.judged
-        if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE:
-            return ()
-        return (
-            f"judged@K is {percent(one)} for {self.first} and {percent(other)} for {self.second}: they were "
-            "not judged alike, and their raw order is not to be read.",
-        )
-
-    def verdict(self) -> str:
-        """One sentence that ranks the two runs, or says why it does not and what would decide it."""
-        if self.difference is None:
-            return f"Not ranked: no query counts for both {self.first} and {self.second}."
-        return f"{self._ranked()} {self._queries_sentence()}".strip()
-
-    def power(self, difference: float = SEEN_DIFFERENCE) -> str:
-        """How many queries it takes to see a difference of that size between these two runs."""
-        if self.deviation is None:
-            return "Fewer than two queries count, so the power is unknown."
-        return power_line(self.deviation, self.queries, difference)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The fields as plain values, with leader, warnings and verdict."""
-        said = {"leader": self.leader, "warnings": list(self.warnings), "verdict": self.verdict()}
-        return {**asdict(self), **said}
-
-    def _ranked(self) -> str:
-        name = f"{titled(self.measure, self.k)} {_signed(self.difference)}{self._interval()}"
-        if self.leader is None:
-            return f"Not ranked ({self.first} − {self.second}: {name}): {self._reason()}"
-        one, other = (self.first, self.second) if self.leader == self.first else (self.second, self.first)
-        why = (
-            f"decided whatever the unjudged documents turn out to be, bounds {_between(self.bounds)}"
-            if self.settled_by_bounds
-            else f"by the estimate from the audit, {_between(self.estimated)} in micro recall"
-        )
-        return f"{one} beats {other} on these queries ({self.first} − {self.second}: {name}), {why}."
-
-    def _interval(self) -> str:
-        """The interval, with its level where that is not the usual one."""
-        span = _span(self.low, self.high)
-        return f"{span} at {share_in_words(self.confidence)}" if span and self.confidence != LEVEL else span
-
-    @property
-    def settled_by_bounds(self) -> bool:
-        """Whether no label that is still missing can turn the difference."""
-        return self.bounds is not None and (self.bounds[0] > _ZERO or self.bounds[1] < -_ZERO)
-
-    def _reason(self) -> str:
-        if self.bounds is None:
-            return (
-                f"what unjudged documents can do to {MEASURES[self.measure].title} has no bound here; "
-                f"compare the runs by {' or '.join(BOUNDED)}, or estimate the difference from an audit."
-            )
-        if not self.open_pairs:
-            return (
-                "every document that only one of them has is judged, and the difference is "
-                f"{_between(self.bounds)}."
-            )
-        return (
-            f"the unjudged documents can make it anything from {_between(self.bounds)}; judging the "
-            f"{self.open_pairs:,} that only one of the two has would decide most.{self._of_the_audit()}"
-        )
-
-    def _of_the_audit(self) -> str:
-        """What the estimate from the audit adds to a refusal."""
-        if self.estimated is None:
-            return ""
-        text = f" The audit's estimate in micro recall, {_between(self.estimated)}, holds 0 as well"
-        if self.more_labels is None:
-            return f"{text}."
-        return f"{text}; about {self.more_labels:,} audit labels more would decide it if it stays."
-
-    def _queries_sentence(self) -> str:
-        if self.p_value is None:
-            return ""
-        corrected = "" if self.correction == "none" else f" by {self.correction.title()}"
-        shown = f"{self.test} p = {self.p_value:.3g}{corrected}, {self.queries:,} queries"
-        rarely = "would rarely" if self.p_value <= SMALL_P else "could"
-        return f"Another choice of queries {rarely} turn it ({shown})."
 
 
 @dataclass(frozen=True)
@@ -208,8 +59,11 @@ class _Method:
         )
         drawn = {"permutations": self.permutations, "seed": self.seed}
         p_values = TESTS[self.test](differences, **(drawn if self.test == "randomisation" else {}))
-        corrected = np.concatenate([adjusted(part, self.correction) for part in np.split(p_values, groups)])
-        return np.column_stack([low, high, corrected, effect_sizes(differences)])
+        return np.column_stack([low, high, self.corrected(p_values, groups), effect_sizes(differences)])
+
+    def corrected(self, p_values: Floats, groups: int) -> Floats:
+        """The p-values of so many groups of equal size, each corrected by itself; NaN is no comparison."""
+        return np.concatenate([adjusted(part, self.correction) for part in np.split(p_values, groups)])
 
 
 def compare(
@@ -327,10 +181,18 @@ def _compared(
         opened = unsettled(evaluation, names)
     differences = np.column_stack(columns)
     numbers = method.numbers(differences, len(keys))
+    said = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
+    bounds = [_bounds(evaluation, opened, pair, *key) for key in keys for pair in pairs]
+    # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
+    asked = [
+        None if found is not None and excludes_zero(found.mean()) else one.p_value
+        for found, one in zip(bounds, said, strict=True)
+    ]
+    corrected = method.corrected(np.array(asked, dtype=np.float64), len(keys))
     made = []
     for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
-        row = _Row(pair, *key, differences[:, at], numbers[at], (audited or {}).get((*pair, key[1])))
-        made.append(_comparison(evaluation, row, opened, method))
+        row = _Row(pair, *key, differences[:, at], numbers[at], said[at], _number(corrected[at]), bounds[at])
+        made.append(_comparison(evaluation, row, method))
     return made
 
 
@@ -343,17 +205,24 @@ class _Row:
     k: int | None
     differences: Floats
     numbers: Floats
-    audited: Difference | None
+    audited: Difference
+    audited_p_value: float | None
+    bounds: DifferenceBounds | None
 
 
-def _comparison(evaluation: Evaluation, row: _Row, opened: Unsettled | None, method: _Method) -> Comparison:
+def _bounds(
+    evaluation: Evaluation, opened: Unsettled | None, pair: tuple[str, str], measure: str, k: int | None
+) -> DifferenceBounds | None:
+    if opened is None or measure not in BOUNDED or k is None:
+        return None
+    return difference_bounds(evaluation, opened, *pair, measure, k)
+
+
+def _comparison(evaluation: Evaluation, row: _Row, method: _Method) -> Comparison:
     counted = row.differences[~np.isnan(row.differences)]
-    low, high, p_value, effect = (None if np.isnan(number) else float(number) for number in row.numbers)
+    low, high, p_value, effect = (_number(number) for number in row.numbers)
     deepest = int(evaluation.cutoffs[-1]) if row.k is None else row.k
-    bounds = None
-    if opened is not None and row.measure in BOUNDED and row.k is not None:
-        bounds = difference_bounds(evaluation, opened, *row.pair, row.measure, row.k)
-    audited = row.audited or Difference(None, None)
+    bounds, audited = row.bounds, row.audited
     return Comparison(
         first=row.pair[0],
         second=row.pair[1],
@@ -376,7 +245,12 @@ def _comparison(evaluation: Evaluation, row: _Row, opened: Unsettled | None, met
         estimate=audited.value,
         more_labels=audited.more_labels,
         confidence=method.confidence,
+        estimate_p_value=row.audited_p_value,
     )
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
 
 
 def _key(evaluation: Evaluation, measure: str) -> tuple[str, int | None]:
@@ -406,16 +280,3 @@ def _values(evaluation: Evaluation, run: str, measure: str, k: int | None) -> Fl
     if k is None:
         return held.whole[measure]
     return held.values[measure][:, int(np.flatnonzero(evaluation.cutoffs == k)[0])]
-
-
-def _signed(number: float | None) -> str:
-    # Adding 0 turns the -0.0 of a rounded sum into 0.0.
-    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
-
-
-def _span(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f" [{_signed(low)}, {_signed(high)}]"
-
-
-def _between(span: tuple[float, float] | None) -> str:
-    return "" if span is None else f"{_signed(span[0])} to {_signed(span[1])}"

@@ -39,9 +39,11 @@ class ComparisonSerializer(serializers.Serializer[dict[str, object]]):
     k = serializers.IntegerField()
     queries = serializers.IntegerField(help_text="That count for both.")
     difference = serializers.FloatField(allow_null=True, help_text="Mean over queries.")
-    low = serializers.FloatField(allow_null=True, help_text="95 % paired bootstrap: covers queries.")
+    low = serializers.FloatField(allow_null=True, help_text="95 % interval: covers queries; null below 10.")
     high = serializers.FloatField(allow_null=True)
-    p_value = serializers.FloatField(allow_null=True, help_text="Corrected for the pairs at this K.")
+    p_value = serializers.FloatField(
+        allow_null=True, help_text="Of `difference`, corrected for the pairs at K."
+    )
     effect = serializers.FloatField(allow_null=True, help_text="Cohen's d.")
     bounds = serializers.ListField(
         child=serializers.FloatField(), allow_null=True, help_text="Whatever the unjudged turn out to be."
@@ -50,9 +52,14 @@ class ComparisonSerializer(serializers.Serializer[dict[str, object]]):
     estimated = serializers.ListField(
         child=serializers.FloatField(), allow_null=True, help_text="Its 95 % interval: covers labels."
     )
+    estimate_p_value = serializers.FloatField(
+        allow_null=True,
+        help_text="Of the estimate, corrected for the pairs that the bounds leave open.",
+    )
     more_labels = serializers.IntegerField(allow_null=True, help_text="Audit labels that would decide it.")
     open_pairs = serializers.IntegerField(allow_null=True, help_text="Unjudged documents of only one run.")
     leader = serializers.CharField(allow_null=True, help_text="The better run, or null: not ranked.")
+    decided_by = serializers.CharField(allow_null=True, help_text="`bounds` or `audit`; null: not ranked.")
     warnings = serializers.ListField(child=serializers.CharField())
     verdict = serializers.CharField(help_text="One sentence.")
     power = serializers.CharField(help_text="How many queries it takes to see a difference of 0.05.")

@@ -102,7 +102,7 @@ def facts(one: Mapping[str, Any], report: Report) -> list[dict[str, str]]:
             "Difference",
             signed(one["difference"]),
             span(one["low"], one["high"]),
-            "which queries (paired bootstrap)",
+            "which queries (of the paired differences)",
         ),
         (
             "Bounds",
@@ -114,6 +114,12 @@ def facts(one: Mapping[str, Any], report: Report) -> list[dict[str, str]]:
             "Estimated difference",
             signed(one["estimate"]),
             _bracketed(one["estimated"]),
+            "which labels the audit drew (micro recall)",
+        ),
+        (
+            "p of the estimated difference",
+            _p(one["estimate_p_value"]),
+            f"corrected: {one['correction']}",
             "which labels the audit drew (micro recall)",
         ),
         (f"p, {one['test']} test", _p(one["p_value"]), f"corrected: {one['correction']}", "which queries"),
@@ -128,8 +134,7 @@ def _row(one: Mapping[str, Any]) -> dict[str, Any]:
     verdict = "not ranked"
     if one["leader"] is not None:
         other = one["second"] if one["leader"] == one["first"] else one["first"]
-        by = "bounds" if _excludes(one["bounds"]) else "estimate"
-        verdict = f"{one['leader']} beats {other} (by the {by})"
+        verdict = f"{one['leader']} beats {other} (by the {one['decided_by']})"
     return {
         "first": one["first"],
         "second": one["second"],
@@ -138,13 +143,10 @@ def _row(one: Mapping[str, Any]) -> dict[str, Any]:
         "p_value": _p(one["p_value"]),
         "bounds": _both(one["bounds"]),
         "estimated": _both(one["estimated"]),
+        "estimate_p_value": _p(one["estimate_p_value"]),
         "uneven": bool(one["warnings"]),
         "verdict": verdict,
     }
-
-
-def _excludes(bounds: list[float] | None) -> bool:
-    return bounds is not None and (bounds[0] > 1e-12 or bounds[1] < -1e-12)
 
 
 def signed(number: float | None) -> str:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evaluation.audit_estimates import Places
     from evaluation.audit_sample import AuditSample
-    from evaluation.comparison import Difference
     from evaluation.results import Evaluation
     from evaluation.unsettled import Unsettled
+    from evaluation.verdict import Difference
 
 MOST_IDS = 200
 # Lists of so many documents are compared with each other to find near-duplicates; above, each run is its own.
@@ -258,23 +258,27 @@ def audited_differences(
 ) -> Mapping[tuple[str, str, int | None], Difference]:
     """What the audit says of each difference; nothing where it cannot estimate every query that is scored.
 
-    What it says of some of the queries would rank the runs by the work that happens to be finished.
+    What it says of some of the queries would rank the runs by the work that happens to be finished. The
+    intervals and p-values are each pair's own; the labels wanted are those that decide it among all pairs at
+    a cutoff.
     """
     if basis.pool is None or not _covers_all(basis.pool, basis.evaluation):
         return {}
     from evaluation.audit_estimates import difference_estimate, more_labels, within_pool
-    from evaluation.comparison import Difference
+    from evaluation.verdict import Difference
 
     audit, confidence = basis.pool.audit, basis.evaluation.confidence
     held = audit.strata.filter("defined")
     sampled, left = int(held["sampled"].sum()), audit.unsampled.height
     known = within_pool(audit, basis.places)
     found: dict[tuple[str, str, int | None], Difference] = {}
-    for one, other in combinations(names, 2):
+    pairs = list(combinations(names, 2))
+    for one, other in pairs:
         for k in cutoffs:
             made = difference_estimate(audit, known, one, other, k, confidence=confidence)
             span = None if made["low"] is None else (made["low"], made["high"])
-            found[one, other, k] = Difference(made["value"], span, more_labels(made, sampled, left))
+            more = more_labels(made, sampled, left, pairs=len(pairs), confidence=confidence)
+            found[one, other, k] = Difference(made["value"], span, more, made["p_value"])
     return found
 
 

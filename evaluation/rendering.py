@@ -15,7 +15,7 @@ from evaluation.results import Evaluation, decimal, interval, percent, share_in_
 
 if TYPE_CHECKING:
     from evaluation.breakdown import Breakdown
-    from evaluation.comparison import Comparison
+    from evaluation.verdict import Comparison
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
             decimal(one.difference) + interval({"low": one.low, "high": one.high}),
             "–" if one.p_value is None else f"{one.p_value:.3g}",
             "–" if one.bounds is None else " to ".join(decimal(end) for end in one.bounds),
-            one.leader or "not ranked",
+            "not ranked" if one.leader is None else f"{one.leader} (by {one.decided_by})",
         )
         for one in shown
     ]

@@ -11,7 +11,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.base import ContentFile
@@ -129,8 +129,19 @@ def compared(report: Report) -> Compared | None:
     if not default_storage.exists(name):
         return None
     with default_storage.open(name, "rb") as file:
-        found = Compared(json.load(file))
+        stored = json.load(file)
+    found = Compared({**stored, "comparisons": [_by_the_rule(one) for one in stored["comparisons"]]})
     return found if found.stored["comparisons"] else None
+
+
+def _by_the_rule(one: dict[str, Any]) -> dict[str, Any]:
+    """A stored comparison; one from before verdicts spoke of a single quantity is told anew."""
+    if "decided_by" in one:
+        return one
+    from evaluation.verdict import Comparison
+
+    known = {field.name: one[field.name] for field in fields(Comparison) if field.name in one}
+    return {**one, **Comparison(**known).to_dict()}
 
 
 def comparisons_asked(report: Report, first: str | None, second: str | None, k: int | None) -> dict[str, Any]:

@@ -116,6 +116,7 @@ PURE = (
     "evaluation/query_charts.py",
     "evaluation/comparison.py",
     "evaluation/unsettled.py",
+    "evaluation/verdict.py",
     "evaluation/missing.py",
     "evaluation/tradeoffs.py",
     "evaluation/scoring.py",

@@ -169,6 +169,22 @@ def test_more_labels_narrow_the_interval_with_their_root() -> None:
     assert more_labels({**wide, "method": "exact bound"}, sampled=100, left=1000) is None
 
 
+def test_for_one_of_many_pairs_more_labels_are_wanted() -> None:
+    # With ten pairs a normal interval reaches 2.807 / 1.960 as far: 4 · 2.051 times the labels.
+    wide = {"value": 0.05, "low": -0.05, "high": 0.15, "method": "gamma limits"}
+
+    assert more_labels(wide, sampled=100, left=1000, pairs=10) == 721
+
+
+def test_where_the_extremes_of_what_nobody_could_judge_differ_in_sign_nothing_is_beyond_chance() -> None:
+    # e of q2, which only the other run has, is relevant or not: greedy's c makes it +1 or -2 of them.
+    audit = example(second="abc", cannot_judge="e")
+    found = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+
+    assert found["value"] > 0 > found["value_if_relevant"]
+    assert found["p_value"] == 1
+
+
 def test_the_example_of_the_guide_has_these_numbers() -> None:
     audit = example()
     runs = {run: found["recall@3"] for run, found in recall_estimates(audit, PLACES, [3]).items()}

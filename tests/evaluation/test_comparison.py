@@ -1,6 +1,6 @@
 """Is A better than B: bounds against every completion of the labels, the verdicts, and what would decide."""
 
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import compare, compare_all, comparison_table, deciding_labels, evaluate
-from evaluation.comparison import Comparison
+from evaluation.comparison import compare_at
+from evaluation.verdict import Comparison, Difference
 
 documents = st.sampled_from(list("abcdef"))
 lists = st.lists(documents, min_size=1, max_size=3, unique=True)
@@ -100,6 +101,98 @@ def test_an_estimate_from_an_audit_decides_where_the_bounds_do_not() -> None:
         in compared(BETTER, OPEN, estimated=(0.1, 0.4)).verdict()
     )
     assert compared(BETTER, OPEN, estimated=(-0.1, 0.4)).leader is None
+
+
+# Ten queries in which the first run has more of the labels found first, and the audit may say otherwise.
+def audited(first: Any, second: Any, **said: Any) -> Comparison:
+    result = evaluate(QRELS, {"a": first, "b": second}, 2)
+    (made,) = compare_at(result, [2], audited={("a", "b", 2): Difference(**said)})
+    return made
+
+
+def test_a_verdict_of_the_audit_speaks_of_the_audit_alone() -> None:
+    found = audited(BETTER, OPEN, value=0.2, interval=(0.1, 0.3), p_value=0.003)
+
+    assert (found.leader, found.decided_by) == ("a", "audit")
+    assert found.verdict() == (
+        "a beats b on these queries by the estimate from the audit, +0.200 [+0.100, +0.300] in micro "
+        "Recall@2 (a − b; p = 0.003 by Holm). That covers which documents the audit drew, not which queries "
+        "were asked."
+    )
+
+
+def test_labels_found_first_and_audit_that_favour_different_runs_rank_none() -> None:
+    for said in ({"value": -0.2, "interval": (-0.3, -0.1)}, {"value": -0.2, "interval": (-0.5, 0.1)}):
+        found = audited(BETTER, OPEN, **said, p_value=0.003)
+
+        assert (found.leader, found.decided_by, found.contradicted) == (None, None, True)
+        assert found.verdict() == (
+            "Not ranked: the labels found first favour a, the audit favours b. Judging the 10 unjudged that "
+            "only one of the two has would decide most."
+        )
+    turned = audited(OPEN, BETTER, value=0.2, interval=(0.1, 0.3), p_value=0.003)
+    assert turned.verdict().startswith("Not ranked: the labels found first favour b, the audit favours a.")
+    assert compared(BETTER, OPEN, estimated=(-0.4, -0.1)).leader is None
+
+
+def test_an_estimate_that_holds_0_is_told_with_its_own_p_value() -> None:
+    found = audited(BETTER, OPEN, value=0.1, interval=(-0.1, 0.3), p_value=0.4, more_labels=1200)
+
+    assert found.leader is None
+    assert found.verdict() == (
+        "Not ranked: the audit’s estimate of a − b in micro Recall@2, +0.100 [−0.100, +0.300], p = 0.4 by "
+        "Holm, leaves 0 open. About 1,200 audit labels more would decide it if it stays. Judging the 10 "
+        "unjudged that only one of the two has would decide most."
+    )
+
+
+def test_the_audit_is_corrected_for_the_pairs_that_the_bounds_leave_open() -> None:
+    runs = {"a": BETTER, "b": OPEN, "c": OPEN, "d": JUDGED}
+    said = Difference(0.2, (0.05, 0.3), p_value=0.02)
+    result = evaluate(QRELS, runs, 2)
+    made = compare_at(result, [2], audited={(*pair, 2): said for pair in combinations("abcd", 2)})
+    found = {(one.first, one.second): one for one in made}
+
+    # a − d is decided by its bounds, the other five are asked: 5 · 0.02 is beyond 0.05.
+    assert found["a", "d"].decided_by == "bounds"
+    assert found["a", "d"].estimate_p_value is None
+    assert found["a", "b"].estimate_p_value == pytest.approx(0.1)
+    assert found["a", "b"].leader is None
+    assert "is not beyond chance once corrected for being one of many" in found["a", "b"].verdict()
+    alone = compare_at(result, [2], audited={("a", "b", 2): said}, correction="none")
+    assert alone[0].leader == "a"
+
+
+# Lower limit, value and upper limit of one quantity.
+spans = st.lists(st.floats(-1, 1), min_size=3, max_size=3).map(sorted)
+chances = st.floats(0.0001, 1)
+
+
+@given(spans, spans, st.floats(0, 1), chances, chances)
+def test_no_verdict_has_two_signs(
+    raw: list[float], audit: list[float], open_part: float, p_value: float, audit_p: float
+) -> None:
+    (low, difference, high), (least, estimate, most) = raw, audit
+    bounds = difference - open_part, difference + open_part / 2
+    made = Comparison(
+        *("a", "b", "recall", 10, 20, difference, low, high, p_value, "randomisation", "holm", None, None),
+        *(bounds, 0, 3, (least, most), (1.0, 1.0), estimate),
+        estimate_p_value=audit_p,
+    )
+    said = made.verdict()
+
+    if made.leader is None:
+        assert said.startswith("Not ranked")
+        return
+    ahead = 1 if made.leader == "a" else -1
+    assert said.startswith("a beats b" if ahead > 0 else "b beats a")
+    assert difference * ahead >= 0
+    if made.decided_by == "audit":
+        assert min(ahead * end for end in audit) > 0
+        assert "turn it" not in said
+    if "rarely" in said:
+        assert p_value <= 0.05
+        assert low > 0 or high < 0
 
 
 def test_runs_that_were_not_judged_alike_are_not_to_be_read_raw() -> None:

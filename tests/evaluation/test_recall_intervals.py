@@ -18,6 +18,7 @@ from evaluation.recall_intervals import (
     COMPLETE,
     EXACT_BOUND,
     GAMMA,
+    LEAST_LEVEL,
     METHODS,
     POWERED,
     SPAN,
@@ -154,6 +155,31 @@ def test_limits_lie_round_the_estimate_and_within_their_range(data: st.DataObjec
         assert found.high is not None
         assert least <= found.low <= found.value + 1e-9
         assert found.value - 1e-9 <= found.high <= 1
+
+
+@settings(max_examples=40)
+@given(st.data())
+def test_the_p_value_of_a_difference_is_the_level_at_which_its_interval_reaches_0(
+    data: st.DataObject,
+) -> None:
+    relevant, first, second = (
+        data.draw(st.sets(st.sampled_from("abcdefghijklmnop"), min_size=1)) for _ in range(3)
+    )
+    sample = sample_of(*(("q", one, int(one in relevant), 1 if one < "e" else 0.3) for one in "abcdefghijkl"))
+    runs = pairs_of("q", "".join(first)), pairs_of("q", "".join(second))
+    found = interval_of_micro_recall_difference(sample, *runs)
+
+    if found.p_value is None:
+        assert found.method == UNDEFINED
+        return
+    assert LEAST_LEVEL <= found.p_value <= 1
+    # At the least of all, the run that is behind can find nothing more: its interval never holds 0.
+    below = [found.p_value * 0.98] if found.p_value > LEAST_LEVEL else []
+    for level in (*below, *([found.p_value * 1.02] if found.p_value < 0.9 else [])):
+        made = interval_of_micro_recall_difference(sample, *runs, confidence=1 - level)
+        assert made.low is not None
+        assert made.high is not None
+        assert (made.low > 1e-9 or made.high < -1e-9) == (level > found.p_value), (level, found)
 
 
 # Whole draws

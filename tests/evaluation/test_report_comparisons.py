@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from typing import Any
 
 import polars as pl
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
@@ -18,7 +21,8 @@ from evaluation.estimate_tables import estimate_tables
 from evaluation.models import Report
 from evaluation.pool_estimates import LARGEST
 from evaluation.pool_sample import read_sample
-from evaluation.report_comparisons import compared, deciding, turned
+from evaluation.report_comparisons import COMPARISONS, compared, deciding, turned
+from evaluation.report_files import beside
 from labeling.models import QrelsRelease
 from labeling.qrels import read_release, release_qrels
 from labeling.queues import open_queue
@@ -249,6 +253,27 @@ def test_unjudged_documents_that_can_turn_a_pair_refuse_it_and_say_what_would_de
     assert found["open_pairs"] == 2
     assert "judging the 2 that only one of the two has would decide most" in found["verdict"]
     assert "100.0 % for alpha and 0.0 % for beta" in found["warnings"][0]
+
+
+def test_a_verdict_stored_before_it_spoke_of_one_quantity_is_told_anew(world: World, client: Client) -> None:
+    report = make_report(world, SPARSE)
+    name = beside(report, COMPARISONS)
+    with default_storage.open(name, "rb") as file:
+        stored = json.load(file)
+    for one in stored["comparisons"]:
+        # alpha has the labels found first; the audit is for beta, and once that was enough.
+        one |= {"estimate": -0.3, "estimated": [-0.5, -0.1], "leader": "beta", "verdict": "beta beats alpha"}
+        del one["decided_by"], one["estimate_p_value"]
+    default_storage.delete(name)
+    default_storage.save(name, ContentFile(json.dumps(stored).encode()))
+
+    (found,) = api(world, report, "?k=1").json()["comparisons"]
+
+    assert (found["leader"], found["decided_by"], found["estimate_p_value"]) == (None, None, None)
+    said = "Not ranked: the labels found first favour alpha, the audit favours beta."
+    assert found["verdict"].startswith(said)
+    client.force_login(world.vera)
+    assert said in client.get(f"{reverse('report_comparisons', args=[report.pk])}?k=1").content.decode()
 
 
 @pytest.mark.parametrize(
