@@ -186,7 +186,7 @@ def test_no_verdict_has_two_signs(
         return
     ahead = 1 if made.leader == "a" else -1
     assert said.startswith("a beats b" if ahead > 0 else "b beats a")
-    assert difference * ahead >= 0
+    assert difference * ahead >= -1e-12  # the last digits of a sum
     if made.decided_by == "audit":
         assert min(ahead * end for end in audit) > 0
         assert "turn it" not in said
