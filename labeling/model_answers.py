@@ -58,7 +58,8 @@ def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -
     grade divided by the highest.
     """
     found = _object_in(content)
-    reasoning = str(found.get("reasoning") or "").strip().replace("\0", "")[:MOST_REASONING]
+    told = found.get("reasoning")
+    reasoning = storable(told.strip())[:MOST_REASONING] if isinstance(told, str) else ""
     if prompt == "graded":
         grade = _grade(found.get("grade"), content)
         mean = _mean_grade(content, tokens)
@@ -98,14 +99,19 @@ def _fenced(content: str) -> str:
 def _truth(value: Any, content: str) -> bool:
     if isinstance(value, bool):
         return value
-    word = str(value).strip().lower()
+    word = _word(value).lower()
     if word in _YES or word in _NO:
         return word in _YES
     raise MalformedAnswerError(f"“relevant” is neither true nor false in: {_beginning(content)}")
 
 
+def _word(value: Any) -> str:
+    """A text or number as a text; what is neither may be nested too deeply to be written."""
+    return str(value).strip() if isinstance(value, str | int | float) else ""
+
+
 def _grade(value: Any, content: str) -> int:
-    if not isinstance(value, bool) and str(value).strip() in {"0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0"}:
+    if not isinstance(value, bool) and _word(value) in {"0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0"}:
         return int(float(value))
     raise MalformedAnswerError(f"“grade” is none of 0 to 3 in: {_beginning(content)}")
 
@@ -156,11 +162,16 @@ def _masses(
     return masses if sum(masses.values()) >= LEAST_MASS else None
 
 
+def storable(text: str) -> str:
+    """The text without what no database keeps: NULs, and halves of characters."""
+    return text.replace("\0", "").encode(errors="replace").decode()
+
+
 def _spelled(text: str) -> bytes:
     # JSON can hold halves of a character.
     return text.encode(errors="surrogatepass")
 
 
 def _beginning(content: str) -> str:
-    shown = " ".join(content.split()).replace("\0", "")
+    shown = storable(" ".join(content.split()))
     return f"“{shown[:120]}{'…' if len(shown) > 120 else ''}”"

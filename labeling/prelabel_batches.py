@@ -6,8 +6,10 @@ knows of them; one that a kill left without its number is found again by the lab
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
@@ -19,6 +21,7 @@ from labeling.prelabel_running import (
     PAUSE,
     STOP,
     TURN,
+    CancelledPassError,
     Pass,
     with_answer,
 )
@@ -31,11 +34,13 @@ from labeling.prelabels import (
     UnanswerableError,
     answer_of,
     read_problem,
+    result_of,
 )
 
 MOST_REQUESTS = 10_000
 MOST_BYTES = 90_000_000
 POLL_SECONDS = 30.0
+CANCEL_SECONDS = 5.0
 
 
 @dataclass
@@ -62,7 +67,11 @@ class BatchPass(Pass):
         except ModelError as error:
             # What was handed in stands in the row, and is found again.
             self.stop(STOP, error.detail)
+        except CancelledPassError:
+            pass
         finally:
+            if self.ending.word == CANCEL:
+                await self._cancel_batches()
             self._finished.set()
 
     async def _read_everything(self) -> None:
@@ -101,7 +110,8 @@ class BatchPass(Pass):
         self._batches.append(batch)
         await self._note()
         self.requests += len(lines)
-        batch["id"] = await self.client.hand_in(b"".join(lines), self._label(batch))
+        handed_in = self.client.hand_in(b"".join(lines), self._label(batch))
+        batch["id"] = await self._unless_cancelled(handed_in)
         await self._note()
 
     async def _fetch_ended(self) -> bool:
@@ -113,8 +123,8 @@ class BatchPass(Pass):
                     await self._drop(batch)
                     continue
             state, results = await self._patiently(self.client.fetch_batch, batch["id"])
-            for result in results:
-                self._take_result(result)
+            for line in results:
+                self._take_result(result_of(line))
             if state == "failed" and not results:
                 self.stop(STOP, "The server could not work on the batch. Try without the Batch interface.")
             elif state in ("expired", "cancelled"):
@@ -132,20 +142,26 @@ class BatchPass(Pass):
             self.stop(TURN)
             return False
         await self._pause(POLL_SECONDS)
-        if self.ending.word == CANCEL:
-            for batch in self._batches:
-                await self.client.cancel_batch(batch["id"])
         return True
 
-    def _take_result(self, result: dict[str, Any]) -> None:
-        key = result.get("custom_id", "")
-        if key not in self._waiting:
+    async def _cancel_batches(self) -> None:
+        """Tell the server, which may not listen: the pass has ended anyway."""
+        with contextlib.suppress(TimeoutError, ModelError):
+            async with asyncio.timeout(CANCEL_SECONDS):
+                for batch in self._batches:
+                    if batch["id"] is not None:
+                        await self.client.cancel_batch(batch["id"])
+
+    def _take_result(self, result: Mapping[str, Any]) -> None:
+        key = result.get("custom_id")
+        if not isinstance(key, str) or key not in self._waiting:
             return  # stored already, or the text has changed since
         text_hash, pairs = self._waiting.pop(key)
         self._took += 1
         self._asked.pop(key, None)
         outcome = Outcome(key, text_hash, pairs, attempts=1)
-        response = result.get("response") or {}
+        response = result.get("response")
+        response = response if isinstance(response, Mapping) else {}
         try:
             if response.get("status_code") != 200:
                 raise self._problem(response)
@@ -166,18 +182,19 @@ class BatchPass(Pass):
             self._paid += paid.cost
             self._keep(with_answer(paid, self.prompt.name, answer))
 
-    async def _patiently(self, call: Callable[[Any], Awaitable[Any]], argument: Any) -> Any:
+    async def _patiently(self, call: Callable[[Any], Coroutine[Any, Any, Any]], argument: Any) -> Any:
         """A call that may be repeated, as often as a question is."""
         for attempt in range(1, MOST_ATTEMPTS):
             try:
-                return await call(argument)
+                return await self._unless_cancelled(call(argument))
             except PassingError as error:
                 await self._wait(attempt, error.wait)
-        return await call(argument)
+        return await self._unless_cancelled(call(argument))
 
-    def _problem(self, response: dict[str, Any]) -> ModelError:
+    def _problem(self, response: Mapping[str, Any]) -> ModelError:
+        status = response.get("status_code")
         return read_problem(
-            status=response.get("status_code") or 500,
+            status=status if isinstance(status, int) and status else 500,
             body=response.get("body"),
             retry_after=None,
             base_url=self.job.prelabeler.base_url,

@@ -16,14 +16,14 @@ import asyncio
 import contextlib
 import random
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from asgiref.sync import async_to_sync, sync_to_async
 
-from labeling.model_answers import MalformedAnswerError, Reading, read_answer
+from labeling.model_answers import MalformedAnswerError, Reading, read_answer, storable
 from labeling.models import PrelabelJob
 from labeling.prelabel_costs import Budget, Prices, most_input_tokens
 from labeling.prelabel_journal import Journal
@@ -59,8 +59,13 @@ SERVERS_FAULT = ("rate_limit", "server", "time_out", "connection")
 # Why a pass ends before its last question.
 PAUSE, CANCEL, TURN, BUDGET, STOP = "pause", "cancel", "turn", "budget", "stop"
 
+Told = TypeVar("Told")
 Sleep = Callable[[float], Awaitable[None]]
 Progress = Callable[[PrelabelJob], None]
+
+
+class CancelledPassError(Exception):
+    """The pass was cancelled while a request was under way."""
 
 
 @dataclass
@@ -108,15 +113,19 @@ class Pass:
         return self.ending
 
     def stop(self, word: str, detail: str = "") -> None:
-        """Let the pass end: what was sent is waited for and stored. For any thread, and for signals."""
-        if not self.ending.word:
+        """Let the pass end: what was sent is waited for and stored, unless it is cancelled. For any thread,
+        and for signals.
+        """
+        if not self.ending.word or word == CANCEL:
             self.ending = Ending(word, detail)
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._stopped.set)
+            if word == CANCEL:
+                self._loop.call_soon_threadsafe(self._cancelled.set)
 
     async def _run(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._stopped, self._finished = asyncio.Event(), asyncio.Event()
+        self._stopped, self._finished, self._cancelled = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._freed, self._fetching, self._storing_turn = asyncio.Condition(), asyncio.Lock(), asyncio.Lock()
         self._not_before = 0.0
         self._deadline = None if self.seconds is None else self._loop.time() + self.seconds
@@ -215,7 +224,10 @@ class Pass:
             self.requests += 1
             dialect, began = self.dialect, asyncio.get_running_loop().time()
             try:
-                answer = await self.client.ask(self.asking, messages, dialect)
+                answer = await self._unless_cancelled(self.client.ask(self.asking, messages, dialect))
+            except CancelledPassError:
+                await self._settle(question, at_most, at_most, is_open=True)
+                return self._given_up(question, attempts, uncertain + at_most)
             except NotTakenError as error:
                 await self._settle(question, at_most, Decimal(0), is_open=False)
                 # Others may have found it out meanwhile.
@@ -237,7 +249,9 @@ class Pass:
                 await self._wait(attempts, error.wait)
                 continue
             except UnanswerableError as error:
-                await self._settle(question, at_most, Decimal(0), is_open=True)
+                paid = at_most if error.may_be_paid else Decimal(0)
+                uncertain += paid
+                await self._settle(question, at_most, paid, is_open=True)
                 return self._failure(question, error.reason, error.detail, attempts + 1, uncertain)
             except StopError as error:
                 await self._settle(question, at_most, Decimal(0), is_open=False)
@@ -259,6 +273,19 @@ class Pass:
                 seconds=seconds,
             )
             return with_answer(known, self.prompt.name, answer)
+
+    async def _unless_cancelled(self, call: Coroutine[Any, Any, Told]) -> Told:
+        """What a call brings. As soon as the pass is cancelled the call is given up: `CancelledPassError`."""
+        asked = asyncio.ensure_future(call)
+        cancelled = asyncio.ensure_future(self._cancelled.wait())
+        try:
+            await asyncio.wait((asked, cancelled), return_when=asyncio.FIRST_COMPLETED)
+            if not asked.done():
+                raise CancelledPassError
+            return asked.result()
+        finally:
+            cancelled.cancel()
+            asked.cancel()
 
     def _most_cost(self, messages: list[dict[str, str]]) -> Decimal:
         if self.prices is None:
@@ -377,7 +404,7 @@ class Pass:
 def with_answer(outcome: Outcome, prompt: str, answer: Answer) -> Outcome:
     """The outcome with what an answer says, or why it says nothing."""
     if answer.refusal:
-        return replace(outcome, reason="refused", detail=answer.refusal[:300])
+        return replace(outcome, reason="refused", detail=storable(answer.refusal)[:300])
     if answer.finish_reason == "content_filter":
         return replace(outcome, reason="filtered", detail="The server's filter stopped the answer.")
     if answer.finish_reason == "length":

@@ -6,6 +6,7 @@ ask in other words, or stop. Nothing here knows of budgets, storing or retrying.
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 import socket
@@ -13,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from labeling.model_answers import TokenChoice
+from labeling.model_answers import TokenChoice, storable
 from pooling.secrets import redacted
 
 if TYPE_CHECKING:
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from labeling.prompting import Messages
 
 COMPLETIONS = "/chat/completions"
+# A file of a batch takes longer than a question.
+FILE_TIMES = 10
 MOST_DETAIL = 300  # characters of what a server says
+MOST_TOKENS = 10**8  # of a request or an answer
 TOP_LOGPROBS = 5
 # Any key will do where none is asked for; the library wants one.
 NO_KEY = "none"
@@ -77,9 +81,10 @@ class PassingError(ModelError):
 class UnanswerableError(ModelError):
     """This pair will get no answer. `reason` is one of `PrelabelFailure.Reason`."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: str, detail: str, *, may_be_paid: bool = False) -> None:
         super().__init__(detail)
         self.reason = reason
+        self.may_be_paid = may_be_paid
 
 
 class NotTakenError(ModelError):
@@ -175,23 +180,37 @@ def answer_of(completion: Mapping[str, Any]) -> Answer:
         message = choice.get("message") or {}
         usage = completion.get("usage") or {}
         return Answer(
-            content=message.get("content") or "",
-            finish_reason=choice.get("finish_reason") or "",
-            refusal=message.get("refusal") or "",
-            input_tokens=usage.get("prompt_tokens"),
-            output_tokens=usage.get("completion_tokens"),
+            content=_text(message.get("content")),
+            finish_reason=_text(choice.get("finish_reason")),
+            refusal=_text(message.get("refusal")),
+            input_tokens=_token_count(usage.get("prompt_tokens")),
+            output_tokens=_token_count(usage.get("completion_tokens")),
             tokens=_tokens((choice.get("logprobs") or {}).get("content") or ()),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        raise UnanswerableError("malformed", "The server sent no chat completion.") from None
+        problem = "The server sent no chat completion."
+        raise UnanswerableError("malformed", problem, may_be_paid=True) from None
+
+
+def _text(told: Any) -> str:
+    if not isinstance(told, str | None):
+        raise TypeError
+    return told or ""
+
+
+def _token_count(told: Any) -> int | None:
+    if told is None or (type(told) is int and 0 <= told <= MOST_TOKENS):
+        return told
+    problem = f"The server counts {str(told)[:40]} tokens, which is no number of tokens."
+    raise UnanswerableError("malformed", problem, may_be_paid=True)
 
 
 def _tokens(told: Sequence[Mapping[str, Any]]) -> list[TokenChoice]:
     return [
         TokenChoice(
-            token["token"],
-            [(one["token"], one["logprob"]) for one in token.get("top_logprobs") or ()],
-            bytes(token.get("bytes") or ()),
+            _text(token["token"]),
+            [(_text(one["token"]), float(one["logprob"])) for one in token.get("top_logprobs") or ()],
+            bytes(list(token.get("bytes") or ())),
         )
         for token in told
     ]
@@ -206,6 +225,8 @@ class ModelClient:
     async def __aenter__(self) -> ModelClient:
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
+        from labeling.model_transport import PLAIN, bound_answer
+
         # Sends of the library's own would be neither counted nor within the budget.
         self._client: AsyncOpenAI = AsyncOpenAI(
             base_url=self._base_url,
@@ -213,7 +234,10 @@ class ModelClient:
             max_retries=0,
             timeout=self._timeout,
             # Takes less than half of the processor that the usual one takes, with many requests at a time.
-            http_client=DefaultAioHttpClient(),
+            http_client=DefaultAioHttpClient(
+                follow_redirects=False, event_hooks={"response": [bound_answer]}
+            ),
+            default_headers=PLAIN,
         )
         return self
 
@@ -228,20 +252,31 @@ class ModelClient:
             self._client.post(COMPLETIONS, cast_to=object, body=body), asking, dialect
         )
         if not isinstance(completion, Mapping):
-            raise UnanswerableError("malformed", "The server sent no JSON.")
+            raise UnanswerableError("malformed", "The server sent no JSON.", may_be_paid=True)
         return answer_of(completion)
 
-    async def _call(self, sent: Any, asking: Asking, dialect: Dialect) -> Any:
+    async def _call(self, sent: Any, asking: Asking, dialect: Dialect, *, times: int = 1) -> Any:
+        """What comes of a request within the time-out, or so many of them, however slowly it drips in."""
         import openai
 
+        from labeling.model_transport import RefusedAnswerError
+
         try:
-            return await sent
+            async with asyncio.timeout(self._timeout * times):
+                return await sent
+        except TimeoutError:
+            raise self._late() from None
+        except RefusedAnswerError as error:
+            raise UnanswerableError("malformed", str(error), may_be_paid=True) from None
         except openai.APIConnectionError as error:
             raise self._broken(error) from None
         except openai.APIStatusError as error:
             raise self._told(error, asking, dialect) from None
-        except (openai.APIResponseValidationError, json.JSONDecodeError):
-            raise UnanswerableError("malformed", "The server sent no JSON.") from None
+        except (openai.APIResponseValidationError, ValueError):
+            raise UnanswerableError("malformed", "The server sent no JSON.", may_be_paid=True) from None
+        except RecursionError:
+            deep = "The server sent JSON that is nested too deeply."
+            raise UnanswerableError("malformed", deep, may_be_paid=True) from None
 
     def _broken(self, error: BaseException) -> PassingError:
         """What a request without an answer means, by the innermost of the errors that libraries wrap."""
@@ -249,12 +284,13 @@ class ModelClient:
             error = cause
         why = redacted(f"{type(error).__name__}: {error}", self._key or "")[:MOST_DETAIL]
         if isinstance(error, TimeoutError):
-            late = (
-                f"No answer within {self._timeout:g} s. Ask fewer at a time, or raise SOUNDINGS_LLM_TIMEOUT."
-            )
-            return PassingError("time_out", late, may_be_paid=True)
+            return self._late()
         never_sent = isinstance(error, ConnectionRefusedError | socket.gaierror)
         return PassingError("connection", why, may_be_paid=not never_sent, is_away=never_sent)
+
+    def _late(self) -> PassingError:
+        late = f"No answer within {self._timeout:g} s. Ask fewer at a time, or raise SOUNDINGS_LLM_TIMEOUT."
+        return PassingError("time_out", late, may_be_paid=True)
 
     def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
         """What an answer with an error's status means."""
@@ -274,7 +310,7 @@ class ModelClient:
         """Upload requests, one JSON object a line, and start a batch of them; returns its id."""
         plain = (Asking("", {}, 0), Dialect())
         upload = self._client.files.create(file=("requests.jsonl", lines), purpose="batch")
-        file = await self._call(upload, *plain)
+        file = await self._call(upload, *plain, times=FILE_TIMES)
         batch = await self._call(
             self._client.batches.create(
                 input_file_id=file.id,
@@ -291,22 +327,33 @@ class ModelClient:
         page = await self._call(self._client.batches.list(limit=100), Asking("", {}, 0), Dialect())
         return next((batch.id for batch in page.data if batch.metadata == metadata), None)
 
-    async def fetch_batch(self, batch_id: str) -> tuple[str, list[dict[str, Any]]]:
-        """The state of a batch, and once it has ended its results: `custom_id`, `response`, `error` each."""
+    async def fetch_batch(self, batch_id: str) -> tuple[str, list[bytes]]:
+        """The state of a batch, and once it has ended its results, a line each for `result_of`."""
         plain = (Asking("", {}, 0), Dialect())
         batch = await self._call(self._client.batches.retrieve(batch_id), *plain)
         if batch.status not in ("completed", "expired", "cancelled", "failed"):
             return str(batch.status), []
-        lines: list[dict[str, Any]] = []
+        lines: list[bytes] = []
         for file in (batch.output_file_id, batch.error_file_id):
             if file:
-                content = await self._call(self._client.files.content(file), *plain)
-                lines += [json.loads(line) for line in content.content.split(b"\n") if line.strip()]
+                content = await self._call(self._client.files.content(file), *plain, times=FILE_TIMES)
+                lines += [line for line in content.content.split(b"\n") if line.strip()]
         return str(batch.status), lines
 
     async def cancel_batch(self, batch_id: str) -> None:
         """Ask for the end of a batch; what it has answered can still be fetched."""
         await self._call(self._client.batches.cancel(batch_id), Asking("", {}, 0), Dialect())
+
+
+def result_of(line: bytes) -> Mapping[str, Any]:
+    """A result of a batch: `custom_id`, `response` and `error`; nothing of a line that cannot be read."""
+    from labeling.model_transport import MOST_ANSWER_BYTES
+
+    try:
+        found = json.loads(line) if len(line) <= MOST_ANSWER_BYTES else None
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, Mapping) else {}
 
 
 def read_problem(
@@ -321,9 +368,11 @@ def read_problem(
 ) -> ModelError:
     """The error that an answer with an error's status means, whether it came by itself or within a batch."""
     told = _told_by(body)
-    whole = redacted(" ".join(str(told.get("message") or told.get("detail") or "").split()), key or "")
+    message, detail, code, param = (_said(told, name) for name in ("message", "detail", "code", "param"))
+    whole = redacted(" ".join((message or detail).split()), key or "")
     said = whole[:MOST_DETAIL]
-    code, param = str(told.get("code") or ""), str(told.get("param") or "")
+    if 300 <= status < 400:
+        return StopError(f"{base_url} sends requests elsewhere ({status}). Give the address where it is.")
     if status == 429 and code != "insufficient_quota":
         return PassingError("rate_limit", said or "Too many requests.", wait=_seconds(retry_after))
     is_too_long = code in _TOO_LONG_CODES or told.get("type") in _TOO_LONG_CODES
@@ -338,6 +387,14 @@ def read_problem(
         detail = f"{status}: {said}" if said else str(status)
         return PassingError("server", detail, wait=_seconds(retry_after), is_away=status in _AWAY)
     return StopError(_stopped(status, said, base_url, model))
+
+
+def _said(told: Mapping[str, Any], name: str) -> str:
+    """A member of an error as a text; what is nested too deeply to be written says nothing."""
+    try:
+        return storable(str(told.get(name) or ""))
+    except RecursionError:
+        return ""
 
 
 def _told_by(body: Any) -> Mapping[str, Any]:

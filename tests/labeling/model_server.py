@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gzip
 import hashlib
 import json
 import math
@@ -17,7 +18,7 @@ import socket
 import struct
 import threading
 from collections import Counter, deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 from typing import Any, Self
 
@@ -27,6 +28,7 @@ KEY = "sk-loopback-0123456789"
 FAULTS = (
     *("429", "quota", "500", "503", "400", "401", "404", "too_long", "reset", "slow", "filtered"),
     *("malformed", "refusal", "truncated", "no_usage"),
+    *("dripping", "giant", "packed", "redirect", "deep", "negative", "half", "silent"),
 )
 
 Judge = Callable[[str, str], float]
@@ -85,6 +87,7 @@ class ModelServer:
         self.refuses: set[str] = set()
         self.retry_after = "2"
         self.polls_before_done = 0
+        self.sent = 0
         self.requests: list[dict[str, Any]] = []
         self.counts: Counter[str] = Counter()
         self.files: dict[str, bytes] = {}
@@ -133,6 +136,11 @@ class ModelServer:
                 body = await reader.readexactly(int(headers.get("content-length", 0)))
                 method, path, _ = first.split(" ", 2)
                 answer = await self._answer(method, path.partition("?")[0], headers, body)
+                if isinstance(answer, AsyncIterator):
+                    async for piece in answer:
+                        writer.write(piece)
+                        await writer.drain()
+                    return
                 if answer is None:  # the connection breaks
                     wants_reset = struct.pack("ii", 1, 0)
                     writer.get_extra_info("socket").setsockopt(
@@ -146,7 +154,9 @@ class ModelServer:
         finally:
             writer.close()
 
-    async def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> bytes | None:
+    async def _answer(
+        self, method: str, path: str, headers: dict[str, str], body: bytes
+    ) -> bytes | AsyncIterator[bytes] | None:
         self.counts[f"{method} {path.removeprefix('/v1/').split('/')[0]}"] += 1
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
             sent = headers.get("authorization", "").removeprefix("Bearer ")
@@ -157,14 +167,37 @@ class ModelServer:
             return problem(self.call_faults.popleft(), "Not now.")
         return await self.batch_call(method, path, headers, body)
 
-    async def _complete(self, request: dict[str, Any]) -> bytes | None:
+    async def _complete(self, request: dict[str, Any]) -> bytes | AsyncIterator[bytes] | None:
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:
             status, answer, extra = await self._completed(request)
         finally:
             self._at_once -= 1
-        return None if answer is None else http(status, answer, extra)
+        match answer:
+            case None:
+                return None
+            case "dripping":
+                return self._dripping()
+            case "giant":
+                return self._giant()
+            case bytes():
+                return raw(status, answer, "application/json", extra)
+        return http(status, answer, extra)
+
+    async def _dripping(self) -> AsyncIterator[bytes]:
+        """A byte a while, for ever: each read is in time."""
+        yield b"HTTP/1.1 200 X\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n"
+        while True:
+            yield b" "
+            await asyncio.sleep(0.02)
+
+    async def _giant(self) -> AsyncIterator[bytes]:
+        """An answer without end; `sent` counts its bytes."""
+        yield b"HTTP/1.1 200 X\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
+        while True:
+            yield b" " * 65_536
+            self.sent += 65_536
 
     async def _completed(self, request: dict[str, Any]) -> tuple[int, Any, str]:
         if self.keeps_requests:
@@ -199,6 +232,16 @@ class ModelServer:
                 return 0, None, ""
             case "slow":
                 await asyncio.sleep(30)
+            case "silent":  # until somebody gives up
+                await asyncio.Event().wait()
+            case "dripping" | "giant":
+                return 200, fault, ""
+            case "packed":
+                return 200, gzip.compress(b"{}"), "Content-Encoding: gzip\r\n"
+            case "redirect":
+                return 307, {}, f"Location: {self.base_url}/elsewhere\r\n"
+            case "deep":
+                return 200, b'{"choices": ' + b"[" * 100_000 + b"]" * 100_000 + b"}", ""
         return 200, self._completion(request, self.judge(query, document), fault), ""
 
     def _completion(self, request: dict[str, Any], probability: float, fault: str | None) -> dict[str, Any]:
@@ -214,11 +257,13 @@ class ModelServer:
                 parts, refusal = [], "I cannot help with that."
             case "truncated":
                 parts, finish = parts[:2], "length"
+            case "half":  # of a character
+                parts[0] += r" \ud83d"
         message = {"role": "assistant", "content": "".join(parts) or None, "refusal": refusal}
         choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": finish, "logprobs": None}
         if self.logprobs and request.get("logprobs"):
             choice["logprobs"] = {"content": [_token(part, answer, probability) for part in parts]}
-        given, written = self.tokens
+        given, written = (-1, 20) if fault == "negative" else self.tokens
         usage = {"prompt_tokens": given, "completion_tokens": written, "total_tokens": given + written}
         return {
             "id": "chatcmpl-1",

@@ -22,7 +22,9 @@ from labeling.prelabels import (
     PassingError,
     StopError,
     UnanswerableError,
+    answer_of,
     read_problem,
+    result_of,
 )
 from tests.bounded import run_bounded
 
@@ -285,6 +287,56 @@ def test_a_journal_tells_what_is_not_stored_and_what_was_never_answered(tmp_path
     again.recovered()
     again.close(remove=False)
     assert read_journal(path, 0).uncertain == 0
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"relevant": ' + "[" * 900 + "]" * 900 + "}",
+        '{"reasoning": ' + "[" * 900 + "]" * 900 + ', "relevant": "perhaps"}',
+        '{"relevant": {"relevant": true}}',
+        "half \ud83d a character",
+    ],
+    ids=["deep verdict", "deep reason", "object", "half a character"],
+)
+def test_what_no_database_keeps_and_nobody_can_write_is_malformed(content: str) -> None:
+    with pytest.raises(MalformedAnswerError) as caught:
+        read_answer("binary", content)
+    str(caught.value).encode()
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        {"message": {"content": ["a"]}},
+        {"message": {"content": 5}},
+        {"message": {"refusal": {}, "content": "x", "finish_reason": 1}, "finish_reason": 1},
+        {"message": {}, "logprobs": {"content": [{"token": "a", "bytes": 10**12}]}},
+        {"message": {}, "logprobs": {"content": [{"token": "a", "bytes": [256]}]}},
+        {"message": {}, "logprobs": {"content": [{"token": 1}]}},
+        {
+            "message": {},
+            "logprobs": {"content": [{"token": "a", "top_logprobs": [{"token": "a", "logprob": None}]}]},
+        },
+    ],
+)
+def test_a_completion_of_another_shape_is_none(choice: dict[str, Any]) -> None:
+    with pytest.raises(UnanswerableError, match="no chat completion"):
+        answer_of({"choices": [choice]})
+
+
+@pytest.mark.parametrize("count", [-1, 10**9, 1.5, True, "7", [7]])
+def test_a_count_of_tokens_is_a_whole_number_of_a_possible_size(count: Any) -> None:
+    completion = {"choices": [{"message": {"content": "x"}}], "usage": {"prompt_tokens": count}}
+    with pytest.raises(UnanswerableError, match="which is no number of tokens") as caught:
+        answer_of(completion)
+    assert caught.value.may_be_paid
+
+
+def test_a_result_of_a_batch_that_cannot_be_read_is_nothing() -> None:
+    assert result_of(b'{"custom_id": "a"}') == {"custom_id": "a"}
+    for line in (b"", b"[1]", b"{", b"[" * 100_000, b'{"custom_id": "' + b"a" * 1_000_000 + b'"}'):
+        assert result_of(line) == {}
 
 
 READING_OF = """

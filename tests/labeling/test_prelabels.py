@@ -478,3 +478,68 @@ def test_what_will_not_do_is_one_sentence(
 def test_claims_go_on_while_a_pass_runs(queue: Queue, server: ModelServer, world: World) -> None:
     ask(queue)
     assert len(claim(queue, world.ben, 6).leases) == 6
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason", "said"),
+    [
+        ("dripping", "time_out", "No answer within 0.3 s."),
+        ("giant", "malformed", "The answer is longer than 1,000,000 bytes."),
+        ("packed", "malformed", "The answer is packed, which was not asked for."),
+        ("deep", "malformed", "The server sent JSON that is nested too deeply."),
+        ("negative", "malformed", "The server counts -1 tokens, which is no number of tokens."),
+    ],
+)
+def test_a_hostile_answer_fails_its_own_pair_in_a_sentence(
+    queue: Queue, server: ModelServer, settings: Settings, fault: str, reason: str, said: str
+) -> None:
+    if fault == "dripping":
+        settings.LLM_TIMEOUT = 0.3
+    server.fault_of = lambda query, document: (
+        fault if (query, "Buses" in document) == ("night bus", True) else None
+    )
+    job = ask(queue, prices=PRICES)
+    assert (job.state, job.answered_count, job.failed_count) == (State.DONE, 5, 1)
+    failure = PrelabelFailure.objects.get()
+    assert failure.reason == reason
+    assert failure.detail.startswith(said)
+    assert job.uncertain_cost > 0  # what it may have cost counts towards the cap
+
+
+def test_half_a_character_in_an_answer_is_stored_as_a_question_mark(
+    queue: Queue, server: ModelServer
+) -> None:
+    server.faults.append("half")
+    job = ask(queue, limit=1)
+    assert (job.state, job.answered_count) == (State.DONE, 1)
+    assert Prelabel.objects.get().reasoning == "It says so ?"
+
+
+def test_an_endless_answer_is_left_after_a_megabyte(queue: Queue, server: ModelServer) -> None:
+    server.faults.append("giant")
+    ask(queue, limit=1)
+    # Beside the megabyte, what the buffers of two sockets hold.
+    assert server.sent < 20_000_000
+
+
+def test_a_server_that_sends_requests_elsewhere_is_not_followed(queue: Queue, server: ModelServer) -> None:
+    server.faults.append("redirect")
+    job = ask(queue)
+    assert (job.state, job.request_count) == (State.FAILED, 1)
+    assert job.detail == f"{server.base_url} sends requests elsewhere (307). Give the address where it is."
+    assert not [name for name in server.counts if "elsewhere" in name]
+
+
+def test_a_pass_that_is_cancelled_does_not_wait_for_the_answer_under_way(
+    queue: Queue, server: ModelServer
+) -> None:
+    server.fault_of = lambda query, document: "silent"
+
+    def started(running: Any) -> None:
+        PrelabelJob.objects.filter(pk=running.job.pk).update(asked="cancel")
+
+    prelabeler = prelabeler_for(queue.collection, "small")
+    # No answer ever comes, and no time-out ends the waiting before the test does.
+    job = run_here(queue, prelabeler, PassOptions(prices=PRICES), started=started)
+    assert (job.state, job.answered_count, len(server.requests)) == (State.CANCELLED, 0, 1)
+    assert job.uncertain_cost > 0

@@ -1,0 +1,48 @@
+"""What a server of models may send: answers of bounded length, unpacked, from where it was asked.
+
+A server may be slow, broken or hostile. Its answers are counted while they come, so that none fills the
+memory, and an answer that is packed, or says to ask elsewhere, is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import httpx2
+
+MOST_ANSWER_BYTES = 1_000_000
+#: The results of a whole batch.
+MOST_RESULTS_BYTES = 256_000_000
+#: What asks the server for answers that are not packed.
+PLAIN = {"Accept-Encoding": "identity"}
+
+
+class RefusedAnswerError(Exception):
+    """An answer that is not read to its end; the message says why."""
+
+
+class _Counted(httpx2.AsyncByteStream):
+    def __init__(self, stream: httpx2.AsyncByteStream, bound: int) -> None:
+        self._stream, self._bound = stream, bound
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        async for block in self._stream:
+            total += len(block)
+            if total > self._bound:
+                raise RefusedAnswerError(f"The answer is longer than {self._bound:,} bytes.")
+            yield block
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+async def bound_answer(response: httpx2.Response) -> None:
+    """Let an answer be read up to its bound; called when its head has come."""
+    packed = response.headers.get("content-encoding", "identity").lower()
+    if packed not in ("", "identity"):
+        raise RefusedAnswerError("The answer is packed, which was not asked for.")
+    are_results = response.request.url.path.endswith("/content")
+    bound = MOST_RESULTS_BYTES if are_results else MOST_ANSWER_BYTES
+    if isinstance(response.stream, httpx2.AsyncByteStream):
+        response.stream = _Counted(response.stream, bound)
