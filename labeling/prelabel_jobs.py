@@ -1,7 +1,7 @@
 """Passes of pre-labels as people start, pause, resume and cancel them: in the background, or at a terminal.
 
-In the background a pass takes turns: after a minute it lets whatever else waits go first, so that an import
-does not wait an hour for a model.
+In the background passes have a worker of their own, so that no import waits for a model; and they take turns
+there: after a minute a pass lets the others go first.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+LANE = "models"
 TURN_SECONDS = 60.0
 MOST_CONCURRENCY = 256
 # A worker says that it is there twice a second; one on another machine that says nothing for so long is gone.
@@ -163,7 +164,7 @@ def _store_journal(job: PrelabelJob) -> None:
         _recovered(job).close(remove=True)
 
 
-@task()
+@task(queue_name=LANE)
 def run_in_background(job_id: int) -> None:
     """Do one turn of a pass; where something is left, it queues up again."""
     job = PrelabelJob.objects.select_related("queue__collection", "prelabeler__collection").get(pk=job_id)

@@ -88,6 +88,12 @@ def run_job(job_id: int) -> None:
         _end(job, Job.State.DONE, "Done.", progress=1.0, result=result)
 
 
+def jobs_before(job: Job) -> int:
+    """How many jobs the worker does before one that waits."""
+    unfinished = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+    return unfinished.filter(pk__lt=job.pk).count() if job.state == Job.State.QUEUED else 0
+
+
 def can_be_cancelled(job: Job) -> bool:
     """Whether asking for the end of the job makes sense; once asked, it need not be asked again."""
     return not job.is_finished and job.kind not in LASTING and not is_being_cancelled(job)

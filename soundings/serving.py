@@ -1,6 +1,7 @@
-"""One process that looks after two: gunicorn, which answers requests, and the worker, which does long jobs.
+"""One process that looks after three: gunicorn, which answers requests, and two workers, which do long jobs.
 
-The worker is started again when it ends by itself; when gunicorn ends, everything ends.
+One worker asks models and the other does everything else, so that neither waits for the other. A worker is
+started again when it ends by itself; when gunicorn ends, everything ends.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _why_not(host: str, port: int, error: OSError) -> str:
 
 
 class Server:
-    """gunicorn and the background worker as children of this process; `run` returns when both have ended."""
+    """gunicorn and the background workers as children of this process; `run` returns when all have ended."""
 
     def __init__(self, host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
         self.host, self.port = host, port
@@ -73,7 +74,7 @@ class Server:
         self.stops = 0
         self.restarts: list[float] = []
         self.web: Child | None = None
-        self.worker: Child | None = None
+        self.workers: dict[str, Child] = {}
 
     def run(self, when_ready: Callable[[], None]) -> int:
         """Serve until told to stop (exit code 0) or until a child cannot be kept alive (1)."""
@@ -83,7 +84,8 @@ class Server:
         previous = {number: signal.signal(number, self._stop) for number in handled}
         try:
             self.web = _start(self._web_command())
-            self.worker = _start_worker() if _has_own_worker() else None
+            if _has_own_workers():
+                self.workers = {lane: _start_worker(lane) for lane in settings.TASKS["default"]["QUEUES"]}
             return self._watch(when_ready)
         finally:
             self._end_children()
@@ -104,7 +106,7 @@ class Server:
             if self.web is not None and self.web.poll() is not None:
                 self.say(f"The web server ended by itself (code {self.web.returncode}), so everything stops.")
                 return 1
-            if not self._keep_worker():
+            if not self._keep_workers():
                 return 1
             if not ready and self._answers():
                 ready = True
@@ -112,17 +114,20 @@ class Server:
             time.sleep(0.1)
         return 0
 
-    def _keep_worker(self) -> bool:
+    def _keep_workers(self) -> bool:
         """Start an ended worker again; False when it keeps ending."""
-        if self.worker is None or self.worker.poll() is None:
-            return True
-        now = time.monotonic()
-        self.restarts = [moment for moment in self.restarts if now - moment < 60] + [now]
-        if len(self.restarts) > RESTARTS_PER_MINUTE:
-            self.say("The background worker ends again and again, so everything stops; its errors are above.")
-            return False
-        self.say(f"The background worker ended (code {self.worker.returncode}); it is started again.")
-        self.worker = _start_worker()
+        for lane, worker in list(self.workers.items()):
+            if worker.poll() is None:
+                continue
+            now = time.monotonic()
+            self.restarts = [moment for moment in self.restarts if now - moment < 60] + [now]
+            if len(self.restarts) > RESTARTS_PER_MINUTE:
+                self.say(
+                    "The background worker ends again and again, so everything stops; its errors are above."
+                )
+                return False
+            self.say(f"The background worker ended (code {worker.returncode}); it is started again.")
+            self.workers[lane] = _start_worker(lane)
         return True
 
     def _answers(self) -> bool:
@@ -139,7 +144,7 @@ class Server:
 
     def _end_children(self) -> None:
         """Ask, ask again, then end them with their own children; being stopped twice skips the waiting."""
-        children = [child for child in (self.web, self.worker) if child is not None]
+        children = [child for child in (self.web, *self.workers.values()) if child is not None]
         for grace in (GRACE_SECONDS, LAST_GRACE_SECONDS):
             for child in children:
                 child.terminate()
@@ -173,24 +178,23 @@ def serve_site(host: str, port: int, processes: int, say: Callable[[str], None])
     say("Stopped.")
 
 
-WORKER_COMMAND = [
-    *("django", "db_worker", "--no-startup-delay", "--no-reload"),
-    *("--interval", "0.5", "--verbosity", "0"),
-]
+def _worker_command(lane: str) -> list[str]:
+    command = ["django", "db_worker", "--queue-name", lane, "--no-startup-delay", "--no-reload"]
+    return [*command, "--interval", "0.5", "--verbosity", "0"]
 
 
-def _has_own_worker() -> bool:
+def _has_own_workers() -> bool:
     return "django_tasks_db" in settings.TASKS["default"]["BACKEND"]
 
 
-def _start_worker() -> Child:
-    """Start the worker, and tell whoever waits for a job that the one before it did not finish."""
+def _start_worker(lane: str) -> Child:
+    """Start the worker of a queue of tasks, and tell who waits for a job that the one before did not end."""
     end_abandoned_jobs()
     pause_abandoned_passes()
     resume_watching()
     resume_messages()
     connections.close_all()
-    worker = _start(WORKER_COMMAND)
+    worker = _start(_worker_command(lane))
     with contextlib.suppress(ProcessLookupError):  # it has ended already
         ours = os.getpriority(os.PRIO_PROCESS, 0)
         os.setpriority(os.PRIO_PROCESS, worker.pid, min(ours + WORKER_NICENESS, LEAST_PRIORITY))

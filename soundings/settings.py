@@ -123,7 +123,11 @@ STATICFILES_DIRS = [ASSETS_DIR / "static"]
 WHITENOISE_USE_FINDERS = True
 
 TASKS = {
-    "default": {"BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend")},
+    "default": {
+        "BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend"),
+        # A worker for each: whoever waits for an import does not wait for a slow model.
+        "QUEUES": ["default", "models"],
+    },
 }
 
 # Uploads above the first bound go to the background worker; above the second, uncompressed, they are refused.

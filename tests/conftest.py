@@ -38,7 +38,8 @@ def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytes
     (settings.DERIVED_DIR / "charts").symlink_to(charts)
     settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
     settings.LLM_API_KEY = ""
-    settings.TASKS = {"default": {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}}
+    immediate = {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}
+    settings.TASKS = {"default": settings.TASKS["default"] | immediate}
     # Each client of a test has middleware of its own, which need not look at all static files when it starts.
     settings.WHITENOISE_AUTOREFRESH = True
 

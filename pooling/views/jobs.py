@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from pooling.access import ADMIN, job_for
-from pooling.jobs import can_be_cancelled, cancel_job, is_being_cancelled, resume_job
+from pooling.jobs import can_be_cancelled, cancel_job, is_being_cancelled, jobs_before, resume_job
 from pooling.problems import InputError
 from pooling.views.outcome import person
 
@@ -41,6 +41,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         "title": TITLES.get(job.kind, job.kind.capitalize()),
         "can_be_cancelled": can_be_cancelled(job),
         "is_being_cancelled": is_being_cancelled(job),
+        "jobs_before": jobs_before(job),
     }
     template = "pooling/_job.html" if partial else "pooling/job.html"
     return render(request, template, context, status=STOP_POLLING if partial and job.is_finished else 200)

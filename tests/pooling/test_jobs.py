@@ -232,3 +232,17 @@ def test_who_may_cancel_a_job(world: World, client: Client) -> None:
     shown = client.post(cancel, follow=True).content
     assert b"Cancelling: the work ends" in shown
     assert b">Cancel<" not in shown
+
+
+def test_the_page_of_a_waiting_job_says_what_is_done_first(
+    world: World, client: Client, settings: Settings
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    first, second = (start_import(world, run_text(ALPHA)) for _ in range(2))
+    client.force_login(world.ada)
+    assert b"done first" not in client.get(f"/jobs/{first.pk}/").content
+    page = client.get(f"/jobs/{second.pk}/").content
+    assert b"1 other job of this site is done first." in page
+    assert b"another asks models" in page
+    Job.objects.update(state=Job.State.DONE)
+    assert b"another asks models" not in client.get(f"/jobs/{second.pk}/").content

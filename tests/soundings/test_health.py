@@ -45,3 +45,20 @@ def test_work_that_nobody_does_is_told(client: Client, settings: Settings) -> No
     assert client.get("/health/").json()["worker"] == "ok"
     DBTaskResult.objects.update(enqueued_at=timezone.now() - timedelta(minutes=5))
     assert client.get("/health/").json() == {"status": "ok", "database": "ok", "worker": "behind"}
+
+
+@pytest.mark.django_db
+def test_a_pass_that_is_under_way_does_not_hide_that_imports_wait(client: Client, settings: Settings) -> None:
+    from django_tasks_db.models import DBTaskResult
+
+    from labeling.prelabel_jobs import run_in_background
+    from pooling.jobs import run_job
+
+    stored = {"BACKEND": "django_tasks_db.DatabaseBackend"}
+    settings.TASKS = {"default": settings.TASKS["default"] | stored}
+    run_in_background.enqueue(1)
+    DBTaskResult.objects.update(status="RUNNING", started_at=timezone.now())
+    run_job.enqueue(1)
+    assert set(DBTaskResult.objects.values_list("queue_name", flat=True)) == {"models", "default"}
+    DBTaskResult.objects.update(enqueued_at=timezone.now() - timedelta(minutes=5))
+    assert client.get("/health/").json()["worker"] == "behind"

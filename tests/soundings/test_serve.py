@@ -87,9 +87,9 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert "Your collections" in sign_in(base, account[1], account[2])
         assert imported_in_background(base, account[1], account[2])["created"] == 3
         children = children_of(server.pid)
-        assert len(children) == 3  # gunicorn, its one process, the background worker
+        assert len(children) == 4  # gunicorn, its one process, two background workers
         niceness = [os.getpriority(os.PRIO_PROCESS, child) for child in (server.pid, *children)]
-        assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, serving.WORKER_NICENESS]
+        assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, *[serving.WORKER_NICENESS] * 2]
         refused = manage(tmp_path, "serve", "--port", str(port))
         assert (refused.returncode, refused.stdout) == (2, "")
         assert f"Port {port} on 127.0.0.1 is taken by another program." in refused.stderr
@@ -127,8 +127,8 @@ def server_of(
     said: list[str] = []
     server = serving.Server("127.0.0.1", free_port(), 1, said.append)
     monkeypatch.setattr(server, "_web_command", lambda: web)
-    monkeypatch.setattr(serving, "WORKER_COMMAND", worker)
-    monkeypatch.setattr(serving, "_has_own_worker", lambda: bool(worker))
+    monkeypatch.setattr(serving, "_worker_command", lambda lane: worker)
+    monkeypatch.setattr(serving, "_has_own_workers", lambda: bool(worker))
     return server, said
 
 
@@ -137,8 +137,8 @@ def test_everything_stops_when_the_web_server_ends_by_itself(monkeypatch: pytest
     server, said = server_of(monkeypatch, ENDS_AT_ONCE, STAYS)
     assert server.run(lambda: None) == 1
     assert "The web server ended by itself (code 0)" in said[0]
-    assert server.worker is not None
-    assert server.worker.returncode is not None
+    assert set(server.workers) == {"default", "models"}
+    assert all(worker.returncode is not None for worker in server.workers.values())
 
 
 @pytest.mark.django_db(transaction=True)
