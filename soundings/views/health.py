@@ -22,8 +22,8 @@ WAITED_TOO_LONG = timedelta(minutes=2)
 def health(request: HttpRequest) -> JsonResponse:
     """`{"status", "database", "worker"}`; 503 when the database does not answer.
 
-    `worker` is `ok`, `behind` when work has waited for two minutes and its worker is idle, or `none` when this
-    installation does its work elsewhere; a worker that is behind is no reason to stop the site.
+    `worker` is `ok`, `behind` when work has waited for two minutes and its worker does nothing, or `none`
+    when this installation does its work elsewhere; a worker that is behind is no reason to stop the site.
     The answer is open to everybody, so it names only the kind of error; hosts and names are left to the log.
     """
     try:
