@@ -177,10 +177,10 @@ def _prepare() -> None:
 def make_people(site: Site, count: int) -> Any:
     """A collection with `count` annotators, whose tokens the site gets; only the first has a password."""
     from django.contrib.auth.models import User
-    from rest_framework.authtoken.models import Token
 
     from pooling.membership import create_collection
     from pooling.models import Membership
+    from soundings.tokens import make_token
 
     owner = User.objects.create_user("owner", password=PASSWORD)
     collection = create_collection(owner, slug="bench", name="Bench")
@@ -190,11 +190,9 @@ def make_people(site: Site, count: int) -> Any:
     Membership.objects.bulk_create(
         Membership(collection=collection, user=user, role="annotator") for user in users
     )
-    tokens = [Token(user=user, key=secrets.token_hex(20)) for user in users]
-    Token.objects.bulk_create(tokens)
     users[0].set_password(PASSWORD)
     users[0].save()
-    site.tokens = [token.key for token in tokens]
+    site.tokens = [make_token(user).token for user in users]
     return collection
 
 

@@ -26,6 +26,11 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 SECONDS = 5.0  # for an attempt in all
 SIGNATURE, TIME = "X-Soundings-Signature", "X-Soundings-Time"
 NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+# Of version 6, only this is handed out to anybody; the rest is local, for several receivers, or for a use of
+# its own, as private prefixes of NAT64 (64:ff9b:1::/48), addresses of a site (fec0::/10) or `::10.0.0.1` are.
+UNICAST = ipaddress.IPv6Network("2000::/3")
+# And within it: protocols' own, Teredo among them, for documentation twice, and 6to4.
+SPECIAL = tuple(map(ipaddress.IPv6Network, ("2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20")))
 
 
 class RefusedAddressError(Exception):
@@ -69,7 +74,7 @@ def refuse_private(host: str, addresses: Sequence[str], allowed: Sequence[Networ
         inner = _inner(address)
         if any(one in network for one in (address, inner) for network in allowed if _same(one, network)):
             continue
-        if not inner.is_global or inner.is_multicast:
+        if not _is_public(inner):
             raise RefusedAddressError(
                 f"{host} leads to {text}, which is no public address. An administrator of the server can "
                 "allow its network with SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS."
@@ -81,13 +86,18 @@ def _same(address: Address, network: Network) -> bool:
 
 
 def _inner(address: Address) -> Address:
-    """The address of version 4 that one of version 6 carries, else the address."""
+    """The address of version 4 that a mapped or translated one of version 6 leads to, else the address."""
     if isinstance(address, ipaddress.IPv4Address):
         return address
     if address in NAT64:
         return ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-    teredo = address.teredo
-    return address.ipv4_mapped or address.sixtofour or (teredo[1] if teredo else address)
+    return address.ipv4_mapped or address
+
+
+def _is_public(address: Address) -> bool:
+    if isinstance(address, ipaddress.IPv6Address):
+        return address in UNICAST and not any(address in network for network in SPECIAL)
+    return address.is_global and not address.is_multicast
 
 
 def signature(secret: str, stamp: str, body: bytes) -> str:

@@ -12,6 +12,7 @@ from django.db.models import Model, QuerySet
 from django.http import Http404
 
 from pooling.models import Collection, Job, Membership, Pool, Role, Run
+from pooling.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -33,6 +34,13 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
     if row is None:
         raise Http404(NOTHING_HERE)
     return row
+
+
+def known_role(role: str) -> None:
+    """`InputError` for a role that does not exist."""
+    if role not in Role.values:
+        problem = f"There is no role “{role}”. A role is {', '.join(Role.values)}."
+        raise InputError(problem, fields={"role": problem})
 
 
 def collections_of(user: User | AnonymousUser) -> QuerySet[Collection]:

@@ -16,10 +16,19 @@ from rest_framework.views import APIView
 from pooling import serializers
 from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
 from pooling.imports import take_in
-from pooling.invitations import invite, open_invitations, withdraw
+from pooling.invitations import (
+    MOST_LISTED,
+    accept_offer,
+    decline_offer,
+    invite,
+    offers_to,
+    open_invitations,
+    withdraw,
+)
 from pooling.jobs import cancel_job, resume_job
-from pooling.membership import add_member, create_collection
-from pooling.models import Job, Membership, Pool, Run
+from pooling.joining import add_or_ask
+from pooling.membership import create_collection
+from pooling.models import Invitation, Job, Membership, Pool, Run
 from pooling.pools import build_or_start
 from pooling.problems import InputError
 from pooling.runs import runs_named
@@ -109,14 +118,24 @@ class Members(APIView):
 
     @extend_schema(
         request=serializers.MemberSerializer,
-        responses={201: serializers.MemberSerializer, 400: PROBLEM, 409: PROBLEM},
+        responses={
+            201: serializers.MemberSerializer,
+            202: serializers.AskedMemberSerializer,
+            400: PROBLEM,
+            409: PROBLEM,
+        },
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Add a member."""
+        """Add a member: at once (201) as somebody who runs the site, or whom you see among the members of a
+        collection already. Anybody else is asked first (202), and a name that nobody has is answered alike.
+        """
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.MemberSerializer, request)
-        member = add_member(collection, body["user"]["username"], body["role"], by=person(request))
-        return Response(serializers.MemberSerializer(member).data, status=status.HTTP_201_CREATED)
+        outcome = add_or_ask(collection, body["user"]["username"], body["role"], by=person(request))
+        if isinstance(outcome, Invitation):
+            asked = serializers.AskedMemberSerializer(outcome)
+            return Response(asked.data, status=status.HTTP_202_ACCEPTED)
+        return Response(serializers.MemberSerializer(outcome).data, status=status.HTTP_201_CREATED)
 
 
 class Invitations(APIView):
@@ -155,6 +174,32 @@ class OneInvitation(APIView):
         """Withdraw an invitation that nobody has used."""
         collection = collection_for(request.user, slug, ADMIN)
         withdraw(fetch(collection.invitations.all(), pk=invitation_id), by=person(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class Offers(APIView):
+    """Collections that whoever asks is invited to by name."""
+
+    @extend_schema(responses=serializers.OfferSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List the memberships you are offered."""
+        offers = offers_to(person(request))[:MOST_LISTED]
+        return Response(serializers.OfferSerializer(offers, many=True).data)
+
+
+class OneOffer(APIView):
+    """One of these."""
+
+    @extend_schema(request=None, responses={200: serializers.MemberSerializer, 404: PROBLEM})
+    def post(self, request: Request, offer_id: int) -> Response:
+        """Accept: you are a member from now on."""
+        member = accept_offer(fetch(offers_to(person(request)), pk=offer_id), person(request))
+        return Response(serializers.MemberSerializer(member).data)
+
+    @extend_schema(responses={204: None, 404: PROBLEM})
+    def delete(self, request: Request, offer_id: int) -> Response:
+        """Decline."""
+        decline_offer(fetch(offers_to(person(request)), pk=offer_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

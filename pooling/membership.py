@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
 
+from pooling.access import known_role
+from pooling.invitations import withdraw_those_of
 from pooling.markdown import LONGEST_MARKDOWN
 from pooling.models import Collection, Membership, Role
 from pooling.problems import InputError
@@ -89,10 +91,14 @@ def add_member(collection: Collection, username: str, role: str, *, by: User | N
 
 @transaction.atomic
 def change_role(membership: Membership, role: str, *, by: User | None = None) -> Membership:
-    """Give a member another role; `InputError` where that would leave the collection without an admin."""
+    """Give a member another role; `InputError` where that would leave the collection without an admin.
+
+    Whoever is no longer an admin leaves no open invitation behind.
+    """
     known_role(role)
     if role != Role.ADMIN:
         _keep_an_admin(membership)
+        withdraw_those_of(membership.user, membership.collection, by=by)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
     record_action(membership.collection, by, "role changed", membership.user, before=before, role=role)
@@ -101,17 +107,14 @@ def change_role(membership: Membership, role: str, *, by: User | None = None) ->
 
 @transaction.atomic
 def remove_member(membership: Membership, *, by: User | None = None) -> None:
-    """End a membership; `InputError` for the last admin. What the person judged stays."""
+    """End a membership, and with it the person's open invitations; `InputError` for the last admin.
+
+    What the person judged stays.
+    """
     _keep_an_admin(membership)
+    withdraw_those_of(membership.user, membership.collection, by=by)
     record_action(membership.collection, by, "member removed", membership.user, role=membership.role)
     membership.delete()
-
-
-def known_role(role: str) -> None:
-    """`InputError` for a role that does not exist."""
-    if role not in Role.values:
-        problem = f"There is no role “{role}”. A role is {', '.join(Role.values)}."
-        raise InputError(problem, fields={"role": problem})
 
 
 def _keep_an_admin(membership: Membership) -> None:

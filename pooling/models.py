@@ -11,6 +11,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
+import pooling.account_models  # noqa: F401  its tables are this app's
 from pooling.markdown import LONGEST_MARKDOWN
 from pooling.query_facts import tags_of
 
@@ -71,16 +72,24 @@ class Membership(models.Model):
 
 
 class Invitation(models.Model):
-    """A link that makes one person a member. Only the token's hash is kept: whoever reads the database
-    cannot join.
+    """What makes one person a member once they agree: a link, or an offer to the account of a user name.
+
+    Only a link's hash is kept: whoever reads the database cannot join. `user` is the account that an offer is
+    for; an offer to a name that nobody has is stored all the same, and nobody can accept it.
     """
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role.choices)
     token_sha256 = models.CharField(max_length=64, unique=True)
     email = models.EmailField(blank=True, help_text="Where it was sent, if anywhere.")
+    mailed_at = models.DateTimeField(null=True, blank=True)
+    username = models.CharField(max_length=150, blank=True, help_text="Of an offer: whom it is for.")
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="offers"
+    )
+    # None for a command. Without its author an invitation would be nobody's, and could not end with a role.
     invited_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.CASCADE, related_name="+"
     )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField()

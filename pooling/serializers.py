@@ -45,8 +45,30 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         read_only_fields = ["since"]
 
 
+class AskedMemberSerializer(serializers.ModelSerializer[Invitation]):
+    """Who is asked to become a member, until when; a name that nobody has is answered alike."""
+
+    pending = serializers.BooleanField(default=True, read_only=True)
+
+    class Meta:
+        model = Invitation
+        fields = ["username", "role", "pending", "expires_at"]
+
+
+class OfferSerializer(serializers.ModelSerializer[Invitation]):
+    """A membership that you are offered."""
+
+    collection = serializers.CharField(source="collection.slug")
+    name = serializers.CharField(source="collection.name")
+    invited_by = serializers.CharField(source="invited_by.username", allow_null=True, default=None)
+
+    class Meta:
+        model = Invitation
+        fields = ["id", "collection", "name", "role", "invited_by", "expires_at"]
+
+
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """A link that makes one person a member; `token` is told once, when it is made."""
+    """What makes one person a member: a link, whose `token` is told once, or an offer to a `username`."""
 
     role = serializers.ChoiceField(choices=Role.choices)
     email = serializers.EmailField(required=False, default="", allow_blank=True)
@@ -56,8 +78,11 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 
     class Meta:
         model = Invitation
-        fields = ["id", "role", "email", "days", "created_at", "expires_at", "token", "url"]
-        read_only_fields = ["created_at", "expires_at"]
+        fields = [
+            *("id", "role", "email", "username", "days", "created_at", "expires_at", "mailed_at"),
+            *("token", "url"),
+        ]
+        read_only_fields = ["username", "created_at", "expires_at", "mailed_at"]
 
 
 class AdminActionSerializer(serializers.ModelSerializer[AdminAction]):

@@ -41,6 +41,8 @@ api_urlpatterns: list[URLPattern] = [
         api.OneInvitation.as_view(),
         name="api_invitation",
     ),
+    path("offers/", api.Offers.as_view(), name="api_offers"),
+    path("offers/<int:offer_id>/", api.OneOffer.as_view(), name="api_offer"),
     path("collections/<slug:slug>/activity/", api.Activity.as_view(), name="api_activity"),
     path("collections/<slug:slug>/queries/", api.Queries.as_view(), name="api_queries"),
     path("collections/<slug:slug>/documents/", api.Documents.as_view(), name="api_documents"),

@@ -17,15 +17,13 @@ from evaluation.models import Canary, LatencyReport, Report
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
 from pooling.membership import add_member, create_collection
 from pooling.models import Collection, Pool, Role, Run
-from soundings.installation import generated_password
+from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
 from soundings.simulated import SimulatedAnnotators
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 SLUG = "demo"
-ADMIN, ANNOTATOR = "demo-admin", "demo-annotator"
-SIMULATED = ("simulated-annotator-1", "simulated-annotator-2", "simulated-annotator-3")
 SEED = 1807
 # Every pair of the first pool is judged by two; of the second, deeper pool this share is judged by one.
 FIRST_DEPTH, SECOND_DEPTH = 5, 20
@@ -105,9 +103,9 @@ def _delete_rows(collection: Collection) -> None:
 
 def make_cast() -> Cast:
     """An admin and an annotator who can sign in, and simulated annotators who cannot."""
-    passwords = {name: generated_password() for name in (ADMIN, ANNOTATOR)}
-    admin = _account(ADMIN, passwords[ADMIN])
-    _account(ANNOTATOR, passwords[ANNOTATOR])
+    passwords = {name: generated_password() for name in (DEMO_ADMIN, DEMO_ANNOTATOR)}
+    admin = _account(DEMO_ADMIN, passwords[DEMO_ADMIN])
+    _account(DEMO_ANNOTATOR, passwords[DEMO_ANNOTATOR])
     return Cast(admin, [_account(name, None) for name in SIMULATED], passwords)
 
 
@@ -126,7 +124,7 @@ def start_collection(examples: Path, cast: Cast, say: Say) -> Collection:
         question="Would a person who asks this be helped by this page?",
         guidelines=(examples / "guidelines.md").read_text(encoding="utf-8"),
     )
-    for name in (ANNOTATOR, *SIMULATED):
+    for name in (DEMO_ANNOTATOR, *SIMULATED):
         add_member(collection, name, Role.ANNOTATOR)
     say(
         f"Made the collection “{SLUG}” with its guidelines, and {len(SIMULATED)} simulated annotators for it."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.forms import (
     AuthenticationForm,
@@ -15,6 +16,7 @@ from django.contrib.auth.forms import (
 )
 
 from pooling.models import Role
+from soundings.tokens import LONGEST_DAYS, LONGEST_NAME
 
 
 class SignInForm(AuthenticationForm):
@@ -60,6 +62,17 @@ class ForgotPasswordForm(PasswordResetForm):
         self.fields["email"].label = "E-mail address of your account"
 
 
+class TokenForm(forms.Form):
+    """A token for a program."""
+
+    name = forms.CharField(max_length=LONGEST_NAME, help_text="What it is for, such as the program's name.")
+    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=LONGEST_DAYS)
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.fields["days"].initial = settings.TOKEN_DAYS or 365
+
+
 class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
     """A new account for somebody who was invited."""
 
@@ -91,7 +104,8 @@ class MemberForm(RoleForm):
     username = forms.CharField(
         label="User name",
         max_length=150,
-        help_text="The account must exist. For somebody without one, make an invitation below.",
+        help_text="They are asked to join, unless you see them in another collection already. "
+        "For somebody without an account, make an invitation below.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),

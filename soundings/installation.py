@@ -16,6 +16,12 @@ from pooling.problems import InputError
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+# Accounts that Soundings makes by itself: the first one of `serve`, and the demo's.
+FIRST_ADMIN = "admin"
+DEMO_ADMIN, DEMO_ANNOTATOR = "demo-admin", "demo-annotator"
+SIMULATED = tuple(f"simulated-annotator-{number}" for number in (1, 2, 3))
+OWN_ACCOUNTS = (FIRST_ADMIN, DEMO_ADMIN, DEMO_ANNOTATOR, *SIMULATED)
+
 # Without the letters and figures that people take for one another.
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
@@ -36,15 +42,21 @@ def generated_password() -> str:
 
 
 def create_account(name: str, password: str, *, site_admin: bool = False) -> User:
-    """Create an account; `InputError` when the name is taken or is no user name."""
+    """Create an account; `InputError` when the name is taken or is no user name.
+
+    The first one that a person makes is that of whoever runs the site: it adds members without asking them.
+    """
     users = get_user_model()
+    runs_site = not users.objects.exclude(username__in=OWN_ACCOUNTS, last_login=None).exists()
     if users.objects.filter(username=name).exists():
         raise InputError(f"There is an account “{name}” already. Choose another name.", conflict=True)
     try:
         users(username=name).full_clean(exclude=["password"])
     except ValidationError as error:
         raise InputError(f"“{name}” cannot be a user name. {error.messages[0]}") from None
-    return users.objects.create_user(name, password=password, is_staff=site_admin, is_superuser=site_admin)
+    return users.objects.create_user(
+        name, password=password, is_staff=runs_site or site_admin, is_superuser=site_admin
+    )
 
 
 def create_first_admin() -> tuple[str, str] | None:
@@ -52,5 +64,5 @@ def create_first_admin() -> tuple[str, str] | None:
     if get_user_model().objects.exists():
         return None
     password = generated_password()
-    create_account("admin", password, site_admin=True)
-    return "admin", password
+    create_account(FIRST_ADMIN, password, site_admin=True)
+    return FIRST_ADMIN, password

@@ -48,7 +48,6 @@ INSTALLED_APPS = [
     "django_tasks",
     "django_tasks_db",
     "rest_framework",
-    "rest_framework.authtoken",
     "drf_spectacular",
     "drf_spectacular_sidecar",
     "axes",
@@ -197,6 +196,9 @@ AXES_LOCKOUT_TEMPLATE = "soundings/locked_out.html"
 AXES_VERBOSE = False
 SILENCED_SYSTEM_CHECKS = ["axes.W006"]
 
+# How long a token of a program works where nobody says otherwise; 0 is as long as the password.
+TOKEN_DAYS = env.int("SOUNDINGS_TOKEN_DAYS", default=90)
+
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": [SELF],
@@ -236,7 +238,7 @@ WEBHOOK_PRIVATE_NETWORKS = env.networks("SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "soundings.tokens.PlainTokenAuthentication",
+        "soundings.authentication.PlainTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

@@ -1,31 +1,90 @@
-"""Sign-in by token, asked of the database in one plain statement: it comes before every call of a program."""
+"""API tokens: made, listed and revoked.
+
+A token is random, so a plain hash of it is enough to keep. With it stands a hash of the stored password that
+its owner had: whatever changes the password, on a page or past every page, ends the token.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import secrets
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from django.contrib.auth import get_user_model
-from rest_framework.authentication import TokenAuthentication
-from rest_framework.authtoken.models import Token
+from django.conf import settings
+from django.db.models import Q, QuerySet
+from django.utils import timezone
 
-from pooling.rows import columns_of, rows
+from pooling.account_models import ApiToken
+from pooling.problems import InputError
+from soundings.authentication import hashed
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-OWNER = """
-SELECT {columns} FROM auth_user JOIN authtoken_token token ON token.user_id = auth_user.id
-WHERE token.key = %s
-"""
+DEFAULT_NAME = "Made with the password"
+LONGEST_NAME = 80
+LONGEST_DAYS = 3650
+# An account has no more at a time; the oldest ends when another is made.
+MOST_TOKENS = 200
 
 
-class PlainTokenAuthentication(TokenAuthentication):
-    """`TokenAuthentication` with the same answers."""
+class MadeToken(NamedTuple):
+    """A token's row, and the token itself, which is told once and kept nowhere."""
 
-    def authenticate_credentials(self, key: str) -> tuple[User, Token]:
-        """The user of an active account; what is refused, the parent refuses in its own words."""
-        model = get_user_model()
-        for user in rows(OWNER.format(columns=columns_of(model, "auth_user")), [key], model):
-            if user.is_active:
-                return user, Token(key=key, user=user)
-        return super().authenticate_credentials(key)
+    row: ApiToken
+    token: str
+
+
+def make_token(user: User, name: str = "", days: int | None = None) -> MadeToken:
+    """Make a token that works for `days` (1 to 3650; none: SOUNDINGS_TOKEN_DAYS, of which 0 sets no end)."""
+    name = name.strip() or DEFAULT_NAME
+    if len(name) > LONGEST_NAME:
+        problem = f"A name has at most {LONGEST_NAME} characters."
+        raise InputError(problem, fields={"name": problem})
+    if days is not None and not 1 <= days <= LONGEST_DAYS:
+        problem = f"A token is valid for 1 to {LONGEST_DAYS:,} days."
+        raise InputError(problem, fields={"days": problem})
+    lasting = settings.TOKEN_DAYS if days is None else days
+    _forget_ended(user)
+    token = secrets.token_urlsafe(32)
+    row = ApiToken.objects.create(
+        user=user,
+        name=name,
+        token_sha256=hashed(token),
+        password_sha256=hashed(user.password),
+        expires_at=timezone.now() + timedelta(days=lasting) if lasting else None,
+    )
+    return MadeToken(row, token)
+
+
+def tokens_of(user: User) -> QuerySet[ApiToken]:
+    """The tokens of an account that work, newest first."""
+    lasting = Q(expires_at=None) | Q(expires_at__gt=timezone.now())
+    return ApiToken.objects.filter(lasting, user=user, password_sha256=hashed(user.password))
+
+
+def revoke(token: ApiToken) -> None:
+    """End a token."""
+    token.delete()
+
+
+def keep_tokens_when_rehashed(
+    sender: type[User], instance: User, update_fields: frozenset[str] | None, **rest: Any
+) -> None:
+    """Before an account is saved: a password that is only stored in a newer way, as Django does it when
+    somebody signs in, ends no token.
+    """
+    if update_fields is None or set(update_fields) != {"password"} or not instance.has_usable_password():
+        return
+    if getattr(instance, "_password", None) is not None:  # chosen just now
+        return
+    before = sender.objects.filter(pk=instance.pk).values_list("password", flat=True).first() or ""
+    ApiToken.objects.filter(user=instance, password_sha256=hashed(before)).update(
+        password_sha256=hashed(instance.password)
+    )
+
+
+def _forget_ended(user: User) -> None:
+    """Make room for one more: delete what has ended, and the oldest where there are too many."""
+    kept = tokens_of(user).values_list("pk", flat=True)[: MOST_TOKENS - 1]
+    ApiToken.objects.filter(user=user).exclude(pk__in=list(kept)).delete()

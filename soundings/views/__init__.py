@@ -5,17 +5,26 @@ from soundings.views.activity import activity
 from soundings.views.guide import guide
 from soundings.views.health import health
 from soundings.views.home import collection, home
-from soundings.views.invitations import invitation, invitation_new, invitation_withdraw
+from soundings.views.invitations import (
+    invitation,
+    invitation_new,
+    invitation_withdraw,
+    offer_accept,
+    offer_decline,
+)
 from soundings.views.members import member_remove, member_role, members
-from soundings.views.token import ApiToken
+from soundings.views.token import NewToken, OneToken, Tokens, account, token_revoke
 
 __all__ = [
-    "ApiToken",
     "ChangePassword",
     "ForgotPassword",
     "NewPassword",
+    "NewToken",
+    "OneToken",
     "SignIn",
     "SignOut",
+    "Tokens",
+    "account",
     "activity",
     "collection",
     "guide",
@@ -27,4 +36,7 @@ __all__ = [
     "member_remove",
     "member_role",
     "members",
+    "offer_accept",
+    "offer_decline",
+    "token_revoke",
 ]

@@ -9,6 +9,7 @@ from django.views.decorators.http import require_safe
 
 from labeling.judgment_downloads import JUDGMENT_FORMATS
 from pooling.access import MEMBERS, collection_for, role_in
+from pooling.invitations import MOST_LISTED, offers_to
 from pooling.models import Role
 from pooling.views.outcome import person
 from soundings.overview import annotator_queues, listed_collections, next_step, steps_of, with_counts
@@ -19,7 +20,8 @@ from soundings.overview import annotator_queues, listed_collections, next_step, 
 def home(request: HttpRequest) -> HttpResponse:
     """One's collections with role, progress and next step; the first visit is told the way."""
     listed = listed_collections(person(request))
-    return render(request, "soundings/home.html", {"listed": listed})
+    offers = offers_to(person(request))[:MOST_LISTED]
+    return render(request, "soundings/home.html", {"listed": listed, "offers": offers})
 
 
 @require_safe

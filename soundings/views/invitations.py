@@ -13,8 +13,16 @@ from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.access import ADMIN, collection_for
-from pooling.invitations import accept, invitation_of, invite, withdraw
+from pooling.access import ADMIN, collection_for, fetch
+from pooling.invitations import (
+    accept,
+    accept_offer,
+    decline_offer,
+    invitation_of,
+    invite,
+    offers_to,
+    withdraw,
+)
 from pooling.models import Membership
 from pooling.problems import InputError
 from pooling.views.outcome import person
@@ -59,6 +67,24 @@ def invitation_withdraw(request: HttpRequest, slug: str, invitation_id: int) -> 
     except InputError as error:
         messages.error(request, str(error))
     return redirect("members", slug)
+
+
+@require_POST
+@login_required
+def offer_accept(request: HttpRequest, offer_id: int) -> HttpResponse:
+    """Join a collection whose admin has asked for it."""
+    user = person(request)
+    member = accept_offer(fetch(offers_to(user), pk=offer_id), user)
+    messages.success(request, f"You are {member.role} of {member.collection.name}.")
+    return redirect("collection", member.collection.slug)
+
+
+@require_POST
+@login_required
+def offer_decline(request: HttpRequest, offer_id: int) -> HttpResponse:
+    """Do not join it."""
+    decline_offer(fetch(offers_to(person(request)), pk=offer_id))
+    return redirect("home")
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

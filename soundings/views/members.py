@@ -10,8 +10,9 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from pooling import membership
 from pooling.access import ADMIN, READERS, collection_for
-from pooling.invitations import open_invitations
-from pooling.models import Role
+from pooling.invitations import OFFERED_DAYS, open_invitations
+from pooling.joining import add_or_ask
+from pooling.models import Invitation, Membership, Role
 from pooling.problems import InputError
 from pooling.views.outcome import person
 from soundings.forms import InvitationForm, MemberForm, RoleForm
@@ -20,17 +21,17 @@ from soundings.forms import InvitationForm, MemberForm, RoleForm
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def members(request: HttpRequest, slug: str) -> HttpResponse:
-    """List the members; POST adds one."""
+    """List the members; POST adds one, or asks whether they will join."""
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = MemberForm(request.POST or None, initial={"role": Role.ANNOTATOR})
     if request.method == "POST" and form.is_valid():
         try:
             given = form.cleaned_data
-            added = membership.add_member(collection, given["username"], given["role"], by=person(request))
+            added = add_or_ask(collection, given["username"], given["role"], by=person(request))
         except InputError as error:
             form.add_error("username", str(error))
         else:
-            messages.success(request, f"{added.user} is now {added.role} of this collection.")
+            messages.success(request, _in_words(added))
             return redirect("members", collection.slug)
     context = {
         "collection": collection,
@@ -72,6 +73,15 @@ def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpRespon
     except InputError as error:
         messages.error(request, str(error))
     return _to_members(request, collection.slug)
+
+
+def _in_words(added: Membership | Invitation) -> str:
+    if isinstance(added, Membership):
+        return f"{added.user} is now {added.role} of this collection."
+    return (
+        f"If there is an account “{added.username}”, it is asked on its home page to join as {added.role}, "
+        f"for {OFFERED_DAYS} days."
+    )
 
 
 def _to_members(request: HttpRequest, slug: str) -> HttpResponse:

@@ -1,42 +1,67 @@
-"""Sign-in for programs: a name and its password for the token that every call carries."""
+"""Tokens of programs: made for a name and its password, over HTTP, or on the page of one's account."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from django.contrib import messages
 from django.contrib.auth import authenticate
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_http_methods, require_POST
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
-from rest_framework.authtoken.models import Token
 from rest_framework.exceptions import APIException, ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from pooling import api
+from pooling.access import fetch
+from pooling.account_models import ApiToken
 from pooling.serializers import ProblemSerializer
+from pooling.views.outcome import person
+from soundings.forms import TokenForm
+from soundings.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
+
+LONGEST_PASSWORD = 4096
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
-    """A name and its password."""
+    """A name and its password; `name` is what the token is called, and `days` how long it works."""
 
-    username = serializers.CharField()
-    password = serializers.CharField(trim_whitespace=False)
+    username = serializers.CharField(max_length=150)
+    password = serializers.CharField(trim_whitespace=False, max_length=LONGEST_PASSWORD)
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_NAME)
+    days = serializers.IntegerField(required=False, default=None, min_value=1, max_value=LONGEST_DAYS)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
-    """What goes into the header `Authorization: Token …`."""
+    """What goes into the header `Authorization: Token …`, told once."""
 
     token = serializers.CharField()
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    expires_at = serializers.DateTimeField(allow_null=True)
+
+
+class ListedTokenSerializer(serializers.ModelSerializer[ApiToken]):
+    """A token as far as it is kept."""
+
+    class Meta:
+        model = ApiToken
+        fields = ["id", "name", "created_at", "expires_at"]
 
 
 class TooManyTries(APIException):
-    """django-axes has closed sign-in for this name from this address."""
+    """django-axes has closed sign-in for this name from this address, or for the address."""
 
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
     default_detail = "The password was wrong too often. Sign-in is closed for a quarter of an hour."
 
 
-class ApiToken(APIView):
+class NewToken(APIView):
     """The door of the HTTP interface, so whatever is sent along as a sign-in is not looked at."""
 
     authentication_classes = ()
@@ -49,13 +74,57 @@ class ApiToken(APIView):
         responses={200: TokenSerializer, 400: ProblemSerializer, 429: ProblemSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Get the token of an account."""
-        credentials = CredentialsSerializer(data=request.data)
-        credentials.is_valid(raise_exception=True)
-        user = authenticate(request, **credentials.validated_data)
+        """Make a token for an account. It ends on its day, with the account's password, or when revoked."""
+        given = api.parsed(CredentialsSerializer, request)
+        name, days = given.pop("name"), given.pop("days")
+        user = authenticate(request, **given)
         if getattr(request, "axes_locked_out", False):
             raise TooManyTries
         if user is None:
             raise ValidationError("This name and this password do not belong together.")
-        token, _ = Token.objects.get_or_create(user=user)
-        return Response({"token": token.key})
+        row, token = make_token(user, name, days)
+        row.token = token  # type: ignore[attr-defined]
+        return Response(TokenSerializer(row).data)
+
+
+class Tokens(APIView):
+    """The tokens of whoever asks."""
+
+    @extend_schema(responses=ListedTokenSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List your tokens that work; the tokens themselves are told only when they are made."""
+        return Response(ListedTokenSerializer(tokens_of(api.person(request)), many=True).data)
+
+
+class OneToken(APIView):
+    """One of these."""
+
+    @extend_schema(responses={204: None, 404: ProblemSerializer})
+    def delete(self, request: Request, token_id: int) -> Response:
+        """Revoke a token of yours."""
+        revoke(fetch(tokens_of(api.person(request)), pk=token_id))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@login_required
+def account(request: HttpRequest) -> HttpResponse:
+    """One's password and tokens. POST makes a token, which the answer shows this one time."""
+    user = person(request)
+    form = TokenForm(request.POST or None)
+    made = None
+    if request.method == "POST" and form.is_valid():
+        made = make_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
+        form = TokenForm()
+    context = {"form": form, "made": made, "tokens": tokens_of(user)}
+    return render(request, "soundings/account.html", context, status=400 if form.errors else 200)
+
+
+@require_POST
+@login_required
+def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
+    """End one of one's tokens."""
+    token = get_object_or_404(tokens_of(person(request)), pk=token_id)
+    revoke(token)
+    messages.success(request, f"The token “{token.name}” no longer works.")
+    return redirect("account")

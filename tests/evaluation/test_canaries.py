@@ -166,6 +166,17 @@ def test_private_addresses_are_refused_by_default(
         "::ffff:10.0.0.1",
         "64:ff9b::a00:1",
         "2002:a00:1::",
+        "2002:808:808::",
+        "2001:0:53aa:64c::f5ff:fffe",
+        "64:ff9b:1::808:808",
+        "::a00:1",
+        "::",
+        "fec0::1",
+        "ff02::1",
+        "100::1",
+        "2001:db8::1",
+        "3fff::1",
+        "5f00::1",
     ],
 )
 def test_no_address_leads_into_a_private_network(address: str) -> None:

@@ -4,11 +4,11 @@ import json
 
 from django.contrib.auth.models import User
 from django.core.management import call_command
-from rest_framework.authtoken.models import Token
 
 from labeling.queues import open_queue
 from pooling.membership import add_member, create_collection
 from pooling.models import Document, Pool, PoolEntry, Query
+from soundings.tokens import make_token
 
 call_command("migrate", verbosity=0)
 people = {name: User.objects.create_user(name) for name in ("ada", "ben", "cleo")}
@@ -37,5 +37,5 @@ PoolEntry.objects.bulk_create(
     for query in queries
     for position, document in enumerate(documents, start=1)
 )
-tokens = {name: Token.objects.create(user=user).key for name, user in people.items()}
+tokens = {name: make_token(user).token for name, user in people.items()}
 print(json.dumps({"tokens": tokens, "queue": open_queue(pool, seed=1).pk}))

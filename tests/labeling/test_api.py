@@ -11,10 +11,10 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db import OperationalError
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
-from rest_framework.authtoken.models import Token
 
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
 from labeling.queues import claim
+from soundings.tokens import make_token
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text
 
@@ -23,9 +23,7 @@ class Api:
     """A client with somebody's token."""
 
     def __init__(self, user: User) -> None:
-        self.client = Client(
-            headers={"Authorization": f"Token {Token.objects.get_or_create(user=user)[0].key}"}
-        )
+        self.client = Client(headers={"Authorization": f"Token {make_token(user).token}"})
 
     def post(self, path: str, body: Any = None) -> Any:
         return self.client.post(

@@ -62,6 +62,8 @@ def test_a_refused_collection_names_its_field(
 
 
 def test_add_a_member(world: World, client: Client) -> None:
+    world.ada.is_staff = True
+    world.ada.save()
     client.force_login(world.ada)
     answer = post(client, "collections/harbour/members/", {"username": "dan", "role": "viewer"})
     assert answer.status_code == 201

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.test import Client
 
 from pooling.models import Membership
+from soundings.installation import create_first_admin
 from tests.soundings.processes import ROOT, environment, manage
 from tests.world import PASSWORD, World
 
@@ -45,6 +47,28 @@ def test_a_site_admin_is_made_only_on_request(db: None, monkeypatch: pytest.Monk
     monkeypatch.setattr("sys.stdin", io.StringIO(""))
     run("create_user", "root", "--site-admin")
     assert User.objects.get(username="root").is_superuser
+
+
+def test_the_first_account_that_a_person_makes_is_of_whoever_runs_the_site(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    create_first_admin()  # as serve does, and nobody has signed in as it
+    run("create_user", "ada")
+    run("create_user", "ben")
+    rights = dict(User.objects.values_list("username", "is_staff"))
+    assert rights == {"admin": True, "ada": True, "ben": False}
+    assert not User.objects.get(username="ada").is_superuser
+
+
+def test_who_runs_the_site_is_known_once_its_admin_has_signed_in(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(""))
+    create_first_admin()
+    Client().force_login(User.objects.get())
+    run("create_user", "ben")
+    assert not User.objects.get(username="ben").is_staff
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import Client
 
-from pooling.models import Membership
+from pooling.models import Invitation, Membership
 from tests.world import World
 
 PATH = "/collections/harbour/members/"
@@ -35,7 +35,7 @@ def test_an_admin_changes_and_a_viewer_looks(
         client.force_login(getattr(world, name))
     assert client.get(PATH).status_code == looks
     assert client.post(PATH, {"username": "dan", "role": "viewer"}).status_code == adds
-    assert ("dan" in roles()) is (name == "ada")
+    assert Invitation.objects.filter(user=world.dan).exists() is (name == "ada")
 
 
 @pytest.mark.parametrize("name", ["vera", "ben", "dan"])
@@ -49,11 +49,7 @@ def test_nobody_but_an_admin_changes_or_removes(world: World, client: Client, na
 
 @pytest.mark.parametrize(
     ("username", "sentence"),
-    [
-        ("nobody", "There is no account “nobody”"),
-        ("ben", "ben is a member already"),
-        ("", "This field is required"),
-    ],
+    [("ben", "ben is a member already"), ("", "This field is required")],
 )
 def test_who_cannot_be_added_is_told_beside_the_field(
     world: World, client: Client, username: str, sentence: str

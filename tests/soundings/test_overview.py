@@ -71,7 +71,7 @@ def test_the_home_page_asks_as_often_for_one_collection_as_for_many(
         more = Collection.objects.create(slug=f"more-{number}", name=f"More {number}")
         Membership.objects.create(collection=more, user=world.ada, role=Role.VIEWER)
     client.force_login(world.ada)
-    with django_assert_num_queries(3):  # session, user, everything about the collections
+    with django_assert_num_queries(4):  # session, user, everything about the collections, offers
         client.get("/")
 
 

@@ -9,7 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from pooling.commands import InputCommand
-from soundings.demo import ADMIN, ANNOTATOR, CUTOFFS, Demo, report_rows, run_demo
+from soundings.demo import CUTOFFS, Demo, report_rows, run_demo
+from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare
 from soundings.serving import require_free_port, serve_site
 
@@ -88,7 +89,7 @@ def show_people(console: Console, demo: Demo, host: str, port: int, *, served: b
     """Who can sign in, with passwords that were made just now."""
     console.print()
     console.print("Sign in as (made for this demo, shown only now):", highlight=False)
-    for name, what in ((ADMIN, "sees everything"), (ANNOTATOR, "judges the pairs that are left")):
+    for name, what in ((DEMO_ADMIN, "sees everything"), (DEMO_ANNOTATOR, "judges the pairs that are left")):
         line = f"  {name:<15} password {demo.passwords[name]}   {what}"
         console.print(line, markup=False, highlight=False)
     if not served:

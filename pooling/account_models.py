@@ -1,0 +1,45 @@
+"""What the database keeps about accounts, beside Django's own table: tokens of programs, and letters sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.db import models
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User  # noqa: F401
+
+
+class ApiToken(models.Model):
+    """What a program signs in with. Only its hash is kept, and it works as long as its owner's password is
+    the one it was made under.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
+    name = models.CharField(max_length=80)
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    password_sha256 = models.CharField(max_length=64, help_text="Of the stored password, itself a hash.")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="None: with the password alone.")
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.user}"
+
+
+class Letter(models.Model):
+    """That somebody caused a letter, by a hash of who or to whom; kept for an hour, so that nobody causes
+    many.
+    """
+
+    about_sha256 = models.CharField(max_length=64)
+    at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        indexes = [models.Index(fields=["about_sha256", "at"], name="letters_about_somebody")]
+
+    def __str__(self) -> str:
+        return f"letter {self.pk}"
