@@ -194,6 +194,12 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "soundings/locked_out.html"
 AXES_VERBOSE = False
+AXES_HANDLER = "soundings.throttling.ThrottledByAddress"
+AXES_CLIENT_IP_CALLABLE = "soundings.throttling.client_address"
+# Failures that one address may cause within that time, whatever the names.
+FAILURES_PER_ADDRESS = env.int("SOUNDINGS_FAILURES_PER_ADDRESS", default=40)
+# Proxies in front, each of which appends to X-Forwarded-For where it was asked from.
+PROXIES = env.int("SOUNDINGS_PROXIES", default=1 if env.bool("SOUNDINGS_TLS", default=False) else 0)
 SILENCED_SYSTEM_CHECKS = ["axes.W006"]
 
 # How long a token of a program works where nobody says otherwise; 0 is as long as the password.

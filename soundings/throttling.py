@@ -1,0 +1,62 @@
+"""How often one may try a password: by name and address, as django-axes counts, and by address alone.
+
+Whoever is shut out is refused before a password is hashed, which is made to be slow.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+from axes.attempts import get_cool_off_threshold
+from axes.handlers.database import AxesDatabaseHandler
+from axes.models import AccessAttempt
+from django.conf import settings
+from django.db.models import Sum
+from django.http import HttpRequest
+
+# A household or a server has as many addresses of version 6 as it likes, within a network of this size.
+NETWORK_V6 = 64
+
+
+class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
+    """Counts every failure from an address, whatever the name, up to a limit of its own."""
+
+    def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
+        """The failures by name and address; the limit at least where the address has reached its own."""
+        failures = int(super().get_failures(request, credentials))
+        if self._from_address(request) >= settings.FAILURES_PER_ADDRESS:
+            return max(failures, settings.AXES_FAILURE_LIMIT)
+        return failures
+
+    def _from_address(self, request: Any) -> int:
+        if request.axes_ip_address is None:
+            return 0
+        recent = AccessAttempt.objects.filter(
+            ip_address=request.axes_ip_address, attempt_time__gte=get_cool_off_threshold(request)
+        )
+        return recent.aggregate(all=Sum("failures_since_start"))["all"] or 0
+
+
+def client_address(request: HttpRequest) -> str | None:
+    """Where a request comes from: what the outermost of our own proxies saw (SOUNDINGS_PROXIES of them).
+
+    Each proxy appends the address it was asked from to X-Forwarded-For, so only the last ones are true. An
+    address of version 6 stands for its network. None where the server is asked through a socket of its own.
+    """
+    proxies = settings.PROXIES
+    forwarded = request.headers.get("X-Forwarded-For", "").split(",")
+    chosen = forwarded[-proxies] if 0 < proxies <= len(forwarded) else ""
+    return _normal(chosen) or _normal(request.META.get("REMOTE_ADDR", ""))
+
+
+def _normal(text: str) -> str | None:
+    try:
+        address = ipaddress.ip_address(text.strip().partition("%")[0])
+    except ValueError:
+        return None
+    if isinstance(address, ipaddress.IPv4Address):
+        return str(address)
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
+    return str(ipaddress.IPv6Network((address, NETWORK_V6), strict=False).network_address)

@@ -1,0 +1,84 @@
+"""Wrong passwords are counted by address as well, and whoever is shut out costs no hash."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.hashers import MD5PasswordHasher
+from django.test import Client, RequestFactory
+from pytest_django import Settings
+
+from soundings.throttling import client_address
+from tests.world import PASSWORD, World
+
+HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"
+
+
+class Counting(MD5PasswordHasher):
+    """Counts what it hashes."""
+
+    algorithm = "counting"
+    hashed = 0
+
+    def encode(self, password: str, salt: str) -> str:
+        Counting.hashed += 1
+        return super().encode(password, salt)
+
+
+def on_the_page(name: str, password: str, address: str) -> int:
+    body = {"username": name, "password": password}
+    return Client(REMOTE_ADDR=address).post("/sign-in/", body).status_code
+
+
+def over_http(name: str, password: str, address: str) -> int:
+    body = {"username": name, "password": password}
+    return Client(REMOTE_ADDR=address).post("/api/token/", body).status_code
+
+
+@pytest.mark.parametrize(("ask", "right"), [(on_the_page, 302), (over_http, 200)])
+def test_an_address_that_guesses_is_shut_out_without_a_hash_and_others_are_not(
+    world: World, settings: Settings, ask: Any, right: int
+) -> None:
+    settings.FAILURES_PER_ADDRESS = 5
+    settings.PASSWORD_HASHERS = [f"{__name__}.Counting", *settings.PASSWORD_HASHERS]
+    codes = [ask(f"guess-{number}", "wrong", HERE) for number in range(6)]
+    assert codes[-2:] == [429, 429]
+    Counting.hashed = 0
+    assert [ask(name, PASSWORD, HERE) for name in ("ada", "nobody")] == [429, 429]
+    assert Counting.hashed == 0
+    assert ask("ada", PASSWORD, ELSEWHERE) == right
+    assert Counting.hashed > 0
+
+
+def test_signing_in_gives_back_no_more_guesses_than_were_at_that_name(
+    world: World, settings: Settings
+) -> None:
+    settings.FAILURES_PER_ADDRESS = 5
+    for number in range(4):
+        on_the_page(f"guess-{number}", "wrong", HERE)
+    assert on_the_page("ada", PASSWORD, HERE) == 302
+    assert on_the_page("guess-5", "wrong", HERE) == 429
+
+
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_only_what_our_own_proxies_say_is_believed(
+    rf: RequestFactory, settings: Settings, count: int
+) -> None:
+    settings.PROXIES = count
+    asked = rf.get("/", REMOTE_ADDR="10.0.0.1", headers={"X-Forwarded-For": "1.1.1.1, 192.0.2.9, 10.0.0.2"})
+    assert client_address(asked) == {0: "10.0.0.1", 1: "10.0.0.2", 2: "192.0.2.9"}[count]
+    assert client_address(rf.get("/", REMOTE_ADDR="10.0.0.1")) == "10.0.0.1"
+
+
+@pytest.mark.parametrize(
+    ("told", "address"),
+    [
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::"),
+        ("::ffff:192.0.2.9", "192.0.2.9"),
+        ("nonsense", None),
+        ("", None),
+    ],
+)
+def test_an_address_is_told_in_one_way(rf: RequestFactory, told: str, address: str | None) -> None:
+    assert client_address(rf.get("/", REMOTE_ADDR=told)) == address
