@@ -44,12 +44,13 @@ from labeling.queues import (
     skip,
     undo,
 )
+from labeling.verdicts import LONGEST_KEY
 from labeling.views import attachment
 from pooling.access import ADMIN, JUDGES, MEMBERS, collection_for, pool_for
 from pooling.api import PROBLEM, made, making, parsed, person
 from pooling.imports import take_in
 from pooling.models import Job, Role
-from pooling.problems import InputError
+from pooling.problems import InputError, told_back
 from pooling.serializers import JobStartedSerializer
 
 if TYPE_CHECKING:
@@ -177,13 +178,8 @@ def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
         return record_judgment(queue, person(request), serializer.submission())
     name, problems = next(iter(serializer.errors.items()))
     key = body.get("key")
-    known = key if isinstance(key, str) and _sendable(key) == key else None
-    return Outcome(known, "rejected", _sendable(f"{name}: {problems[0]}"))
-
-
-def _sendable(text: str) -> str:
-    """The text without halves of surrogate pairs: JSON may bring them, an answer cannot hold them."""
-    return text.encode(errors="replace").decode()
+    known = key if isinstance(key, str) and told_back(key, LONGEST_KEY) == key else None
+    return Outcome(known, "rejected", told_back(f"{name}: {problems[0]}"))
 
 
 class Skips(APIView):

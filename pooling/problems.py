@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from http import HTTPStatus
+from itertools import islice
 from typing import Any
 
 from django.conf import settings
@@ -29,6 +30,12 @@ RETRY_SECONDS = 5
 WHOLE_REQUEST = "request"
 
 
+# What somebody sent is told back only as far as it helps to find it.
+LONGEST_SENTENCE = 1500
+LONGEST_NAME = 100
+MOST_FIELDS = 50
+
+
 class InputError(ValueError):
     """What was asked for cannot be done; the message says why and what to do instead.
 
@@ -44,7 +51,7 @@ class InputError(ValueError):
         conflict: bool = False,
         missing: bool = False,
     ) -> None:
-        super().__init__(message)
+        super().__init__(told_back(message))
         self.fields = fields or {}
         self.conflict = conflict
         self.missing = missing
@@ -55,6 +62,17 @@ class InputError(ValueError):
         if self.missing:
             return HTTPStatus.NOT_FOUND
         return HTTPStatus.CONFLICT if self.conflict else HTTPStatus.BAD_REQUEST
+
+
+def told_back(text: str, longest: int = LONGEST_SENTENCE) -> str:
+    """A text that somebody sent as far as an answer can hold it: its beginning, without halves of surrogate
+    pairs, which JSON may bring.
+
+    >>> told_back("a name without end", 7)
+    'a name…'
+    """
+    shortened = text if len(text) <= longest else text[: longest - 1] + "…"
+    return shortened.encode(errors="replace").decode()
 
 
 class StorageFullError(InputError):
@@ -140,8 +158,13 @@ def _problem(
 
 
 def problem_body(code: int, detail: str, fields: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The object that every refusal of the HTTP interface is."""
-    return {"title": HTTPStatus(code).phrase, "status": int(code), "detail": detail, "fields": fields or {}}
+    """The object that every refusal of the HTTP interface is, however long what it is about."""
+    told = {
+        told_back(str(name), LONGEST_NAME): told_back(str(sentence))
+        for name, sentence in islice((fields or {}).items(), MOST_FIELDS)
+    }
+    phrase = HTTPStatus(code).phrase
+    return {"title": phrase, "status": int(code), "detail": told_back(detail), "fields": told}
 
 
 def _fields_of(detail: Any) -> dict[str, Any]:

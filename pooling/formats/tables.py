@@ -23,6 +23,7 @@ from pooling.formats.errors import FormatError, shown
 from pooling.formats.rows import Row, checked_id, frame_of
 from pooling.formats.sources import MAX_LINE_BYTES, Source
 from pooling.formats.values import INT32, BadValueError, parse_rank, parse_relevance, parse_score
+from pooling.nesting import TOO_DEEP, NestedTooDeeplyError, loads
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic")
 DOCUMENT = (
@@ -186,19 +187,19 @@ def json_line_records(source: Source) -> Iterator[Record]:
 def json_object(source: Source, line: int, text: str) -> dict[str, Any]:
     """One JSON object; errors name the line and what it is instead."""
     try:
-        record = json.loads(text)
-    except (ValueError, RecursionError) as error:
+        record = loads(text)
+    except ValueError as error:
         raise source.error(line, f"not JSON ({reason_of(error)})", "Write one object per line.") from error
     if not isinstance(record, dict):
         raise source.error(line, "no JSON object", "Write one object per line.")
     return record
 
 
-def reason_of(error: ValueError | RecursionError) -> str:
+def reason_of(error: ValueError) -> str:
     """Why a text is no JSON; Python also refuses whole numbers of more than a few thousand digits."""
     if isinstance(error, json.JSONDecodeError):
         return error.msg
-    return "a number with too many digits" if isinstance(error, ValueError) else "nested too deeply"
+    return TOO_DEEP if isinstance(error, NestedTooDeeplyError) else "a number with too many digits"
 
 
 def breaks_rule(kind: str) -> pl.Expr:
@@ -307,10 +308,10 @@ def ranx_object(source: Source) -> dict[str, Any]:
         return members
 
     try:
-        found = json.loads(content, object_pairs_hook=unique)
+        found = loads(content, object_pairs_hook=unique)
     except FormatError:
         raise
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         line = getattr(error, "lineno", None)
         problem = f"not JSON ({reason_of(error)})"
         raise source.error(line, problem, "Write {query: {document: number}}.") from error

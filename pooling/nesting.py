@@ -1,0 +1,50 @@
+"""How deep JSON may be nested: no deeper than what reads, stores and tells it can go."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+DEEPEST = 100
+TOO_DEEP = "nested too deeply"
+
+
+class NestedTooDeeplyError(ValueError):
+    """JSON with more than `DEEPEST` lists and objects within each other."""
+
+    def __init__(self) -> None:
+        super().__init__(TOO_DEEP)
+
+
+def loads(text: str, **options: Any) -> Any:
+    """`json.loads`, for which text from outside may be nested as deeply as it likes.
+
+    >>> loads("[" * 101 + "]" * 101)
+    Traceback (most recent call last):
+    ...
+    pooling.nesting.NestedTooDeeplyError: nested too deeply
+    """
+    try:
+        value = json.loads(text, **options)
+    except RecursionError:
+        raise NestedTooDeeplyError from None
+    # Hardly any text has so many brackets, and these are counted quickly.
+    if text.count("[") + text.count("{") > DEEPEST:
+        refuse_deeper(value)
+    return value
+
+
+def refuse_deeper(value: Any) -> None:
+    """`NestedTooDeeplyError` where a parsed value is too deep."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for outer in level
+            if isinstance(outer, list | dict)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+        if not level:
+            return
+    if any(isinstance(inner, list | dict) for inner in level):
+        raise NestedTooDeeplyError
