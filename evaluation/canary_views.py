@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
@@ -173,9 +172,7 @@ def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResp
     shown = canary_for(request.user, canary_id)
     if variant not in VARIANTS:
         raise Http404("This canary has no such picture.")
-    response = HttpResponse(canary_page.chart_svg(shown, variant), content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+    return HttpResponse(canary_page.chart_svg(shown, variant), content_type="image/svg+xml")
 
 
 @login_required

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
@@ -55,13 +54,9 @@ def report_picture(
     if variant not in VARIANTS or (suffix == "json" and name != "curve"):
         raise Http404("This report has no such picture.")
     if suffix == "json":
-        response = HttpResponse(
-            json.dumps(live_chart(shown, kind, choice, variant)), content_type="application/json"
-        )
-    else:
-        response = HttpResponse(chart_svg(shown, kind, choice, variant), content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+        live = json.dumps(live_chart(shown, kind, choice, variant))
+        return HttpResponse(live, content_type="application/json")
+    return HttpResponse(chart_svg(shown, kind, choice, variant), content_type="image/svg+xml")
 
 
 @login_required

@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
@@ -105,9 +104,7 @@ def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpRes
     found = _there(shown)
     chosen = PairView(request.GET, found=found).choice()
     picture = forest_svg(shown, found, chosen.a, chosen.k, variant)
-    response = HttpResponse(picture, content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+    return HttpResponse(picture, content_type="image/svg+xml")
 
 
 def _there(report: Report) -> Compared:

@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation import latency_page
@@ -82,6 +81,4 @@ def latency_chart(request: HttpRequest, report_id: int, variant: str) -> HttpRes
     shown = latency_report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such picture.")
-    response = HttpResponse(latency_page.chart_svg(shown, variant), content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+    return HttpResponse(latency_page.chart_svg(shown, variant), content_type="image/svg+xml")

@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation import replay_files
@@ -82,6 +81,4 @@ def replay_chart(request: HttpRequest, replay_id: int, variant: str) -> HttpResp
     shown = replay_for(request.user, replay_id)
     if variant not in VARIANTS:
         raise Http404("This replay has no such picture.")
-    response = HttpResponse(replay_files.chart_svg(shown, variant), content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+    return HttpResponse(replay_files.chart_svg(shown, variant), content_type="image/svg+xml")

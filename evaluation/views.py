@@ -6,7 +6,6 @@ from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
@@ -94,6 +93,4 @@ def report_chart(request: HttpRequest, report_id: int, measure: str, variant: st
     if variant not in VARIANTS or measure not in shown.options["measures"]:
         raise Http404("This report has no such picture.")
     picture = chart_svg(shown, kinds_of(shown)["curve"], usual_choice(shown, measure), variant)
-    response = HttpResponse(picture, content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+    return HttpResponse(picture, content_type="image/svg+xml")

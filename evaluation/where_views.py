@@ -8,7 +8,6 @@ import io
 from django.contrib.auth.decorators import login_required
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
-from django.utils.cache import patch_cache_control
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
@@ -53,9 +52,7 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
     if variant not in VARIANTS:
         raise Http404("This report has no such picture.")
     picture = picture_of(shown, WhereView(request.GET, report=shown), variant)
-    response = HttpResponse(picture, content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=31_536_000, immutable=True)
-    return response
+    return HttpResponse(picture, content_type="image/svg+xml")
 
 
 @login_required

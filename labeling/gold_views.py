@@ -11,7 +11,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.access import queue_for
@@ -220,7 +219,6 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
     return render(request, "labeling/gold_annotator.html", context)
 
 
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def practice(request: HttpRequest, queue_id: int) -> HttpResponse:

@@ -18,7 +18,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
@@ -83,7 +82,6 @@ class VerdictForm(forms.Form):
         return values
 
 
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge(request: HttpRequest, queue_id: int) -> HttpResponse:

@@ -10,7 +10,6 @@ from django.core.cache import cache
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling import prelabel_charts
@@ -77,9 +76,7 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
     if content is None:
         content = prelabel_charts.svg(bins, variant)
         cache.set(key, content, KEPT_SECONDS)
-    response = HttpResponse(content, content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=KEPT_SECONDS)
-    return response
+    return HttpResponse(content, content_type="image/svg+xml")
 
 
 @login_required

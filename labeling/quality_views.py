@@ -9,7 +9,6 @@ from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
-from django.utils.cache import patch_cache_control
 from django.views.decorators.http import require_GET
 
 from labeling import quality_charts
@@ -58,9 +57,7 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
     if content is None:
         content = quality_charts.svg(found, picture, variant)
         cache.set(key, content, KEPT_SECONDS)
-    response = HttpResponse(content, content_type="image/svg+xml")
-    patch_cache_control(response, private=True, max_age=KEPT_SECONDS)
-    return response
+    return HttpResponse(content, content_type="image/svg+xml")
 
 
 def _shown(row: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
@@ -30,7 +29,6 @@ class SearchForm(forms.Form):
     search = forms.IntegerField(required=False, min_value=1, max_value=2**62)
 
 
-@never_cache
 @login_required
 @require_http_methods(["GET", "POST"])
 def search(request: HttpRequest, queue_id: int) -> HttpResponse:

@@ -9,7 +9,6 @@ from django.conf import settings
 from django.db import DatabaseError, connection
 from django.http import HttpRequest, JsonResponse
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
 logger = logging.getLogger(__name__)
@@ -18,7 +17,6 @@ WAITED_TOO_LONG = timedelta(minutes=2)
 
 
 @require_safe
-@never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """`{"status", "database", "worker"}`; 503 when the database does not answer.
 

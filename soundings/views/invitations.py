@@ -9,7 +9,6 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
-from django.views.decorators.cache import never_cache
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -31,7 +30,6 @@ from soundings.mail import send_invitation
 
 
 @require_POST
-@never_cache
 @login_required
 def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
     """Make an invitation and show its link, this one time."""
@@ -88,7 +86,6 @@ def offer_decline(request: HttpRequest, offer_id: int) -> HttpResponse:
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
-@never_cache
 @sensitive_post_parameters()
 def invitation(request: HttpRequest, token: str) -> HttpResponse:
     """Join with the account one is signed in with, or with a new one."""

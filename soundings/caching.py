@@ -1,0 +1,35 @@
+"""What browsers and proxies may keep: the guide and static files, and nothing that anybody signed in sees."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from django.http import HttpRequest, HttpResponseBase
+
+View = Callable[[HttpRequest], HttpResponseBase]
+
+# The same for everybody who is not signed in, and about nobody.
+PUBLIC_PAGES = {"guide", "guide_page"}
+
+
+def kept_by_nobody(get_response: View) -> View:
+    """Middleware: forbid to store an answer, unless its view says that it is public or it is a public page.
+
+    Static files are answered before this is asked. On a computer that people share, what somebody saw is gone
+    when they have signed out.
+    """
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if not _is_public(request, response):
+            response["Cache-Control"] = "private, no-store"
+        return response
+
+    return answer
+
+
+def _is_public(request: HttpRequest, response: HttpResponseBase) -> bool:
+    if "public" in response.get("Cache-Control", ""):
+        return True
+    page = request.resolver_match.url_name if request.resolver_match else ""
+    return page in PUBLIC_PAGES and not request.user.is_authenticated
