@@ -1,19 +1,29 @@
-"""The folder in which an installation keeps what is its own: database, stored files and secret key."""
+"""The folder in which an installation keeps what is its own: database, stored files and secret key.
 
+All of it is for the account that the site runs under, and closed to every other account of the machine.
+"""
+
+import contextlib
 import os
 import secrets
+import stat
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
+
+OWN_FOLDER, OWN_FILE = 0o700, 0o600
+# What SQLite keeps beside a database.
+BESIDE = ("-wal", "-shm", "-journal")
 
 
 def stored_secret_key(folder: Path) -> str:
     """Return the installation's secret key; the first call makes it, readable by its owner alone."""
     path = folder / "secret_key"
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        folder.mkdir(mode=OWN_FOLDER, parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE)
     except FileExistsError:
+        _close(path, OWN_FILE)
         return path.read_text().strip()
     except OSError as error:
         raise ImproperlyConfigured(f"SOUNDINGS_DATA: cannot write to {folder}: {error.strerror}.") from None
@@ -21,3 +31,38 @@ def stored_secret_key(folder: Path) -> str:
         key = secrets.token_urlsafe(50)
         file.write(key)
     return key
+
+
+def close_folder(folder: Path) -> None:
+    """Close the data folder, if there is one, to everybody else, who can reach nothing in it then.
+
+    A folder such as /tmp, which many accounts are meant to write to, is left as it is.
+    """
+    if folder.is_dir() and not folder.stat().st_mode & stat.S_ISVTX:
+        _close(folder, OWN_FOLDER)
+
+
+def close_database(path: Path) -> None:
+    """Close a database of SQLite, and make it closed where it is not there yet: it would be open to all."""
+    with contextlib.suppress(OSError):  # whoever opens it says better what is wrong
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT, OWN_FILE))
+    for name in (path, *(path.with_name(path.name + end) for end in BESIDE)):
+        if name.is_file():
+            _close(name, OWN_FILE)
+
+
+def close_tree(folder: Path) -> None:
+    """Close every file and folder by itself as well, in what was open before."""
+    for place, _, files in os.walk(folder):
+        _close(Path(place), OWN_FOLDER)
+        for name in files:
+            path = Path(place) / name
+            if not path.is_symlink():
+                _close(path, OWN_FILE)
+
+
+def _close(path: Path, mode: int) -> None:
+    """Take from others what they may do; what belongs to another account is for that one to close."""
+    with contextlib.suppress(OSError):
+        if path.stat().st_mode & 0o077:
+            path.chmod(mode)

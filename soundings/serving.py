@@ -211,4 +211,6 @@ def _start(command: list[str]) -> Child:
         "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
     }
-    return subprocess.Popen([sys.executable, "-m", *command], env=environment, process_group=0)  # noqa: S603
+    whole = [sys.executable, "-m", *command]
+    # What they write is for this account alone.
+    return subprocess.Popen(whole, env=environment, process_group=0, umask=0o077)  # noqa: S603

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from soundings.data_folder import stored_secret_key
+from soundings.data_folder import OWN_FILE, OWN_FOLDER, close_database, close_folder, stored_secret_key
 from soundings.environment import Environment
 
 # Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
@@ -27,6 +27,7 @@ DATA_DIR = Path(env.str("SOUNDINGS_DATA", default=str((BASE_DIR if IN_CHECKOUT e
 
 DEBUG = env.bool("SOUNDINGS_DEBUG", default=False)
 SECRET_KEY = env.str("SOUNDINGS_SECRET_KEY", default="") or stored_secret_key(DATA_DIR)
+close_folder(DATA_DIR)
 LOCAL_HOSTS = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("SOUNDINGS_HOSTS", default=LOCAL_HOSTS)
 CSRF_TRUSTED_ORIGINS = env.list("SOUNDINGS_TRUSTED_ORIGINS", default=[])
@@ -99,6 +100,8 @@ if DATABASES["default"]["ENGINE"].endswith("sqlite3"):
         # What was acknowledged is on the disk, also when the power fails.
         init_command="PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL;",
     )
+    if ":memory:" not in (file := str(DATABASES["default"]["NAME"])):
+        close_database(Path(file))
 elif DATABASES["default"]["ENGINE"] == "django.db.backends.postgresql":
     DATABASES["default"].update(ENGINE="soundings.postgresql", CONN_MAX_AGE=60, CONN_HEALTH_CHECKS=True)
     if env.bool("SOUNDINGS_PREPARED_STATEMENTS", default=True):
@@ -117,6 +120,7 @@ STORAGES = {
     },
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = OWN_FILE, OWN_FOLDER
 STATIC_URL = "static/"
 STATICFILES_DIRS = [ASSETS_DIR / "static"]
 # Served from where they lie: nothing to collect, and nothing stale after an upgrade.

@@ -90,6 +90,8 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert len(children) == 4  # gunicorn, its one process, two background workers
         niceness = [os.getpriority(os.PRIO_PROCESS, child) for child in (server.pid, *children)]
         assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, *[serving.WORKER_NICENESS] * 2]
+        masks = [re.search(r"Umask:\t(\d+)", Path(f"/proc/{child}/status").read_text()) for child in children]
+        assert {mask and mask[1] for mask in masks} == {"0077"}
         refused = manage(tmp_path, "serve", "--port", str(port))
         assert (refused.returncode, refused.stdout) == (2, "")
         assert f"Port {port} on 127.0.0.1 is taken by another program." in refused.stderr

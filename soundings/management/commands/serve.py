@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 from argparse import ArgumentTypeError
+from pathlib import Path
 from typing import Any
 
+from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.commands import InputCommand
+from soundings.data_folder import close_tree
 from soundings.installation import create_first_admin, prepare_database
 from soundings.serving import require_free_port, serve_site
 
@@ -55,7 +58,11 @@ def _at_least_one(text: str) -> int:
 
 
 def prepare(command: BaseCommand) -> None:
-    """Bring the tables up to date, saying so when that took something."""
+    """Close what is stored to other accounts of the machine, and bring the tables up to date, saying so when
+    that took something.
+    """
+    for folder in (settings.MEDIA_ROOT, settings.DERIVED_DIR, settings.LLM_JOURNAL_DIR):
+        close_tree(Path(folder))
     migrations = prepare_database()
     if migrations:
         say(command, f"The database is ready ({migrations} migrations applied).")
