@@ -14,8 +14,10 @@ from django.contrib.auth.forms import (
     PasswordResetForm,
     SetPasswordForm,
 )
+from django.http import HttpRequest
 
 from pooling.models import Role
+from soundings.mail import ask_for_password_letter
 from soundings.tokens import LONGEST_DAYS, LONGEST_NAME
 
 
@@ -60,6 +62,10 @@ class ForgotPasswordForm(PasswordResetForm):
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["email"].label = "E-mail address of your account"
+
+    def save(self, *, request: HttpRequest, **options: Any) -> None:  # type: ignore[override]
+        """Have the letter sent; the rest of Django's options are those of `soundings.mail`."""
+        ask_for_password_letter(self.cleaned_data["email"], request)
 
 
 class TokenForm(forms.Form):

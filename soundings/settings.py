@@ -242,6 +242,9 @@ if SENDS_MAIL:
 EMAIL_TIMEOUT = 10  # seconds: a mail server that is away holds nobody's page up
 DEFAULT_FROM_EMAIL = env.str("SOUNDINGS_MAIL_FROM", default="soundings@localhost")
 
+# What one account, or one address that nobody is signed in at, may have sent in an hour.
+LETTERS_PER_HOUR = env.int("SOUNDINGS_LETTERS_PER_HOUR", default=30)
+
 # Webhooks of canaries go to public addresses, and into these networks.
 WEBHOOK_PRIVATE_NETWORKS = env.networks("SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS")
 

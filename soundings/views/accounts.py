@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse_lazy
 
 from soundings.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
+from soundings.mail import MOST_TO_ONE
 
 
 class SignIn(auth.LoginView):
@@ -41,8 +42,6 @@ class ForgotPassword(auth.PasswordResetView):
 
     template_name = "soundings/password_forgotten.html"
     form_class = ForgotPasswordForm
-    email_template_name = "soundings/password_letter.txt"
-    subject_template_name = "soundings/password_letter_subject.txt"
     success_url = reverse_lazy("sign_in")
 
     def dispatch(self, request: HttpRequest, *args: object, **options: object) -> HttpResponse:
@@ -51,7 +50,10 @@ class ForgotPassword(auth.PasswordResetView):
         return super().dispatch(request, *args, **options)  # type: ignore[return-value]
 
     def form_valid(self, form: ForgotPasswordForm) -> HttpResponse:  # type: ignore[override]
-        messages.success(self.request, "If an account has this address, a link is on its way to it.")
+        sentence = (
+            f"If an account has this address, a link is on its way to it, at most {MOST_TO_ONE} in an hour."
+        )
+        messages.success(self.request, sentence)
         return super().form_valid(form)
 
 

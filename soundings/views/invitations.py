@@ -47,8 +47,10 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "invitation": invitation,
         "link": link,
-        "sent": send_invitation(invitation, link),
         "sends_mail": settings.SENDS_MAIL,
+        "sent": settings.SENDS_MAIL
+        and bool(invitation.email)
+        and send_invitation(invitation, link, by=person(request)),
     }
     return render(request, "soundings/invitation_made.html", context)
 

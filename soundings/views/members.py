@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -37,6 +38,7 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
         "collection": collection,
         "memberships": collection.memberships.select_related("user"),
         "roles": Role.choices,
+        "sends_mail": settings.SENDS_MAIL,
         "form": form,
         "invite_form": InvitationForm(initial={"role": Role.ANNOTATOR}),
         "invitations": open_invitations(collection) if collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
