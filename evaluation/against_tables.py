@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -16,6 +14,7 @@ from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering import FORMATS, Cells, render_tables
 from evaluation.results import decimal, interval, share_in_words
 from evaluation.wording import interval_or_why_not
+from pooling.cells import table_text
 
 
 def render_against(
@@ -196,9 +195,5 @@ def latency_as_csv(latency: LatencyTable) -> str:
 
 
 def _as_csv(rows: list[dict[str, Any]]) -> str:
-    out = io.StringIO()
-    columns = dict.fromkeys(name for row in rows for name in row)
-    writer = csv.DictWriter(out, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue()
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return table_text(columns, ([row.get(name) for name in columns] for row in rows))

@@ -19,6 +19,7 @@ from evaluation.canary_state import State, state_of, states_of
 from evaluation.drops import marked_by_chance
 from evaluation.models import Canary, CanaryValue
 from evaluation.wording import decimal, interval, share_in_words
+from pooling.cells import table_text
 from pooling.charting import VARIANTS
 from pooling.models import Collection
 
@@ -284,14 +285,8 @@ def described(canary: Canary, state: State | None = None, *, for_admin: bool) ->
 
 def as_csv(canary: Canary) -> bytes:
     """The history, a line for each run."""
-    import csv
-    import io
-
-    rows, text = history_of(canary), io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]) if rows else ["run"], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    rows = history_of(canary)
+    return table_text(list(rows[0]) if rows else ["run"], (row.values() for row in rows)).encode()
 
 
 def as_json(canary: Canary) -> bytes:

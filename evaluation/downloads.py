@@ -15,6 +15,7 @@ from evaluation.report_charts import CHART_FORMATS, kinds_of, usual_choice
 from evaluation.report_export import bundle_of, html_file, table_of
 from evaluation.report_files import scan_per_query
 from evaluation.report_settings import settings_of
+from pooling.cells import guarded_frame
 
 Maker = Callable[[Report, str], IO[bytes]]
 
@@ -34,7 +35,7 @@ def _curve(form: str) -> Maker:
 def _per_query(report: Report, measure: str) -> IO[bytes]:
     # On disk and not in memory: many runs and queries make millions of rows.
     file = tempfile.NamedTemporaryFile(suffix=".csv")  # noqa: SIM115  the response closes it
-    scan_per_query(report).sink_csv(file.name)
+    guarded_frame(scan_per_query(report)).sink_csv(file.name)
     return file
 
 

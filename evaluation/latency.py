@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
+from pooling.cells import unguarded
 from pooling.formats.errors import FormatError, shown
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
         for values in reader:
             if not any(value.strip() for value in values):
                 continue
-            stripped = [value.strip() for value in values]
+            stripped = [unguarded(value.strip()) for value in values]
             if not header:
                 header = _header(name, reader.line_num, stripped)
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import hashlib
 import io
 import json
@@ -18,6 +19,7 @@ from evaluation.latency import LatencyTable
 from evaluation.latency_chart import latency_chart_size
 from evaluation.models import LatencyReport
 from evaluation.wording import decimal, interval, share_in_words
+from pooling.cells import table_text
 from pooling.charting import VARIANTS
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
@@ -135,6 +137,12 @@ def as_text(form: str) -> Callable[[LatencyReport], bytes]:
     return make
 
 
+def settings_csv(report: LatencyReport) -> bytes:
+    """The file of settings that the report was made of."""
+    header, *rows = csv.reader(io.StringIO(report.options["settings"], newline=""))
+    return table_text(header, rows).encode()
+
+
 # Name in the address -> file suffix, media type, maker.
 FORMATS: dict[str, tuple[str, str, Callable[[LatencyReport], bytes]]] = {
     "csv": (".csv", "text/csv", as_csv),
@@ -143,7 +151,7 @@ FORMATS: dict[str, tuple[str, str, Callable[[LatencyReport], bytes]]] = {
     "latex": (".tex", "application/x-tex", as_text("latex")),
     "svg": (".svg", "image/svg+xml", lambda report: chart_svg(report, "light")),
     "png": (".png", "image/png", chart_png),
-    "settings": ("-settings.csv", "text/csv", lambda report: report.options["settings"].encode()),
+    "settings": ("-settings.csv", "text/csv", settings_csv),
 }
 
 

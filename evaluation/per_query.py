@@ -10,10 +10,11 @@ from tempfile import NamedTemporaryFile
 import polars as pl
 
 from evaluation.results import Evaluation
+from pooling.cells import guarded_frame
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
-    ".csv": lambda frame, path: frame.write_csv(path),
-    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    ".csv": lambda frame, path: guarded_frame(frame).write_csv(path),
+    ".tsv": lambda frame, path: guarded_frame(frame).write_csv(path, separator="\t"),
     ".json": lambda frame, path: frame.write_json(path),
     ".jsonl": lambda frame, path: frame.write_ndjson(path),
     ".parquet": lambda frame, path: frame.write_parquet(path),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.results import Evaluation, decimal, interval, percent, share_in_words
+from pooling.cells import table_text
 
 if TYPE_CHECKING:
     from evaluation.breakdown import Breakdown
@@ -281,18 +280,13 @@ def _json(
 
 
 def _csv(evaluation: Evaluation, breakdown: Breakdown | None = None) -> str:
-    out = io.StringIO()
     rows, tagged = evaluation.summary_rows(), evaluation.strata_rows()
     broken = breakdown.rows() if breakdown else []
     # The columns are there only with strata or a breakdown; they are empty in the rows of all queries.
     columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
     columns += [name for name in (broken[0] if broken else ()) if name not in columns]
-    writer = csv.DictWriter(out, columns, lineterminator="\n")
-    writer.writeheader()
-    for row in rows:
-        writer.writerow({**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])})
-    writer.writerows([*tagged, *broken])
-    return out.getvalue()
+    told = [{**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])} for row in rows]
+    return table_text(columns, ([row.get(name) for name in columns] for row in (*told, *tagged, *broken)))
 
 
 def _markdown(tables: Sequence[Cells]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 import json
@@ -14,6 +13,7 @@ from django.http import FileResponse, Http404
 from django.utils.text import slugify
 
 from evaluation.models import Replay
+from pooling.cells import table_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,14 +98,13 @@ def as_json(replay: Replay) -> bytes:
 def as_csv(replay: Replay) -> bytes:
     """One row per strategy; a column for each figure and share, such as `found@0.25`."""
     strategies = result_in_order(replay)["strategies"]
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     first = next(iter(strategies.values()))
-    writer.writerow(["strategy", *(f"{figure}@{share}" for figure in FIGURES for share in first[figure])])
-    for name, figures in strategies.items():
-        values = [value for figure in FIGURES for value in figures[figure].values()]
-        writer.writerow([name, *("" if value is None else value for value in values)])
-    return text.getvalue().encode()
+    columns = ["strategy", *(f"{figure}@{share}" for figure in FIGURES for share in first[figure])]
+    rows = [
+        [name, *(value for figure in FIGURES for value in figures[figure].values())]
+        for name, figures in strategies.items()
+    ]
+    return table_text(columns, rows).encode()
 
 
 # Name in the address -> file suffix, media type, maker.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from django.core.files.storage import default_storage
 
 from evaluation.models import Report
 from evaluation.report_files import LOOK, beside, run_names, scan_per_query, scan_relevant
+from pooling.cells import table_text
 
 if TYPE_CHECKING:
     import altair as alt
@@ -92,9 +92,9 @@ def _pdf(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
 
 
 def _csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
-    out = io.StringIO()
-    kind.table(figures_of(report), choice).to_csv(out, index=False, lineterminator="\n")
-    return out.getvalue().encode()
+    table = kind.table(figures_of(report), choice)
+    rows = table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)
+    return table_text(list(table.columns), rows).encode()
 
 
 def chart_data(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:

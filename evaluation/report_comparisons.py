@@ -28,6 +28,7 @@ from evaluation.report_files import (
     scan_per_query,
     scan_relevant,
 )
+from pooling.cells import guarded_frame
 from pooling.problems import InputError
 
 if TYPE_CHECKING:
@@ -226,7 +227,7 @@ def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
 def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
     """The same as CSV, to be opened as a queue."""
     out = io.BytesIO()
-    deciding(report, first, second, k).write_csv(out)
+    guarded_frame(deciding(report, first, second, k)).write_csv(out)
     out.seek(0)
     return out
 

@@ -25,6 +25,7 @@ from evaluation.report_breakdown import (
     value_rows,
 )
 from evaluation.report_files import relevant_counts, run_names, scan_relevant
+from pooling.cells import guarded_frame
 from pooling.models import Query
 from pooling.problems import InputError
 from pooling.query_facts import known_weight, tags_of
@@ -158,7 +159,7 @@ def queries_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
     told = table.select("query_id", "value", "relevant", "found", "missed").hstack(described)
     first = [pl.lit(asked.run).alias("run"), pl.lit(asked.measure).alias("measure")]
     k = pl.lit(asked.k, dtype=pl.Int64).alias("k")
-    told.select(*first, k, pl.all()).write_csv(out)
+    guarded_frame(told.select(*first, k, pl.all())).write_csv(out)
     out.seek(0)
     return out
 
@@ -187,7 +188,7 @@ def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
         .drop("by")
     )
     file = tempfile.NamedTemporaryFile(suffix=".csv")  # noqa: SIM115  the response closes it
-    missed.sink_csv(file.name)
+    guarded_frame(missed).sink_csv(file.name)
     return file
 
 

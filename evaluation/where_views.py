@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import io
 
 from django.contrib.auth.decorators import login_required
@@ -23,6 +22,7 @@ from evaluation.where_page import (
     picture_of,
     where_context,
 )
+from pooling.cells import table_text
 from pooling.charting import VARIANTS, to_png
 from pooling.problems import InputError
 
@@ -129,8 +129,4 @@ def _slug(report: Report) -> str:
 
 
 def _csv(rows: list[dict[str, object]]) -> bytes:
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return out.getvalue().encode()
+    return table_text(list(rows[0]), (row.values() for row in rows)).encode()

@@ -7,7 +7,6 @@ gold questions, but no answers to these.
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -18,6 +17,7 @@ from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from labeling.models import Judgment, JudgmentEvent, PrelabelSight, Queue
+from pooling.cells import table_lines
 from pooling.models import Collection
 from pooling.problems import InputError
 
@@ -54,9 +54,6 @@ COLUMNS = (
     *("is_adjudication", "is_gold", "time", "active_ms", "shown", "prelabel_seen", "prelabel_model"),
     *("prelabel_prompt", "prelabel_prompt_version", "prelabel_prompt_hash", "prelabel_verdict"),
 )
-# What makes a program for tables calculate with a cell; and the mark that keeps it from doing so.
-CALCULATING = tuple("=+-@\t\r\n＝＋－＠")
-PLAIN = "'"
 
 
 def judgment_rows(
@@ -87,8 +84,7 @@ def export_judgments(
 ) -> Iterator[bytes]:
     """`judgment_rows` as pieces of a file of FORMATS, in UTF-8; `InputError` for another format, at once.
 
-    In tables a note that begins like a formula, or with ', has one ' before it: whoever opens the file in a
-    program for tables must not run what an annotator wrote. Take one ' off to have the note.
+    In tables a text that begins like a formula, or with ', has one ' before it (`pooling.cells`).
     """
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
@@ -165,22 +161,12 @@ def _json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
 
 
 def _table(rows: Iterable[dict[str, Any]], delimiter: str) -> Iterator[str]:
-    lines = _Lines()
-    # With both in its terminator, the writer quotes a note that holds either of them.
-    writer = csv.writer(lines, delimiter=delimiter, lineterminator="\r\n")
-    writer.writerow(COLUMNS)
-    yield lines.taken()
-    for row in rows:
-        writer.writerow(_cell(column, value) for column, value in row.items())
-        yield lines.taken()
+    cells = (map(_cell, row.values()) for row in rows)
+    return table_lines(COLUMNS, cells, delimiter)
 
 
-def _cell(column: str, value: Any) -> Any:
-    if isinstance(value, bool):
-        return int(value)
-    if column == "note" and value.startswith((*CALCULATING, PLAIN)):
-        return PLAIN + value
-    return value
+def _cell(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
 
 
 def _in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
@@ -193,16 +179,3 @@ def _in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
             piece.clear()
     if piece:
         yield "".join(piece).encode()
-
-
-class _Lines:
-    """What a csv.writer writes to: one line at a time, which ends with LF like every file of ours."""
-
-    def __init__(self) -> None:
-        self.line = ""
-
-    def write(self, line: str) -> None:
-        self.line = line.removesuffix("\r\n") + "\n"
-
-    def taken(self) -> str:
-        return self.line

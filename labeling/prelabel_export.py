@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -12,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.utils.text import slugify
 
 from labeling.models import Prelabel, Prelabeler, Queue, Verdict
+from pooling.cells import table_text
 from pooling.problems import InputError
 
 if TYPE_CHECKING:
@@ -51,12 +50,8 @@ def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") 
         return "".join(map(_trec_line, rows)).encode()
     if format == "jsonl":
         return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    text = io.StringIO()
-    delimiter = "," if format == "csv" else "\t"
-    writer = csv.DictWriter(text, COLUMNS, delimiter=delimiter, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    cells = ([row[column] for column in COLUMNS] for row in rows)
+    return table_text(COLUMNS, cells, "," if format == "csv" else "\t").encode()
 
 
 def export_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from pooling.cells import unguarded
 from pooling.formats.sources import Source
 
 CHUNK = 100_000
@@ -41,7 +42,9 @@ def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
 
 
 def checked_id(source: Source, line: int, kind: str, value: Any) -> str:
-    """An id as a string: whole numbers of JSON are written out, anything else but text is refused."""
+    """An id as a string: whole numbers of JSON are written out, the mark of a CSV cell is taken off, and
+    anything else but text is refused.
+    """
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
@@ -51,4 +54,4 @@ def checked_id(source: Source, line: int, kind: str, value: Any) -> str:
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
         problem = f"the {kind} id {value[:40]!r} holds half a character"
         raise source.error(line or None, problem, "Mend what wrote it.")
-    return value
+    return unguarded(value) if source.format == "csv" else value

@@ -8,7 +8,8 @@ counts:
 - score of a run: score similarity sim; without one, `rank` (or position) makes the score -rank
 - relevance: relevance rel relevancy label rating grade judgment judgement score
 
-CSV is quoted as in RFC 4180. TSV is not quoted at all, so that an id may begin with a quotation mark.
+CSV is quoted as in RFC 4180, and the mark that keeps an id from being a formula is taken off. TSV is not
+quoted at all, so that an id may begin with a quotation mark.
 """
 
 import csv
@@ -212,7 +213,7 @@ def fast_delimited(source: Source, kind: str) -> pl.DataFrame | None:
     """CSV and TSV through Polars; None as soon as anything is unusual, so that the careful reader decides."""
     content = source.whole()
     quote = '"' if source.format == "csv" else None
-    if b"\0" in content or b"\r" in content or (quote and b'"' in content):
+    if b"\0" in content or b"\r" in content or (quote and _is_unusual(content)):
         return None
     try:
         header = content.partition(b"\n")[0].decode().split("," if quote else "\t")
@@ -231,6 +232,11 @@ def fast_delimited(source: Source, kind: str) -> pl.DataFrame | None:
         return fast_typed(frame, roles, kind)
     except pl.exceptions.PolarsError:
         return None
+
+
+def _is_unusual(csv_content: bytes) -> bool:
+    """Whether something is quoted, or begins with what may be a mark."""
+    return any(sign in csv_content for sign in (b'"', b",'", b"\n'")) or csv_content.startswith(b"'")
 
 
 def fast_typed(frame: pl.DataFrame, roles: Roles, kind: str) -> pl.DataFrame | None:

@@ -1,8 +1,6 @@
 """Writing runs and qrels so that every other tool reads them: UTF-8, LF, no BOM, no comments."""
 
-import csv
 import gzip
-import io
 import json
 import os
 import tempfile
@@ -12,6 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
+from pooling.cells import table_text
 from pooling.formats.errors import FormatError, shown
 
 
@@ -86,7 +85,7 @@ def write_qrels(frame: pl.DataFrame, path: Path | str, *, format: str = "trec") 
 
 def write_table(frame: pl.DataFrame, path: Path | str, format: str, value: str) -> None:
     writers: dict[str, Callable[[], str]] = {
-        "csv": lambda: csv_text(frame),
+        "csv": lambda: table_text(frame.columns, frame.iter_rows()),
         "tsv": lambda: "\t".join(frame.columns) + "\n" + tsv_text(path, frame),
         "jsonl": lambda: "".join(json_line(row) for row in frame.iter_rows(named=True)),
         "json": lambda: ranx_text(frame, value),
@@ -123,14 +122,6 @@ def packed(path: Path | str, content: bytes) -> bytes:
 
 def json_line(row: dict[str, object]) -> str:
     return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def csv_text(frame: pl.DataFrame) -> str:
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer, lineterminator="\n")
-    writer.writerow(frame.columns)
-    writer.writerows(frame.iter_rows())
-    return buffer.getvalue()
 
 
 def tsv_text(path: Path | str, frame: pl.DataFrame) -> str:
