@@ -180,11 +180,11 @@ class OneInvitation(APIView):
 class Offers(APIView):
     """Collections that whoever asks is invited to by name."""
 
-    @extend_schema(responses=serializers.OfferSerializer(many=True))
+    @extend_schema(responses=serializers.OfferedMembershipSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List the memberships you are offered."""
         offers = offers_to(person(request))[:MOST_LISTED]
-        return Response(serializers.OfferSerializer(offers, many=True).data)
+        return Response(serializers.OfferedMembershipSerializer(offers, many=True).data)
 
 
 class OneOffer(APIView):

@@ -55,7 +55,7 @@ class AskedMemberSerializer(serializers.ModelSerializer[Invitation]):
         fields = ["username", "role", "pending", "expires_at"]
 
 
-class OfferSerializer(serializers.ModelSerializer[Invitation]):
+class OfferedMembershipSerializer(serializers.ModelSerializer[Invitation]):
     """A membership that you are offered."""
 
     collection = serializers.CharField(source="collection.slug")

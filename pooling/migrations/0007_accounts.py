@@ -48,7 +48,7 @@ def _hashed(text):
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("pooling", "0006_pool_depths"),
+        ("pooling", "0008_guidelines_length"),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

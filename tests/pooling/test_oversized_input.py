@@ -74,7 +74,7 @@ def bodies() -> list[tuple[str, Any]]:
 @pytest.mark.parametrize(("path", "body"), bodies())
 def test_a_refusal_does_not_repeat_what_is_too_long(ada: Client, path: str, body: Any) -> None:
     answer = post(ada, path, json.dumps(body))
-    assert answer.status_code in (400, 404, 409)
+    assert answer.status_code in (400, 404, 409, 413)
     assert len(answer.content) < LONGEST_ANSWER
 
 
