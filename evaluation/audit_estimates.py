@@ -94,7 +94,7 @@ def difference_estimate(
     """The micro recall of one run minus that of another with its interval and p-value; `known` is of
     `within_pool`.
 
-    p_value: the level at which the interval just reaches 0, the larger of both extremes, and 1 where they
+    p_value: the level at which the interval just reaches 0, the largest of all extremes, and 1 where they
     point in different directions.
     """
     tops = known.top(first, k), known.top(second, k)
