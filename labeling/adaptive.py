@@ -322,7 +322,7 @@ def _settle_finish(selection: Selection, plan: QueryPlan, state: QueryState, now
     waits = any(
         row.state == Item.State.OPEN and row.document in fixed for row in state.items.values()
     ) or any(handed for handed, _, _ in plan.ahead)
-    may_get_more = plan.budget < plan.size and _unspent(selection) > 0
+    may_get_more = plan.budget < plan.size and unspent(selection) > 0
     if waits or may_get_more:
         plan.finished_by, plan.finished_at = "", None
     elif not plan.finished_by:
@@ -339,7 +339,7 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
     """
     if selection.budget_rule != Selection.Rule.GREEDY or is_stopped(selection):
         return 0
-    granted, left = 0, _unspent(selection)
+    granted, left = 0, unspent(selection)
     waiting = _free_by_query(queue)
     while left > 0 and sum(waiting.values()) < reserve:
         plans = [
@@ -364,7 +364,7 @@ def _grant(queue: Queue, selection: Selection, reserve: int, now: datetime) -> i
     return granted
 
 
-def _unspent(selection: Selection) -> int:
+def unspent(selection: Selection) -> int:
     """What of the budget no query has got."""
     if selection.budget is None or selection.budget_rule != Selection.Rule.GREEDY:
         return 0

@@ -21,11 +21,13 @@ from rest_framework.views import APIView
 
 from labeling import live_options, serializers
 from labeling.access import queue_for
+from labeling.blind_progress import blind_progress, own_figures
 from labeling.gold_options import taken_from
 from labeling.models import Queue
 from labeling.offers import offers_of
 from labeling.opening import open_or_start
-from labeling.progress import annotator_progress, queue_progress
+from labeling.progress import queue_progress
+from labeling.progress_serializers import ProgressSerializer
 from labeling.qrels import (
     FORMATS,
     export_name,
@@ -58,8 +60,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-# What annotators are not told of the cost.
-MONEY = ("price_per_judgment", "overhead", "spent", "to_finish")
 NO_VERDICT = "This is no verdict. Each one is an object with “item”, “key” and “verdict”."
 
 
@@ -147,15 +147,24 @@ class Judgments(APIView):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
-        answer: dict[str, Any] = {"results": [_told(_recorded(queue, request, body)) for body in bodies]}
+        answer: dict[str, Any] = {
+            "results": [_told(queue, _recorded(queue, request, body)) for body in bodies]
+        }
         if "claim" in also.validated_data:
             answer |= _claimed_if_possible(queue, person(request), also.validated_data["claim"])
         return Response(answer)
 
 
-def _told(outcome: Outcome) -> dict[str, Any]:
-    """An outcome as it goes out: of pre-labels not even the word, unless one is revealed."""
-    told = asdict(outcome)
+def _is_annotator(queue: Queue) -> bool:
+    return bool(queue.collection.role == Role.ANNOTATOR)  # type: ignore[attr-defined]
+
+
+def _told(queue: Queue, outcome: Outcome) -> dict[str, Any]:
+    """An outcome as it goes out: of pre-labels not even the word, unless one is revealed.
+
+    An annotator is not told that a verdict was beyond the need: a hidden check has none.
+    """
+    told = asdict(outcome.without_extra() if _is_annotator(queue) else outcome)
     if outcome.prelabel is None:
         del told["prelabel"]
     return told
@@ -244,19 +253,14 @@ class Returns(APIView):
 class Progress(APIView):
     """How far a queue has come."""
 
-    @extend_schema(responses={200: serializers.ProgressSerializer, 404: PROBLEM})
+    @extend_schema(responses={200: ProgressSerializer, 404: PROBLEM})
     def get(self, request: Request, queue_id: int) -> Response:
-        """Counts by state, pace, cost and end date; annotators see their own numbers but nobody else's."""
+        """Counts by state, pace, cost and end date; to an annotator, of their own work alone."""
         queue = queue_for(request.user, queue_id, MEMBERS)
         user = person(request)
-        is_annotator = queue.collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
-        progress = queue_progress(queue, seen_by=user if is_annotator else None)
-        if is_annotator:
-            progress["annotators"] = []
-            progress["leases"]["by"] = []
-            progress["cost"] |= dict.fromkeys(MONEY)
-            progress["order"] = None
-        return Response({**progress, "own": annotator_progress(queue, user)})
+        if _is_annotator(queue):
+            return Response(blind_progress(queue, user))
+        return Response({**queue_progress(queue), "own": own_figures(queue, user)})
 
 
 class Releases(APIView):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import polars as pl
     from django.contrib.auth.models import User
 
-# A name that tells annotators nothing.
+# A name that tells annotators nothing; what was found by search has the same.
 NAME = "Sample"
 LARGEST_SAMPLE = 5_000
 # Larger whole numbers lose digits in a browser.

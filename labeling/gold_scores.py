@@ -52,8 +52,8 @@ class AnnotatorGold:
 def standing_answers(queue: Queue) -> QuerySet[Judgment]:
     """The answers to hidden gold questions that stand, given in this queue.
 
-    The last answer counts, not the first: nothing is told after an answer, so undoing one mends a slip as
-    it does with any other verdict, and what is measured is what people let stand.
+    The first answer to each counts. Taken back before the next verdict, it was a slip and does not count;
+    what is changed later stands as it was: it may have been learned elsewhere.
     """
     return Judgment.objects.filter(
         is_gold=True, event__queue=queue, event__gold__active=True, event__gold__practice=False
@@ -62,7 +62,8 @@ def standing_answers(queue: Queue) -> QuerySet[Judgment]:
 
 def score_of(queue: Queue, annotator: User) -> Score:
     """Somebody's score in a queue, since the last time that they were restored."""
-    since = lifted_at(queue).get(annotator.pk)
+    lifted = Quarantine.objects.filter(queue=queue, annotator=annotator, lifted_at__isnull=False)
+    since = lifted.order_by("-lifted_at").values_list("lifted_at", flat=True).first()
     answers = standing_answers(queue).filter(annotator=annotator)
     if since:
         answers = answers.filter(judged_at__gt=since)

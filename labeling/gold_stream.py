@@ -7,12 +7,13 @@ is returned unjudged counts again.
 
 from __future__ import annotations
 
+from collections.abc import Collection as SomeOf
 from collections.abc import Sequence
 from datetime import datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from labeling.gold_places import Shares, drawn, gold_places, wants_relevant
-from labeling.models import Bookmark, Item, Lease, Verdict
+from labeling.models import Bookmark, Verdict
 from labeling.statements import unused_gold
 
 
@@ -33,40 +34,25 @@ def gold_due(bookmark: Bookmark, count: int) -> list[Due]:
     return [Due(place - bookmark.handed_out, number) for place, number in places.items()]
 
 
-def with_gold(bookmark: Bookmark, items: Sequence[Item], due: Sequence[Due], now: datetime) -> list[Item]:
-    """`items` with as many gold questions as are due and left, near the places where they are due.
+def chosen_gold(
+    bookmark: Bookmark, queries: SomeOf[int], due: Sequence[Due], now: datetime
+) -> list[tuple[int, Any]]:
+    """As many gold questions as are due and left, each with its place; asked for even where none is due.
 
-    Questions on a query of `items` come first, as they stand out least, and as many with each answer.
+    Questions on one of `queries` come first, as they stand out least, and as many with each answer.
     """
-    queries = {item.query_id for item in items}
-    draw = drawn(_seed(bookmark), due[0].number)
-    found = unused_gold(bookmark.queue, bookmark.annotator, queries, len(due), draw, now)
-    woven, chosen = list(items), []
+    draw = drawn(_seed(bookmark), due[0].number if due else 0)
+    found = unused_gold(bookmark.queue, bookmark.annotator, queries, max(1, len(due)), draw, now)
+    chosen = []
     for place, number in due:
         if not found:
             break
+        own = [item for item in found if item.query_id in queries] or found
         is_wanted = Verdict.RELEVANT if wants_relevant(_seed(bookmark), number) else Verdict.NOT_RELEVANT
-        gold = next((item for item in found if item.gold_answer == is_wanted), found[0])
+        gold = next((item for item in own if item.gold_answer == is_wanted), own[0])
         found.remove(gold)
-        chosen.append(gold)
-        woven.insert(quiet_place(woven, gold, place), gold)
-    if stale := [item.pk for item in chosen if item.was_held]:
-        Lease.objects.filter(item__in=stale, annotator=bookmark.annotator).delete()
-    return woven
-
-
-def quiet_place(items: Sequence[Item], hidden: Item, due: int) -> int:
-    """The place nearest to where it is due among its own query, else between two queries, else just there."""
-    around = [
-        (items[place - 1].query_id if place else None, items[place].query_id if place < len(items) else None)
-        for place in range(len(items) + 1)
-    ]
-    own = [place for place, queries in enumerate(around) if hidden.query_id in queries]
-    between = [place for place, (before, after) in enumerate(around) if before != after]
-    due = min(due, len(items))
-    # The ends of a batch are no boundary that anybody sees.
-    inner = [place for place in between if 0 < place < len(items)]
-    return min(own or inner or [due], key=lambda place: abs(place - due))
+        chosen.append((place, gold))
+    return chosen
 
 
 def _seed(bookmark: Bookmark) -> int:

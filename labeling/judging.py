@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -21,12 +22,10 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
-from labeling.doubts import closed_to
+from labeling.blind_progress import own_figures
 from labeling.item_numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.leases import PRACTICE_FIRST
 from labeling.models import (
-    Item,
-    Judgment,
     JudgmentEvent,
     Lease,
     PrelabelMode,
@@ -37,7 +36,6 @@ from labeling.models import (
 from labeling.offers import offers_of
 from labeling.passages import marked_parts
 from labeling.prelabel_showing import revealed_to
-from labeling.repeats import answers_to_repeats
 from labeling.sentences import WORDS, empty_sentence, progress_sentence
 from pooling.access import JUDGES
 from pooling.problems import InputError
@@ -134,6 +132,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
 
 def _page_data(queue: Queue, user: User, offer: dict[str, Any] | None) -> dict[str, Any]:
     """What the script starts with; `api` is the address below which it calls."""
+    own: Mapping[str, Any] = own_figures(queue, user)
     return {
         "api": reverse("api_queue_claim", args=[queue.pk]).removesuffix("claim/"),
         "account": {"id": user.pk, "name": user.get_username()},
@@ -145,7 +144,7 @@ def _page_data(queue: Queue, user: User, offer: dict[str, Any] | None) -> dict[s
         "guidelines_version": hashlib.sha256(queue.collection.guidelines.encode()).hexdigest()[:12],
         "item": offer,
         "recent": recent_verdicts(queue, user),
-        "progress": own_progress(queue, user),
+        "progress": {name: own[name] for name in ("done_today", "done", "left")},
     }
 
 
@@ -164,30 +163,6 @@ def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[d
         for event in reversed(events[:limit])
         if not event.undone
     ]
-
-
-def own_progress(queue: Queue, user: User) -> dict[str, int]:
-    """What `user` judged in the queue today and in all, and how many items of it are open: for anybody, but
-    for those that may be open because a model doubts this very person."""
-    today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    mine = Judgment.objects.filter(annotator=user, collection=queue.collection_id, event__queue=queue)
-    again = answers_to_repeats(queue).filter(annotator=user)
-    return {
-        "done_today": mine.filter(judged_at__gte=today).count() + again.filter(created_at__gte=today).count(),
-        "done": mine.count() + again.count(),
-        "left": queue.items.filter(state=Item.State.OPEN).exclude(closed_to(user)).count()
-        + _gold_to_come(queue, user),
-    }
-
-
-def _gold_to_come(queue: Queue, user: User) -> int:
-    """Gold questions that `user` has not answered; counted with the rest, so that no count tells of one."""
-    if not queue.gold_count:
-        return 0
-    same_pair = Judgment.objects.filter(
-        query=OuterRef("query"), document=OuterRef("document"), annotator=user
-    )
-    return queue.items.filter(~Exists(same_pair), state=Item.State.GOLD).count()
 
 
 def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:

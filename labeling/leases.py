@@ -13,12 +13,12 @@ from django.db.models import Count, Exists, F, Min, OuterRef, Q
 from django.utils import timezone
 
 from labeling.adaptive import find_more
+from labeling.blind_progress import own_answers, tell_left
 from labeling.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
 from labeling.doubts import closed_to
-from labeling.gold_stream import gold_due, with_gold
+from labeling.hidden import with_checks
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 from labeling.practice import is_practice_due
-from labeling.repeats import repeats_due, with_repeats
 from labeling.slots import SLOTLESS, Slots, recount, store
 from labeling.statements import Keys, leases_held, lock_free_items
 
@@ -61,7 +61,7 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
        are just taking; items this person skipped only when nothing else is left.
     3. What is locked is counted afresh, and leased where a slot is still free.
     4. Where it is time for a gold question or a repeat, one takes the place of an item (see
-       `labeling/gold_stream.py` and `labeling/repeats.py`).
+       `labeling/hidden.py`). A claim reads and writes as much without one.
 
     Somebody in quarantine, or with practice questions to answer first, gets nothing and is told so.
     """
@@ -78,7 +78,10 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     if leases:
         return Claim(leases, None)
     empty = _why_empty(queue, annotator, now)
-    return Claim([], replace(empty, state=stop) if stop else empty)
+    if stop:
+        return Claim([], replace(empty, state=stop))
+    tell_left(queue, annotator, empty.leased, now)
+    return Claim([], empty)
 
 
 def _claim(
@@ -164,17 +167,15 @@ def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Leas
 def _take_new(
     bookmark: Bookmark, count: int, held: list[Lease], now: datetime, *, waiting: bool
 ) -> list[Lease]:
-    gold = gold_due(bookmark, count)
-    repeats = repeats_due(bookmark, count, gold)
-    hidden = len(gold) + len(repeats)
     known = {lease.item_id for lease in held}
-    items = _take_ordinary(bookmark, count - hidden, known, now, waiting=waiting)
-    if hidden and (items or hidden == count):
-        items = with_gold(bookmark, items, gold, now) if gold else items
-        items = with_repeats(bookmark, items, repeats, now) if repeats else items
-        items += _take_ordinary(bookmark, count - len(items), known, now)
+    items = _take_ordinary(bookmark, count, known, now, waiting=waiting)
+    if items and bookmark.queue.hides_items:
+        found = items
+        items = with_checks(bookmark, items, count, now)
+        # What a hidden check has taken the place of is free again.
+        move_back(bookmark, [item for item in found if item not in items])
     leases = _lease(bookmark.queue, items, bookmark.annotator, now)
-    if bookmark.queue.hides_items:
+    if leases and bookmark.queue.hides_items:
         count_out(bookmark, len(leases))
     return leases
 
@@ -183,8 +184,6 @@ def _take_ordinary(
     bookmark: Bookmark, count: int, known: set[int], now: datetime, *, waiting: bool = False
 ) -> list[Item]:
     """Lock up to `count` items that have slots; `known` is as in `_lock`, `waiting` as in `_claim`."""
-    if not count:
-        return []
     everything = Keys(in_second_order=bookmark.in_second_order)
     if waiting:
         return _lock(bookmark, everything, count, known, now, skipped_too=True, waiting=True)
@@ -231,7 +230,7 @@ def _lease(queue: Queue, items: Iterable[Item], annotator: User, now: datetime) 
     if leases:
         Lease.objects.bulk_create(leases)
         ordinary = [lease.item for lease in leases if lease.item.state not in SLOTLESS]
-        store((item, _with_lease(item, expires_at)) for item in ordinary)
+        store(((item, _with_lease(item, expires_at)) for item in ordinary), always=queue.hides_items)
     return leases
 
 
@@ -248,16 +247,24 @@ def _lock_leased(queue: Queue, annotator: User, tokens: Sequence[UUID]) -> list[
 
 
 def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
+    """What others hold, what this person judged and others have yet to, and what others disagree on.
+
+    Neither number tells of a hidden check or of other people's answers: answers to checks wait as others do,
+    and pairs that the person judged are in conflict for admins alone.
+    """
     judged = Exists(
         Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=annotator)
     )
     others = Q(judged=False, leased__gt=0)
-    items = queue.items.filter(state=Item.State.OPEN, order_key__gte=0).exclude(closed_to(annotator))
+    items = queue.items.filter(state=Item.State.OPEN, order_key__gt=0).exclude(closed_to(annotator))
     counts = items.annotate(judged=judged).aggregate(
         held=Count("pk", filter=others & Q(needed__lte=F("done") + F("leased"))),
         second_opinion=Count("pk", filter=Q(judged=True)),
         next_free_at=Min("leased_until", filter=others),
     )
+    if counts["second_opinion"] and queue.hides_items:
+        checks = Q(gold__isnull=False) | Q(repeats__isnull=False)
+        counts["second_opinion"] += own_answers(annotator).filter(checks, queue=queue).count()
     unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
-    conflict = unsettled.exclude(closed_to(annotator)).count()
+    conflict = unsettled.annotate(judged=judged).filter(judged=False).count()
     return EmptyQueue(leased=counts.pop("held"), **counts, conflict=conflict, state=queue.state)

@@ -6,7 +6,6 @@ the queue assists (see `labeling/prelabel_showing.py`).
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
 def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[dict[str, Any]]:
     """The items of `leases` as the claim call hands them out, in their order."""
     left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
-    # What is shown again was no longer left; it counts while it is held, so that the number falls with it.
-    again = Counter(lease.item.query_id for lease in leases if lease.item.state == Item.State.REPEAT)
-    offers = [
-        _offer(lease, left.get(lease.item.query_id, 0) + again[lease.item.query_id]) for lease in leases
-    ]
+    offers = [_offer(lease, left[lease.item.query_id]) for lease in leases]
     proposals = proposals_for(queue, annotator, [lease.item for lease in leases])
     for lease, offer in zip(leases, offers, strict=True):
         if proposal := proposals.get(lease.item_id):

@@ -1,4 +1,7 @@
-"""How far a queue has come: counts, pace, cost and end date, for everybody and for one annotator."""
+"""How far a queue has come: counts, pace, cost and end date.
+
+These are the true figures, for admins and viewers; annotators are told `labeling/blind_progress.py`.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,6 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import (
-    Case,
     Count,
     Exists,
     F,
@@ -18,14 +20,12 @@ from django.db.models import (
     QuerySet,
     Subquery,
     Sum,
-    Value,
-    When,
 )
-from django.db.models.functions import Coalesce, Least
+from django.db.models.functions import Coalesce
 from django.utils import timezone
 
+from labeling.blind_progress import count_of_answers
 from labeling.costs import cost_of
-from labeling.doubts import closed_to, may_be_doubted
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.own_work import seconds_at
 from labeling.repeats import answers_to_repeats
@@ -47,24 +47,19 @@ OF_TIES = ("tied", "agreed", "may_tie")
 # What is supposed of ties before there are any: one in ten pairs.
 TIES_BEFORE = (1, 10)
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
-# What may still come to somebody: gold questions count like open items, so that a count tells of none.
-TO_COME = (Item.State.OPEN, Item.State.GOLD)
 
 
-def queue_progress(
-    queue: Queue, *, seen_by: User | None = None, now: datetime | None = None
-) -> dict[str, Any]:
+def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
     """Counts by state, judgments done and left, pace, cost and end date of a queue, with a row per annotator.
 
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
     last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
     supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that so many people
-    work, each as much a day as people did in those days. `order` says what moves an adaptive one. To an
-    annotator, `seen_by`, no count tells what a model thinks of their verdicts (`labeling/doubts.py`).
+    work, each as much a day as people did in those days. `order` says what moves an adaptive one.
     """
     now = now or timezone.now()
-    items = item_counts(queue, seen_by=seen_by)
-    waiting = _open_items(queue, now, seen_by)
+    items = item_counts(queue)
+    waiting = _open_items(queue, now)
     annotators = annotator_rows(queue)
     needed, done = items.pop("needed"), items.pop("done_judgments")
     for_ties = expected_for_ties(items.pop("tied"), items.pop("agreed"), items.pop("may_tie"))
@@ -110,7 +105,7 @@ def queue_progress(
     }
 
 
-def item_counts(queue: Queue, *, seen_by: User | None = None) -> dict[str, int]:
+def item_counts(queue: Queue) -> dict[str, int]:
     """Items by state and in all, and the judgments they need and have (adjudication needs no more).
 
     Where a tie asks for one more: items that `tied`, that were settled because people `agreed`, and open ones
@@ -118,32 +113,23 @@ def item_counts(queue: Queue, *, seen_by: User | None = None) -> dict[str, int]:
     counted.
     """
     items = queue.items.filter(order_key__gt=0).order_by()
-    if seen_by is None:
-        items = items.annotate(in_state=F("state"), need=F("needed"), filled=F("done"))
-    else:
-        doubted, least = may_be_doubted(seen_by), F("needed_at_least")
-        items = items.annotate(
-            in_state=Case(When(closed_to(seen_by), then=Value(Item.State.DONE.value)), default=F("state")),
-            need=Case(When(doubted, then=least), default=F("needed")),
-            filled=Case(When(doubted, then=Least("done", least)), default=F("done")),
-        )
     counts = dict.fromkeys(("total", *COUNTED_STATES, "needed", "done_judgments", *OF_TIES), 0)
     is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
-    not_raised = is_adaptive & Q(need=F("needed_at_least"))
+    not_raised = is_adaptive & Q(needed=F("needed_at_least"))
     by_ties = {
         # Where a pre-label lets expect something, one more may be needed for that.
-        "tied": is_adaptive & Q(expected="", need__gt=F("needed_at_least")),
-        "agreed": not_raised & Q(in_state=Item.State.DONE),
-        "may_tie": not_raised & Q(in_state=Item.State.OPEN, filled__lt=F("need")),
+        "tied": is_adaptive & Q(expected="", needed__gt=F("needed_at_least")),
+        "agreed": not_raised & Q(state=Item.State.DONE),
+        "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
     }
     sums = {name: Count("pk", filter=condition) for name, condition in by_ties.items()}
-    rows = items.values("in_state").annotate(
-        items=Count("pk"), slots=Sum("need"), judgments=Sum("filled"), **sums
+    rows = items.values("state").annotate(
+        items=Count("pk"), slots=Sum("needed"), judgments=Sum("done"), **sums
     )
     for found in rows:
         row: dict[str, Any] = dict(found)
-        is_open = row["in_state"] == Item.State.OPEN
-        counts[Item.State.DONE if row["in_state"] in KNOWN else row["in_state"]] += row["items"]
+        is_open = row["state"] == Item.State.OPEN
+        counts[Item.State.DONE if row["state"] in KNOWN else row["state"]] += row["items"]
         counts["total"] += row["items"]
         counts["needed"] += row["slots"] if is_open else row["judgments"]
         counts["done_judgments"] += row["judgments"]
@@ -164,12 +150,10 @@ def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
     return may_tie * (tied + tied_before) / (tied + agreed + all_before)
 
 
-def _open_items(queue: Queue, now: datetime, seen_by: User | None) -> dict[str, int]:
+def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
     """Open items: held by somebody, waiting for another opinion, and free of both."""
     held = Exists(Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now))
     open_items = queue.items.filter(order_key__gt=0, state=Item.State.OPEN)
-    if seen_by is not None:
-        open_items = open_items.exclude(closed_to(seen_by))
     counts = open_items.annotate(held=held).aggregate(
         leased=Count("pk", filter=Q(held=True)),
         second_opinion=Count("pk", filter=Q(held=False, done__gt=0)),
@@ -229,41 +213,6 @@ def _timed(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "active_seconds": (row["spent_ms"] or 0) / 1000}
 
 
-def annotator_progress(queue: Queue, user: User) -> dict[str, Any]:
-    """One annotator's own numbers: verdicts in all, today and by kind, skips, active time, and what is left.
-
-    `left` counts the open items of the queue that this person has not judged, `left_in_query` those of them
-    that belong to the query they hold now (null when they hold nothing).
-    """
-    is_verdict = Q(kind=JudgmentEvent.Kind.VERDICT)
-    midnight = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    numbers = (
-        _standing_or_skips(queue)
-        .filter(annotator=user)
-        .aggregate(
-            done=Count("pk", filter=is_verdict),
-            done_today=Count("pk", filter=is_verdict & Q(created_at__gte=midnight)),
-            **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
-            skipped=Count("pk", filter=~is_verdict),
-            spent_ms=Sum("active_ms"),
-        )
-    )
-    held = Lease.objects.filter(annotator=user, item__queue=queue, expires_at__gt=timezone.now())
-    query = held.order_by("item__order_key").values_list("item__query", flat=True).first()
-    in_query = _open_for(queue, user, query) if query else None
-    return {**_timed(numbers), "left": _open_for(queue, user), "left_in_query": in_query}
-
-
-def _open_for(queue: Queue, user: User, query: int | None = None) -> int:
-    """Open items not judged by `user`; counted from the user's side, which is small."""
-    items = Item.objects.filter(queue=queue, state__in=TO_COME, order_key__gte=0)
-    judged = Judgment.objects.filter(collection=queue.collection_id, annotator=user)
-    if query:
-        items, judged = items.filter(query=query), judged.filter(query=query)
-    same_pair = items.filter(query=OuterRef("query"), document=OuterRef("document"))
-    return items.count() - judged.filter(Exists(same_pair)).count()
-
-
 def unsettled_items(queue: Queue) -> QuerySet[Item]:
     """Items in adjudication, with query and document: no majority, or nobody could judge them."""
     return (
@@ -292,31 +241,18 @@ def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
-    """The queues of a collection with `total` and `settled` items and `own`, the pairs that `user` judged."""
+    """The queues of a collection with `total` and `settled` items and `own`, what `user` answered."""
     items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0)
-    same_pair = Item.objects.filter(
-        queue=OuterRef(OuterRef("pk")), query=OuterRef("query"), document=OuterRef("document")
-    )
-    own = Judgment.objects.filter(Exists(same_pair), collection=collection, annotator=user)
     return collection.queues.select_related("pool").annotate(
         total=_counted(items, "queue"),
         settled=_counted(items.exclude(state=Item.State.OPEN), "queue"),
-        own=_counted(own, "annotator"),
+        own=count_of_answers(user, queue=OuterRef("pk")),
     )
 
 
 def _counted(rows: QuerySet[Any], key: str) -> Coalesce:
     counts = rows.order_by().values(key).annotate(rows=Count("pk")).values("rows")
     return Coalesce(Subquery(counts), 0)
-
-
-def _standing_or_skips(queue: Queue) -> QuerySet[JudgmentEvent]:
-    """Skips, and the verdicts that are somebody's current judgment or answer a repeat, not undone or revised
-    ones.
-    """
-    standing = Q(pk__in=Judgment.objects.filter(collection=queue.collection_id).values("event"))
-    again = Q(pk__in=answers_to_repeats(queue).values("pk"))
-    return queue.events.filter(standing | again | Q(kind=JudgmentEvent.Kind.SKIP)).order_by()
 
 
 def _pace(queue: Queue, now: datetime) -> dict[str, Any]:

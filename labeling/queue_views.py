@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import queue_for
+from labeling.blind_progress import own_figures
 from labeling.costs import FIELDS
 from labeling.finishing import finish_queries
 from labeling.forms import QueueSettingsForm, QueueStateForm
@@ -19,7 +20,7 @@ from labeling.gold_scores import gold_rows
 from labeling.handing_back import hand_back
 from labeling.judged_share import judged_share
 from labeling.models import Queue
-from labeling.progress import annotator_progress, queue_progress
+from labeling.progress import queue_progress
 from labeling.quarantine import annotator_named
 from labeling.queue_changes import change_queue
 from labeling.redundancy import has_unfinished_change
@@ -44,7 +45,7 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
     """How far a queue is, what it costs, and who judges how; annotators see their own numbers."""
     queue = queue_for(request.user, queue_id, MEMBERS)
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
-        own = annotator_progress(queue, person(request))
+        own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
     initial = {name: getattr(queue, name) for name in (*REDUNDANCY, *FIELDS)}
     return _shown(request, queue, QueueSettingsForm(initial=initial))

@@ -2,20 +2,23 @@
 
 Each is an item of its own, for one person and without slots, that points at the verdict it repeats. What is
 said the second time is an event of its own kind: it is no judgment, and nothing but this file reads it. A
-repeat comes like a gold question, at an irregular place after the first 25 items; `gold_stream.py` tells how.
+repeat comes like a gold question, at an irregular place after the first 25 items, and only while the person
+is at its query; `hidden.py` tells how. One is made at every block of places, before anybody knows where in it
+a repeat is due.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
+from collections.abc import Collection as SomeOf
 from collections.abc import Sequence
-from datetime import datetime
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from labeling.gold_places import Shares, drawn, gold_places
-from labeling.gold_stream import Due, quiet_place
-from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+from labeling.gold_places import FIRST_ITEMS, Shares, drawn, gold_places
+from labeling.gold_stream import Due
+from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Queue, Verdict
 
 # Nobody remembers a pair for so many verdicts as lie between at least; and from how many it is drawn.
 GAP = 25
@@ -35,21 +38,18 @@ def repeats_due(bookmark: Bookmark, count: int, gold: Sequence[Due]) -> list[Due
     return [one for one in due if one.place not in taken]
 
 
-def with_repeats(bookmark: Bookmark, items: Sequence[Item], due: Sequence[Due], now: datetime) -> list[Item]:
-    """`items` with as many repeats as are due and can be, near the places where they are due.
+def make_ready(bookmark: Bookmark, queries: SomeOf[int], count: int) -> None:
+    """Make a repeat for each block of the person's places that begins among the next `count`.
 
-    One that was returned unjudged comes first. Others are drawn from what the person judged in this queue at
-    least `GAP` verdicts ago, never the same twice, pairs of the queries of `items` first.
+    Long before it is due, so that the claim that hands it out has nothing to write that others have not. It
+    repeats a verdict drawn from those given at least `GAP` verdicts ago, never the same twice, one on
+    `queries` where there is any: it comes when the person is at its query.
     """
-    woven = list(items)
-    queries = {item.query_id for item in items}
-    waiting = _returned(bookmark, now)
-    for place, number in due:
-        repeat = waiting.pop() if waiting else _made(bookmark, queries, drawn(_seed(bookmark), -number))
-        if repeat is None:
-            break
-        woven.insert(quiet_place(woven, repeat, place), repeat)
-    return woven
+    length = 1 / bookmark.queue.repeat_share
+    first = max(0, bookmark.handed_out - FIRST_ITEMS)
+    last = bookmark.handed_out + count - FIRST_ITEMS
+    for block in range(math.ceil(first / length), math.ceil(last / length)):
+        _make(bookmark, queries, drawn(_seed(bookmark), -1 - block))
 
 
 def answers_to_repeats(queue: Queue) -> QuerySet[JudgmentEvent]:
@@ -78,20 +78,8 @@ def same_again(queue: Queue) -> dict[int, tuple[int, int]]:
     return {annotator: (sum(same), len(same)) for annotator, same in found.items()}
 
 
-def _returned(bookmark: Bookmark, now: datetime) -> list[Item]:
-    """The person's repeats that they neither hold nor ever judged or skipped; what they held of them ends."""
-    held = Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now)
-    own = Item.objects.filter(
-        queue=bookmark.queue, state=Item.State.REPEAT, repeats__annotator=bookmark.annotator
-    )
-    own = own.exclude(Exists(held)).exclude(Exists(JudgmentEvent.objects.filter(item=OuterRef("pk"))))
-    found = list(own.select_related("query", "document").order_by("-pk"))
-    Lease.objects.filter(item__in=found).delete()
-    return found
-
-
-def _made(bookmark: Bookmark, queries: set[int], draw: int) -> Item | None:
-    """A new repeat of a verdict that is drawn from the person's earlier ones, or None."""
+def _make(bookmark: Bookmark, queries: SomeOf[int], draw: int) -> None:
+    """Make a repeat of a verdict that is drawn from the person's earlier ones, where there is one."""
     queue, annotator = bookmark.queue, bookmark.annotator
     again = Item.objects.filter(
         queue=queue,
@@ -109,13 +97,13 @@ def _made(bookmark: Bookmark, queries: set[int], draw: int) -> Item | None:
     ]
     chosen = [row for row in chosen if row[1] in queries] or chosen
     if not chosen:
-        return None
-    event = JudgmentEvent.objects.select_related("query", "document").get(pk=chosen[draw % len(chosen)][0])
+        return
+    event = JudgmentEvent.objects.only("query", "document").get(pk=chosen[draw % len(chosen)][0])
     at_least, at_most = queue.bounds
-    return Item.objects.create(
+    Item.objects.create(
         queue=queue,
-        query=event.query,
-        document=event.document,
+        query_id=event.query_id,
+        document_id=event.document_id,
         order_key=0,
         needed=at_least,
         needed_at_least=at_least,

@@ -16,6 +16,7 @@ from labeling.search_finds import search_finds
 from labeling.searching import add_found, query_named, search_for, search_of
 from pooling.access import JUDGES, collection_for
 from pooling.api import PROBLEM, person
+from pooling.models import Role
 
 
 class SearchWordsSerializer(serializers.Serializer[Any]):
@@ -31,8 +32,8 @@ class HitSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     title = serializers.CharField()
     excerpt = serializers.CharField()
-    in_pool = serializers.BooleanField(help_text="A pool holds it for this query.")
-    added = serializers.BooleanField(help_text="Somebody has added it by search.")
+    in_pool = serializers.BooleanField(help_text="It has its turn for this query.")
+    added = serializers.BooleanField(help_text="You have added it by search.")
     own_verdict = serializers.CharField(allow_null=True)
 
 
@@ -57,7 +58,7 @@ class AddedSerializer(serializers.Serializer[Any]):
     """The item that was added, and the queue it is in."""
 
     item = serializers.IntegerField()
-    queue = serializers.IntegerField()
+    queue = serializers.IntegerField(allow_null=True, help_text="Annotators are not told.")
 
 
 class Search(APIView):
@@ -98,7 +99,8 @@ class Search(APIView):
         query = query_named(queue.collection, values["query"])
         search = search_of(person(request), values["search"])
         item = add_found(query, values["document"], user=person(request), like=queue, search=search)
-        made = {"item": number_of(item.pk), "queue": item.queue_id}
+        is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+        made = {"item": number_of(item.pk), "queue": item.queue_id if is_admin else None}
         return Response(made, status=status.HTTP_201_CREATED)
 
 

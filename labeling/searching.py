@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
+from django.utils import timezone
 
+from labeling.drawn_queues import NAME
 from labeling.gold_questions import follow_gold_in
-from labeling.models import ImportedLabel, Item, Judgment, Queue, Verdict
+from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Lease, Queue, Verdict
 from labeling.ordering import STRETCH_KEYS, stretch_of
 from labeling.passages import Part, best_passage, marked_parts, term_marks
 from labeling.queues import open_queue
@@ -32,14 +34,14 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-NAME = "Further documents"
 EXCERPT = 400
 OFFERED = 1_000
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A document that was found: whether a pool holds it, whether it was added, and one's own verdict."""
+    """A document that was found: whether it has its turn in a pool, whether one added it oneself, and one's
+    own verdict."""
 
     document: Document
     excerpt: list[Part]
@@ -101,10 +103,14 @@ def search_for(query: Query, words: str, user: User, *, again: int | None = None
 def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit]:
     documents = Document.objects.in_bulk(keys)
     entries = PoolEntry.objects.filter(query=query, document__in=keys)
-    by_search = entries.filter(pool__strategy=Pool.SEARCH)
-    added = set(by_search.values_list("document", flat=True))
-    pooled = set(entries.exclude(pool__strategy=Pool.SEARCH).values_list("document", flat=True))
+    added = set(entries.filter(search_find__added_by=user).values_list("document", flat=True))
+    # A gold question has its turn as well; and what others have added is judged like the rest.
+    asked = GoldQuestion.objects.filter(query=query, document__in=keys)
+    pooled = {*entries.values_list("document", flat=True), *asked.values_list("document", flat=True)} - added
+    held = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
     said = Judgment.objects.filter(query=query, document__in=keys, annotator=user)
+    # What is on screen was not judged yet, as far as whoever judges it is to know.
+    said = said.exclude(document__in=held.values("item__document"))
     own = {document: Verdict(verdict).label for document, verdict in said.values_list("document", "verdict")}
     return [
         Hit(documents[key], _excerpt(documents[key], words), key in pooled, key in added, own.get(key, ""))
@@ -133,7 +139,7 @@ def add_found(
     with transaction.atomic():
         queue_up_to_add_items()
         lock(collection)
-        _refuse_known(query, document)
+        _refuse_known(query, document, user)
         running = Queue.objects.filter(collection=collection, pool__strategy=Pool.SEARCH)
         queue = running.exclude(state=Queue.State.CLOSED).first()
         if queue is None:
@@ -176,12 +182,12 @@ def _known(collection: Collection, document_id: str) -> Document:
     return document
 
 
-def _refuse_known(query: Query, document: Document) -> None:
+def _refuse_known(query: Query, document: Document, user: User) -> None:
     entries = PoolEntry.objects.filter(query=query, document=document)
     problem = ""
-    if entries.filter(pool__strategy=Pool.SEARCH).exists():
+    if entries.filter(search_find__added_by=user).exists():
         problem = "This document was added for this query already."
-    elif entries.exists():
+    elif entries.exists() or GoldQuestion.objects.filter(query=query, document=document).exists():
         problem = "A pool holds this document for this query. It has its turn there."
     elif ImportedLabel.objects.filter(query=query, document=document, relevance__gte=0).exists():
         problem = "This document has a label for this query already."

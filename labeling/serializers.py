@@ -13,7 +13,7 @@ from labeling.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
 from labeling.rules import RULES_IN_WORDS
-from labeling.selection_serializers import LiveQueueSerializer, OrderSerializer
+from labeling.selection_serializers import LiveQueueSerializer
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
@@ -85,7 +85,7 @@ class OfferedQuerySerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     text = serializers.CharField()
     narrative = serializers.CharField()
-    left = serializers.IntegerField(help_text="What is left of the query for you, this item included.")
+    left = serializers.IntegerField(help_text="About what is left of the query for you, this item included.")
 
 
 class OfferedDocumentSerializer(serializers.Serializer[Any]):
@@ -188,7 +188,10 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     """What became of a verdict."""
 
     key = serializers.CharField(allow_null=True)
-    status = serializers.ChoiceField(choices=["stored", "extra", "duplicate", "rejected"])
+    status = serializers.ChoiceField(
+        choices=["stored", "extra", "duplicate", "rejected"],
+        help_text="Whether a verdict was an extra one is told to admins alone.",
+    )
     detail = serializers.CharField()
     prelabel = ProposalSerializer(
         required=False,
@@ -270,135 +273,6 @@ class DetailSerializer(serializers.Serializer[Any]):
     """A sentence."""
 
     detail = serializers.CharField()
-
-
-class ItemCountsSerializer(serializers.Serializer[Any]):
-    """Items by state."""
-
-    total = serializers.IntegerField()
-    open = serializers.IntegerField()
-    done = serializers.IntegerField()
-    adjudication = serializers.IntegerField()
-
-
-class JudgmentCountsSerializer(serializers.Serializer[Any]):
-    """Judgments that the items need and have, and how many more ties are expected to ask for."""
-
-    needed = serializers.IntegerField()
-    done = serializers.IntegerField()
-    left = serializers.IntegerField()
-    expected_for_ties = serializers.FloatField(help_text="Where a tie asks for one more.")
-
-
-class OpenItemsSerializer(serializers.Serializer[Any]):
-    """The open items: free, held by somebody, or judged and waiting for another opinion."""
-
-    free = serializers.IntegerField()
-    leased = serializers.IntegerField()
-    second_opinion = serializers.IntegerField()
-
-
-class HolderSerializer(serializers.Serializer[Any]):
-    """What one annotator holds."""
-
-    username = serializers.CharField()
-    items = serializers.IntegerField()
-    oldest_seconds = serializers.FloatField()
-
-
-class HeldSerializer(serializers.Serializer[Any]):
-    """Items that are held now, and since when the longest; annotators are not told by whom."""
-
-    held = serializers.IntegerField()
-    oldest_seconds = serializers.FloatField(allow_null=True)
-    by = HolderSerializer(many=True)
-
-
-class PaceSerializer(serializers.Serializer[Any]):
-    """Verdicts a day, over the last seven days, without gold questions; and active time on a pair."""
-
-    per_day = serializers.FloatField()
-    annotators = serializers.IntegerField(help_text="Who gave them.")
-    per_annotator = serializers.FloatField(help_text="A day.")
-    median_seconds = serializers.FloatField(allow_null=True)
-    p90_seconds = serializers.FloatField(allow_null=True)
-
-
-class EndDateSerializer(serializers.Serializer[Any]):
-    """When a queue ends if so many people work at the pace of now."""
-
-    annotators = serializers.IntegerField()
-    end_date = serializers.DateField(allow_null=True)
-
-
-class CostSerializer(serializers.Serializer[Any]):
-    """Working time, as the judging page measured it, and money; annotators see no money."""
-
-    active_seconds = serializers.FloatField()
-    seconds_per_judgment = serializers.FloatField(allow_null=True)
-    seconds_left = serializers.FloatField(allow_null=True)
-    price_per_judgment = serializers.FloatField(allow_null=True)
-    currency = serializers.CharField()
-    overhead = serializers.FloatField(allow_null=True)
-    paid_judgments = serializers.IntegerField(
-        help_text="All that stand, gold, practice and repeats included."
-    )
-    paid_gold = serializers.IntegerField()
-    paid_repeats = serializers.IntegerField(help_text="Of pairs that somebody had judged before.")
-    judgments_to_pay = serializers.IntegerField(help_text="Still to come, gold and repeats included.")
-    spent = serializers.FloatField(allow_null=True, help_text="Null without a price.")
-    to_finish = serializers.FloatField(allow_null=True)
-
-
-class AnnotatorSerializer(serializers.Serializer[Any]):
-    """What one annotator did in a queue."""
-
-    username = serializers.CharField()
-    judged = serializers.IntegerField()
-    relevant = serializers.IntegerField()
-    not_relevant = serializers.IntegerField()
-    cannot_judge = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    active_seconds = serializers.FloatField()
-    last_at = serializers.DateTimeField()
-
-
-class OwnProgressSerializer(serializers.Serializer[Any]):
-    """Your own numbers."""
-
-    done = serializers.IntegerField()
-    done_today = serializers.IntegerField()
-    relevant = serializers.IntegerField()
-    not_relevant = serializers.IntegerField()
-    cannot_judge = serializers.IntegerField()
-    skipped = serializers.IntegerField()
-    active_seconds = serializers.FloatField()
-    left = serializers.IntegerField(help_text="Open items that you have not judged.")
-    left_in_query = serializers.IntegerField(
-        allow_null=True, help_text="Those of the query that you hold items of."
-    )
-
-
-class ProgressSerializer(serializers.Serializer[Any]):
-    """How far a queue has come; annotators see no rows of other annotators."""
-
-    queue = serializers.IntegerField()
-    name = serializers.CharField()
-    state = serializers.CharField()
-    items = ItemCountsSerializer()
-    judgments = JudgmentCountsSerializer()
-    judged = serializers.FloatField(
-        help_text="Share of the needed judgments, those expected for ties among them, that are there."
-    )
-    pace = PaceSerializer()
-    cost = CostSerializer()
-    end_date = serializers.DateField(allow_null=True)
-    order = OrderSerializer(allow_null=True, help_text="Null: a fixed order, or you are an annotator.")
-    by_annotators = EndDateSerializer(many=True)
-    open_items = OpenItemsSerializer()
-    leases = HeldSerializer()
-    annotators = AnnotatorSerializer(many=True)
-    own = OwnProgressSerializer()
 
 
 class QrelsUploadSerializer(serializers.Serializer[Any]):

@@ -17,6 +17,7 @@ from labeling.statements import store_slots
 KNOWN = (Item.State.GOLD, Item.State.ASIDE)
 # These, and what somebody judges a second time: nothing that is said fills a slot.
 SLOTLESS = (*KNOWN, Item.State.REPEAT)
+NO_ITEM = 0
 # As many people who cannot judge a pair send it to adjudication; as in `labeling/consensus.py`.
 CANNOT_JUDGE_LIMIT = 2
 
@@ -110,8 +111,11 @@ def recount(items: Sequence[Item], now: datetime) -> None:
     )
 
 
-def store(counted: Iterable[tuple[Item, Slots]]) -> None:
-    """Write the slots of items that differ from what their rows say, equal ones in one statement."""
+def store(counted: Iterable[tuple[Item, Slots]], *, always: bool = False) -> None:
+    """Write the slots of items that differ from what their rows say, equal ones in one statement.
+
+    With `always` there is a statement even where nothing differs: what has no slots is to take as long.
+    """
     changed = defaultdict(list)
     for item, slots in counted:
         if slots != (item.needed, item.done, item.leased, item.leased_until, item.state):
@@ -119,6 +123,8 @@ def store(counted: Iterable[tuple[Item, Slots]]) -> None:
             item.needed, item.done, item.leased, item.leased_until, item.state = slots
     for slots, keys in changed.items():
         store_slots(keys, slots)
+    if always and not changed:
+        store_slots([NO_ITEM], Slots(0, 0, 0, None, Item.State.OPEN))
 
 
 def _verdicts_on(items: Sequence[Item]) -> dict[tuple[int, int], list[str]]:

@@ -89,6 +89,24 @@ WHERE ranked.place <= %(count)s
 ORDER BY ranked.place
 """
 
+# What a person is to be asked again of some queries, and was not yet.
+WAITING_REPEATS = """
+SELECT {columns},
+  EXISTS (SELECT 1 FROM labeling_lease lease
+    WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s) AS was_held
+FROM labeling_item item
+JOIN labeling_judgmentevent first ON first.id = item.repeats_id
+JOIN pooling_query query ON query.id = item.query_id
+JOIN pooling_document document ON document.id = item.document_id
+WHERE item.queue_id = %(queue)s AND item.state = 'repeat' AND first.annotator_id = %(annotator)s
+  AND item.query_id IN ({queries})
+  AND NOT EXISTS (
+    SELECT 1 FROM labeling_lease lease
+    WHERE lease.item_id = item.id AND lease.annotator_id = %(annotator)s AND lease.expires_at > %(now)s)
+  AND NOT EXISTS (SELECT 1 FROM labeling_judgmentevent event WHERE event.item_id = item.id)
+ORDER BY item.id
+"""
+
 # What a pre-label of an item's pair lets expect, where its queue asks for second opinions and the pre-label
 # is sure enough; else nothing. One of a text that has changed since, or without a score, is never sure.
 EXPECTED = """COALESCE((
@@ -154,14 +172,27 @@ JOIN labeling_item item ON item.query_id = judgment.query_id AND item.document_i
 WHERE judgment.quarantine_id = %s
 """
 
-LEFT_OF_QUERY = """
-SELECT COUNT(*) FROM labeling_item item
-WHERE item.queue_id = %s AND item.query_id = %s AND item.state IN ('open', 'gold') AND item.order_key >= 0
-  AND NOT EXISTS (
-    SELECT 1 FROM labeling_judgment judgment
-    WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
-      AND judgment.annotator_id = %s)
+# Open items of queries that the person has not judged. Each hidden check that they answered is taken off, so
+# that every answer lowers the number by one, and no check that is yet to come is in it.
+LEFT_OF_QUERIES = """
+SELECT query.id, (
+    SELECT COUNT(*) FROM labeling_item item
+    WHERE item.queue_id = %(queue)s AND item.query_id = query.id AND item.state = 'open'
+      AND item.order_key > 0
+      AND NOT EXISTS (
+        SELECT 1 FROM labeling_judgment judgment
+        WHERE judgment.query_id = item.query_id AND judgment.document_id = item.document_id
+          AND judgment.annotator_id = %(annotator)s)
+  ) {checks}
+FROM pooling_query query WHERE query.id IN ({queries})
 """
+CHECKS_ANSWERED = """- (
+    SELECT COUNT(DISTINCT event.item_id) FROM labeling_judgmentevent event
+    LEFT JOIN labeling_goldquestion gold ON gold.id = event.gold_id
+    WHERE event.queue_id = %(queue)s AND event.annotator_id = %(annotator)s AND event.query_id = query.id
+      AND event.kind = 'verdict' AND (event.repeats_id IS NOT NULL OR NOT gold.practice)
+      AND NOT EXISTS (SELECT 1 FROM labeling_judgmentevent undo WHERE undo.undoes_id = event.id)
+  )"""
 
 # Waits for every transaction that has read items in order to count them, and lets the next ones wait.
 ALONE_WITH_ITEMS = "LOCK TABLE labeling_item IN EXCLUSIVE MODE"
@@ -261,9 +292,20 @@ def unused_gold(
         "factor": 1 + draw % 999_983,
         "summand": draw // 999_983 % 1_000_003,
     }
-    known = ", ".join(str(int(query)) for query in queries) or "0"
-    statement = UNUSED_GOLD.format(columns=_item_columns(), queries=known)
+    statement = UNUSED_GOLD.format(columns=_item_columns(), queries=_numbers(queries))
     return rows(statement, values, Item, ITEM_RELATED, ["gold_answer", "was_held"])
+
+
+def waiting_repeats(queue: Queue, annotator: User, queries: SomeOf[int], now: datetime) -> list[Any]:
+    """The person's repeats of `queries` that they neither hold nor ever answered or skipped, with query and
+    document; `was_held` as in `unused_gold`. Those made last come last."""
+    values = {
+        "queue": queue.pk,
+        "annotator": annotator.pk,
+        "now": connection.ops.adapt_datetimefield_value(now),
+    }
+    statement = WAITING_REPEATS.format(columns=_item_columns(), queries=_numbers(queries))
+    return rows(statement, values, Item, ITEM_RELATED, ["was_held"])
 
 
 def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:
@@ -338,16 +380,23 @@ def _keys(statement: str, values: list[Any]) -> list[int]:
 
 
 def left_of_queries(queue: Queue, annotator: User, queries: SomeOf[int]) -> dict[int, int]:
-    """Open items of each query that `annotator` has not judged, others' leases included.
+    """Open items of each query, which `annotator` is at, that they have not judged; at least one.
 
-    Gold questions count like open items, so that the number falls by one with whatever is judged.
+    Others' leases are included. The number falls by one with whatever is judged, and may be too low by the
+    hidden checks among them.
     """
-    left = {}
+    if not queries:
+        return {}
+    statement = LEFT_OF_QUERIES.format(
+        queries=_numbers(queries), checks=CHECKS_ANSWERED if queue.hides_items else ""
+    )
     with connection.cursor() as cursor:
-        for query in queries:
-            cursor.execute(LEFT_OF_QUERY, [queue.pk, query, annotator.pk])
-            (left[query],) = cursor.fetchone()
-    return left
+        cursor.execute(statement, {"queue": queue.pk, "annotator": annotator.pk})
+        return {query: max(1, left) for query, left in cursor.fetchall()}
+
+
+def _numbers(keys: SomeOf[int]) -> str:
+    return ", ".join(str(int(key)) for key in keys) or "0"
 
 
 def _item_columns() -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
@@ -18,6 +18,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from labeling.adaptive import follow
+from labeling.blind_progress import own_answers
 from labeling.leases import give_lease
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Reason, Verdict
 from labeling.prelabel_showing import contradicted_by, facts_of_sight, hand_out, proposal_of
@@ -34,6 +35,7 @@ UNDO_REACH = 20
 LONGEST_KEY = 64
 LONGEST_NOTE = 5000
 SHOWN = ("", "passage", "document")
+STORED, STORED_BEFORE = "Stored.", "Stored before; nothing changed."
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,12 @@ class Outcome:
     detail: str
     prelabel: dict[str, str] | None = None
 
+    def without_extra(self) -> Outcome:
+        """The same, not saying whether the pair had enough without it."""
+        if self.status == "extra":
+            return replace(self, status="stored", detail=STORED)
+        return replace(self, detail=STORED_BEFORE) if self.status == "duplicate" else self
+
 
 def record_judgment(
     queue: Queue, annotator: User, verdict: Submission, *, now: datetime | None = None
@@ -85,10 +93,11 @@ def record_judgment(
         if event is None:
             raise
         return _duplicate(event)
-    if event and event.gold_id:
-        # In a transaction of its own: what a pause sets aside are many items, locked in key order.
+    if event and (event.gold_id or queue.gold_count):
+        # After whatever verdict, so that none takes longer than another. In a transaction of its own: what a
+        # pause sets aside are many items, locked in key order.
         review(queue, annotator, now)
-    elif event:
+    if event:
         follow(queue, [event.query_id], now=now)
     return outcome
 
@@ -178,12 +187,15 @@ def _record(
     )
     if revealed:
         hand_out(annotator, [revealed], now)
-    if not event.repeats_id:
-        # A quarantine takes the leases away, and waits for the items that are leased.
-        is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
-        _project(event, judgments, in_quarantine(queue.pk, annotator) if is_late else None)
+    # A quarantine takes the leases away, and waits for the items that are leased.
+    is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
+    quarantine = in_quarantine(queue.pk, annotator) if is_late else None
+    if event.repeats_id:
+        _touch(event, judgments)
+    else:
+        _project(event, judgments, quarantine)
     expect({item: item.now_expected for item in items})
-    _fill_slots(items, judgments, active)
+    _fill_slots(items, judgments, active, always=queue.hides_items)
     return _outcome(event, revealed), event
 
 
@@ -289,11 +301,23 @@ def _facts_from(event: JudgmentEvent, quarantine: int | None) -> dict[str, Any]:
     }
 
 
+def _touch(event: JudgmentEvent, judgments: Sequence[Judgment]) -> None:
+    """Write the author's judgment as it stands: what repeats it is to take as long as another verdict."""
+    for judgment in judgments:
+        if judgment.annotator_id == event.annotator_id:
+            judgment.save(update_fields=["judged_at"])
+
+
 def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | None) -> None:
-    """Make the event its author's current verdict on the pair; in a quarantine it does not count."""
+    """Make the event its author's current verdict on the pair; in a quarantine it does not count.
+
+    Of a gold question the first answer stands: a second thought may come from somewhere else.
+    """
     facts = _facts_from(event, quarantine)
     for judgment in judgments:
         if judgment.annotator_id == event.annotator_id:
+            if judgment.is_gold and event.gold_id:
+                facts = {"judged_at": judgment.judged_at}
             for name, value in facts.items():
                 setattr(judgment, name, value)
             judgment.save(update_fields=list(facts))
@@ -309,13 +333,16 @@ def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | 
     )
 
 
-def _fill_slots(items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease]) -> None:
+def _fill_slots(
+    items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease], *, always: bool
+) -> None:
     """Count each queue's item of the pair."""
     verdicts = [judgment.for_slots for judgment in judgments if judgment.is_counted]
     expiries = defaultdict(list)
     for lease in active:
         expiries[lease.item_id].append(lease.expires_at)
-    store((item, slots_of(item, verdicts, expiries[item.pk])) for item in items)
+    slots = ((item, slots_of(item, verdicts, expiries[item.pk])) for item in items)
+    store(slots, always=always)
 
 
 def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
@@ -323,12 +350,12 @@ def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
     if event.extra:
         told = "Stored as an extra judgment; the pair had enough without it."
         return Outcome(event.key, "extra", told, proposal)
-    return Outcome(event.key, "stored", "Stored.", proposal)
+    return Outcome(event.key, "stored", STORED, proposal)
 
 
 def _duplicate(event: JudgmentEvent) -> Outcome:
-    before = "as an extra judgment " if event.extra else ""
-    return Outcome(event.key, "duplicate", f"Stored {before}before; nothing changed.")
+    told = "Stored as an extra judgment before; nothing changed." if event.extra else STORED_BEFORE
+    return Outcome(event.key, "duplicate", told)
 
 
 def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
@@ -343,9 +370,12 @@ def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
 
 
 def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:
-    """Append the undo and let the latest verdict that is not undone stand, or none; no repeat ever stood."""
+    """Append the undo and let the latest verdict that is not undone stand, or none; no repeat ever stood.
+
+    An answer to a gold question is taken back only as long as it is the last verdict: that mends a slip.
+    """
     _append(queue, annotator, event, JudgmentEvent.Kind.UNDO, f"undo:{event.key}", now, undoes=event)
-    if event.repeats_id:
+    if event.repeats_id or (event.gold_id and not _is_last(queue, annotator, event)):
         return
     own = Q(query=event.query_id, document=event.document_id, annotator=annotator)
     standing = (
@@ -361,12 +391,24 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
         Judgment.objects.filter(own).update(**_facts_from(standing, quarantine))
 
 
+def _is_last(queue: Queue, annotator: User, event: JudgmentEvent) -> bool:
+    later = queue.events.filter(annotator=annotator, kind=JudgmentEvent.Kind.VERDICT, pk__gt=event.pk)
+    return not later.exists()
+
+
+def _still_said(annotator: User, item: Item) -> bool:
+    """Whether an earlier verdict of the annotator stands once one is undone."""
+    if item.state in SLOTLESS:
+        return own_answers(annotator).filter(item=item).exists()
+    pair = {"query": item.query_id, "document": item.document_id}
+    return Judgment.objects.filter(annotator=annotator, **pair).exists()
+
+
 def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lease | None:
     own = Lease.objects.filter(item=item, annotator=annotator).select_related("item__query", "item__document")
     if held := own.first():
         return held
-    pair = {"query": item.query_id, "document": item.document_id}
-    if not item.repeats_id and Judgment.objects.filter(annotator=annotator, **pair).exists():
+    if _still_said(annotator, item):
         return None
     is_free = item.state == Item.State.OPEN and item.done + item.leased < item.needed
     is_hidden = item.state in (Item.State.GOLD, Item.State.REPEAT)

@@ -10,20 +10,18 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling import live_options
 from labeling.access import queue_for, release_for
+from labeling.blind_progress import own_figures, own_queues
 from labeling.forms import QrelsForm, QueueForm, ReleaseForm
 from labeling.gold_options import taken_from
 from labeling.models import ImportedLabel
 from labeling.opening import open_or_start
 from labeling.own_work import own_verdicts, own_work
-from labeling.progress import (
-    annotator_progress,
-    listed_queues,
-)
+from labeling.progress import listed_queues
 from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
 from labeling.selection_report import sentence
 from pooling.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.forms import show_problem
-from pooling.models import Job
+from pooling.models import Job, Role
 from pooling.problems import refusals
 from pooling.views.outcome import page_of, person, upload
 
@@ -52,7 +50,9 @@ CONTENT_TYPES = {
 def queues(request: HttpRequest, slug: str) -> HttpResponse:
     """The queues of a collection with how far they are; annotators see them with their own numbers."""
     collection = collection_for(request.user, slug, MEMBERS)
-    page = page_of(request, listed_queues(collection, person(request)))
+    is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
+    listed = own_queues if is_annotator else listed_queues
+    page = page_of(request, listed(collection, person(request)))
     context = {"page": page, "collection": collection, "section": "queues"}
     return render(request, "labeling/queues.html", context)
 
@@ -87,7 +87,7 @@ def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
         "queue": queue,
         "collection": queue.collection,
         "section": "queues",
-        "own": annotator_progress(queue, user),
+        "own": own_figures(queue, user),
         "work": own_work(queue, user),
         "page": page_of(request, own_verdicts(queue, user)),
     }

@@ -8,12 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, Q, QuerySet, Subquery
+from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from evaluation.models import Report
-from labeling.doubts import closed_to
+from labeling.blind_progress import count_of_answers
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Queue
 from pooling.access import collections_of
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
@@ -37,11 +37,13 @@ class Step:
 
 @dataclass(frozen=True)
 class Listed:
-    """A collection on somebody's home page."""
+    """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
+    told nothing of the items, `done` is what they answered.
+    """
 
     collection: Collection
     role: str
-    items: int
+    items: int | None
     done: int
     next: Step | None
 
@@ -54,10 +56,8 @@ class Listed:
 def listed_collections(user: User) -> list[Listed]:
     """The collections of `user` with role, progress and next step; one query."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
-    items = Item.objects.filter(queue__collection=OuterRef("pk"), order_key__gt=0, state=Item.State.OPEN)
     collections = with_counts(collections_of(user)).annotate(
-        own_role=Subquery(own_role),
-        closed_to_user=_count_of(items.filter(closed_to(user)), "queue__collection"),
+        own_role=Subquery(own_role), own=count_of_answers(user, collection=OuterRef("pk"))
     )
     return [_listed(collection, user) for collection in collections]
 
@@ -65,8 +65,9 @@ def listed_collections(user: User) -> list[Listed]:
 def _listed(collection: Any, user: User) -> Listed:
     role = Role.ADMIN if user.is_superuser else Role(collection.own_role)
     step = next_step(steps_of(collection)) if role == Role.ADMIN else None
-    done = collection.items_done + (collection.closed_to_user if role == Role.ANNOTATOR else 0)
-    return Listed(collection, role, collection.items, done, step)
+    if role == Role.ANNOTATOR:
+        return Listed(collection, role, None, collection.own, step)
+    return Listed(collection, role, collection.items, collection.items_done, step)
 
 
 def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
@@ -194,19 +195,3 @@ def _counted(count: int, noun: str) -> str:
         return "none yet"
     plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
     return f"{count:,} {noun if count == 1 else plural}"
-
-
-def annotator_queues(collection: Collection, user: User) -> list[Queue]:
-    """The collection's queues with `total`, `closed` (to `user`) and `own` (judged by `user`); one query."""
-    items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0)
-    same_pair = Item.objects.filter(
-        queue=OuterRef(OuterRef("pk")), query=OuterRef("query"), document=OuterRef("document")
-    )
-    own = Judgment.objects.filter(collection=collection, annotator_id=user.pk).filter(Exists(same_pair))
-    return list(
-        collection.queues.annotate(
-            total=_count_of(items, "queue"),
-            closed=_count_of(items.filter(~Q(state=Item.State.OPEN) | closed_to(user)), "queue"),
-            own=_count_of(own, "annotator"),
-        )
-    )

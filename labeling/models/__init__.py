@@ -15,7 +15,7 @@ from labeling.models.prelabels import (
     latest_scores,
     scores_of_query,
 )
-from labeling.models.queues import Bookmark, Item, Lease, Queue, draw_seed
+from labeling.models.queues import Bookmark, Item, Lease, LeftTold, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
 from labeling.models.sights import PrelabelSight
 from labeling.models.words import ADJUDICATED, PrelabelMode, PrelabelSeen, Reason, Verdict
@@ -30,6 +30,7 @@ __all__ = [
     "Judgment",
     "JudgmentEvent",
     "Lease",
+    "LeftTold",
     "ModelServerKey",
     "Prelabel",
     "PrelabelFailure",

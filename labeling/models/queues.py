@@ -206,6 +206,25 @@ class Lease(models.Model):
         return f"{self.annotator_id} holds item {self.item_id}"
 
 
+class LeftTold(models.Model):
+    """What an annotator was told to be left for them in a queue, and after how many answers of theirs.
+
+    It stands for a while, so that no verdict of their own moves it but by being one more.
+    """
+
+    queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="+", db_index=False)
+    annotator = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    left = models.PositiveIntegerField()
+    answers = models.PositiveIntegerField()
+    told_at = models.DateTimeField()
+
+    class Meta:
+        constraints = [models.UniqueConstraint(fields=["queue", "annotator"], name="left_told_once")]
+
+    def __str__(self) -> str:
+        return f"{self.left} left in queue {self.queue_id} for {self.annotator_id}"
+
+
 class Bookmark(models.Model):
     """Where an annotator is in a queue: in which stretch of which order, in how many rounds through it.
 

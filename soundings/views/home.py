@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from labeling.blind_progress import own_queues
 from labeling.judgment_downloads import JUDGMENT_FORMATS
+from labeling.progress import listed_queues
 from pooling.access import MEMBERS, collection_for, role_in
 from pooling.invitations import MOST_LISTED, offers_to
 from pooling.models import Role
 from pooling.views.outcome import person
-from soundings.overview import annotator_queues, listed_collections, next_step, steps_of, with_counts
+from soundings.overview import listed_collections, next_step, steps_of, with_counts
 
 
 @require_safe
@@ -31,15 +35,17 @@ def collection(request: HttpRequest, slug: str) -> HttpResponse:
     from pooling.markdown import render_markdown
 
     found = collection_for(request.user, slug, MEMBERS)
-    context = {
+    context: dict[str, Any] = {
         "collection": found,
-        "queues": annotator_queues(found, person(request)),
         "guidelines": render_markdown(found.guidelines),
     }
-    if role_in(request.user, found) == Role.ANNOTATOR:
+    user = person(request)
+    if role_in(user, found) == Role.ANNOTATOR:
+        context["queues"] = own_queues(found, user)
         return render(request, "soundings/collection_annotator.html", context)
     counted = with_counts(type(found).objects.filter(pk=found.pk)).get()
     steps = steps_of(counted)
+    context["queues"] = listed_queues(found, user)
     context |= {"steps": steps, "next": next_step(steps), "counted": counted}
     context["memberships"] = found.memberships.select_related("user")
     context["judgment_formats"] = JUDGMENT_FORMATS

@@ -240,6 +240,7 @@ export class Session {
     if (this.#state === "paused") return;
     this.#state = "working";
     if (this.#outbox.length) return this.#view.fetching();
+    if (!empty || empty.state === "open") this.#progress.left = empty?.leased ?? 0;
     this.#view.empty(empty, serverTime);
     this.#tellProgress();
     clearTimeout(this.#recheck);

@@ -263,7 +263,9 @@ def test_progress_is_the_whole_object_for_readers_and_one_s_own_for_annotators(w
     assert [row["username"] for row in seen["vera"]["annotators"]] == ["cleo"]
     assert seen["ben"]["annotators"] == []
     assert seen["ben"]["own"]["done"] == 0
-    assert seen["ben"]["judgments"] == {"needed": 6, "done": 2, "left": 4, "expected_for_ties": 0.0}
+    # What cleo has done is nothing of ben's; four pairs are left for him.
+    assert seen["ben"]["judgments"] == {"needed": 4, "done": 0, "left": 4, "expected_for_ties": None}
+    assert seen["ben"].keys() == seen["vera"].keys()
 
 
 CALLS = [

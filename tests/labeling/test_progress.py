@@ -6,7 +6,8 @@ from datetime import timedelta
 
 from django.utils import timezone
 
-from labeling.progress import annotator_progress, queue_progress
+from labeling.blind_progress import own_figures
+from labeling.progress import queue_progress
 from labeling.queues import claim, skip, undo
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
@@ -66,7 +67,7 @@ def test_an_annotator_s_numbers_are_their_own(world: World) -> None:
         judge(queue, world.ben, lease.item_id)
         judge(queue, world.cleo, lease.item_id)
     judge(queue, world.cleo, leases[2].item_id)
-    ben, cleo = (annotator_progress(queue, person) for person in (world.ben, world.cleo))
+    ben, cleo = (own_figures(queue, person) for person in (world.ben, world.cleo))
     names = ("done", "done_today", "left", "left_in_query")
     # Two pairs are settled; of the four open ones Cleo judged one, and Ben holds them all.
     assert [ben[name] for name in names] == [2, 2, 4, 2]

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any
+
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 from rest_framework.test import APIClient
 
-from labeling.models import Queue
+from labeling.gold_questions import add_question
+from labeling.models import Lease, Queue
 from labeling.queues import open_queue
 from labeling.search_finds import search_finds
 from labeling.searching import add_found, query_named, search_for
 from pooling.models import Pool, SearchFind
 from pooling.problems import InputError
 from tests.labeling.helpers import judge, only_lease
-from tests.world import World
+from tests.world import DOCUMENTS, World
 
 
 def queue_of(world: World) -> Queue:
@@ -49,7 +55,7 @@ def test_what_is_added_gets_a_queue_of_its_own_and_is_counted(world: World, clie
         add_found(query, document, user=world.ben, like=queue, search=searched)
     pool = Pool.objects.get(strategy="search")
     more = Queue.objects.get(pool=pool)
-    assert (more.name, pool.pair_count, more.items.count()) == ("Further documents 1", 3, 3)
+    assert (more.name, pool.pair_count, more.items.count()) == ("Sample 1", 3, 3)
     assert SearchFind.objects.filter(search=searched, added_by=world.ben).count() == 3
     assert len({item.order_key for item in more.items.all()}) == 3
     verdicts = {"d1": "relevant", "d4": "relevant", "d5": "not_relevant"}
@@ -77,12 +83,47 @@ def test_what_cannot_be_added_is_said_and_a_closed_queue_is_followed_by_another(
         "nul\0": "There is no document",
     }.items():
         with pytest.raises(InputError, match=sentence):
-            add_found(query, document, user=world.cleo, like=queue)
+            add_found(query, document, user=world.ben, like=queue)
     with pytest.raises(InputError, match="There is no query “q9”"):
         query_named(world.collection, "q9")
     Queue.objects.filter(pool__strategy="search").update(state="closed")
     add_found(query, "d4", user=world.ben, like=queue)
     assert Queue.objects.filter(pool__strategy="search").count() == 2
+
+
+def hit(world: World, user: User, document: str) -> dict[str, Any]:
+    """What a search for every word of the collection's documents says of one to somebody."""
+    query, words = query_named(world.collection, "q2"), DOCUMENTS[document][0]
+    told = [one.to_dict() for one in search_for(query, words, user).hits]
+    return next(one for one in told if one["id"] == document)
+
+
+def test_only_who_added_a_document_learns_that_it_was_added(world: World) -> None:
+    queue = queue_of(world)
+    query = query_named(world.collection, "q2")
+    add_found(query, "d1", user=world.ben, like=queue)
+    assert [hit(world, world.ben, "d1")[name] for name in ("in_pool", "added")] == [False, True]
+    assert [hit(world, world.cleo, "d1")[name] for name in ("in_pool", "added")] == [True, False]
+    with pytest.raises(InputError, match="A pool holds this document for this query"):
+        add_found(query, "d1", user=world.cleo, like=queue)
+
+
+def test_a_gold_question_beyond_the_pool_looks_as_if_a_pool_held_it(world: World) -> None:
+    queue = queue_of(world)
+    add_question(world.collection, query="q2", document="d4", answer="relevant", user=world.ada)
+    assert hit(world, world.ben, "d4")["in_pool"]
+    with pytest.raises(InputError, match="A pool holds this document for this query"):
+        add_found(query_named(world.collection, "q2"), "d4", user=world.ben, like=queue)
+
+
+def test_a_pair_on_screen_shows_no_verdict_of_before(world: World) -> None:
+    queue = queue_of(world)
+    item = queue.items.filter(query__external_id="q2")[0]
+    judge(queue, world.ben, item.pk)
+    assert hit(world, world.ben, item.document.external_id)["own_verdict"] == "Relevant"
+    later = timezone.now() + timedelta(hours=1)
+    Lease.objects.create(item=item, annotator=world.ben, expires_at=later)
+    assert hit(world, world.ben, item.document.external_id)["own_verdict"] is None
 
 
 def test_the_page_searches_and_adds(world: World, client: Client) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rest_framework.test import APIClient
 
-from labeling.judging import own_progress
+from labeling.blind_progress import own_figures, own_queues
 from labeling.labels import current_labels
 from labeling.models import Item, Prelabel, Prelabeler, PrelabelJob, Queue
 from labeling.prelabel_jobs import PassOptions, pause_abandoned_passes, run_here
@@ -17,7 +17,7 @@ from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.progress import queue_progress
 from labeling.quarantine import impose, lift
 from labeling.queues import claim, undo
-from soundings.overview import annotator_queues, listed_collections
+from soundings.overview import listed_collections
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer
 from tests.world import World
@@ -71,11 +71,11 @@ def told(queue: Queue, user: User) -> dict[str, Any]:
     api.force_authenticate(user)
     progress = api.get(f"/api/queues/{queue.pk}/progress/").json()
     cost, left = progress["cost"], progress["own"]["left"]
-    (card,), (listed,) = annotator_queues(queue.collection, user), listed_collections(user)
+    (card,), (listed,) = own_queues(queue.collection, user), listed_collections(user)
     return {
         **{name: progress[name] for name in ("items", "open_items", "judgments", "judged", "end_date")},
-        "left": (left, own_progress(queue, user)["left"], cost["seconds_left"]),
-        "closed": (card.closed, listed.done),
+        "left": (left, own_figures(queue, user)["left"], cost["seconds_left"]),
+        "answered": (card.own, listed.done),
         "empty": claim(queue, user, 9).empty,
     }
 
