@@ -12,6 +12,7 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from labeling.item_numbers import number_of
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
 from labeling.queues import claim
 from soundings.tokens import make_token
@@ -390,3 +391,14 @@ def test_the_loop_of_judging_takes_few_queries(
     verdict = {"item": item["item"], "key": "k2", "verdict": "relevant"}
     with django_assert_max_num_queries(21):
         api.post(f"queues/{queue.pk}/judgments/?claim=1", [verdict])
+
+
+def test_only_an_admin_is_told_that_a_verdict_was_an_extra_one(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    item = queue.items.all()[0].pk
+    judge(queue, world.cleo, item)
+    for user, told in ((world.ben, "stored"), (world.ada, "extra")):
+        api, body = Api(user), {"item": number_of(item), "key": "late", "verdict": "relevant"}
+        (first,) = api.post(f"queues/{queue.pk}/judgments/", [body]).json()["results"]
+        (again,) = api.post(f"queues/{queue.pk}/judgments/", [body]).json()["results"]
+        assert (first["status"], "extra" in again["detail"]) == (told, told == "extra")

@@ -7,6 +7,8 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -198,6 +200,52 @@ def test_undo_takes_an_answer_back_and_the_last_one_counts(world: World) -> None
     assert score_of(queue, world.ben).answers == 0
     judge(queue, world.ben, item.pk, "relevant", lease=lease.token)
     assert score_of(queue, world.ben).relevant_right == 1
+
+
+def test_an_answer_changed_after_the_next_verdict_counts_as_it_was(world: World) -> None:
+    question = gold(world)
+    queue = make_queue(world, pairs=6, gold=HALF)
+    item = gold_item(queue, question)
+    other = next(lease.item_id for lease in claim(queue, world.ben, 4).leases if lease.item_id != item.pk)
+    judge(queue, world.ben, item.pk, "not_relevant", key="wrong")
+    judge(queue, world.ben, other, key="next")
+    lease = undo(queue, world.ben, "wrong")
+    assert lease is not None
+    judge(queue, world.ben, item.pk, "relevant", lease=lease.token, key="right")
+    judge(queue, world.ben, item.pk, "relevant", key="once more")
+    assert (score_of(queue, world.ben).relevant_wrong, score_of(queue, world.ben).answers) == (1, 1)
+    # To Ben it is undone and said anew, like any other.
+    assert own_figures(queue, world.ben)["relevant"] == 2
+    assert undo(queue, world.ben, "once more") is None
+    assert undo(queue, world.ben, "right") is not None
+
+
+def test_claims_and_verdicts_take_as_many_statements_whatever_they_are_of(world: World) -> None:
+    documents = Document.objects.bulk_create(
+        Document(collection=world.collection, external_id=f"x{number}", text="") for number in range(74)
+    )
+    for place, document in enumerate(documents[:16]):
+        answer = ("relevant", "not_relevant")[place % 2]
+        gold(world, document=document.external_id, answer=answer)
+    options = GoldOptions(gold_first_share=0.3, gold_share=0.3, practice_questions=0, repeat_share=0.2)
+    queue = open_queue(make_pool(world, queries=1, documents=80), gold=options, seed=1)
+    Bookmark.objects.create(queue=queue, annotator=world.ben, handed_out=30)
+    for item in queue.items.filter(state="open")[:27]:
+        judge(queue, world.ben, item.pk)
+    claims: dict[str, set[int]] = {}
+    verdicts: dict[str, set[int]] = {}
+    for _ in range(10):
+        with CaptureQueriesContext(connection) as claiming:
+            (lease,) = claim(queue, world.ben, 1).leases
+        with CaptureQueriesContext(connection) as judging:
+            judge(queue, world.ben, lease.item_id)
+        claims.setdefault(lease.item.state, set()).add(len(claiming))
+        verdicts.setdefault(lease.item.state, set()).add(len(judging))
+    assert claims.keys() == {"open", "gold", "repeat"}
+    # Where a block of places begins, whatever comes there, a repeat is made for it.
+    assert claims["gold"] <= claims["open"]
+    assert claims["repeat"] <= claims["open"]
+    assert verdicts["open"] == verdicts["gold"] == verdicts["repeat"]
 
 
 def test_a_lease_on_a_gold_question_is_renewed_like_any_other(world: World) -> None:

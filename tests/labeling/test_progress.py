@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+from django.contrib.auth.models import User
+from django.test import Client
 from django.utils import timezone
 
 from labeling.blind_progress import own_figures
+from labeling.live_options import LiveOptions
+from labeling.models import Queue
 from labeling.progress import queue_progress
 from labeling.queues import claim, skip, undo
-from tests.labeling.helpers import judge, make_queue
+from tests.labeling.helpers import judge, make_live_queue, make_queue
 from tests.world import World
 
 NOW = timezone.now()
@@ -72,3 +76,51 @@ def test_an_annotator_s_numbers_are_their_own(world: World) -> None:
     # Two pairs are settled; of the four open ones Cleo judged one, and Ben holds them all.
     assert [ben[name] for name in names] == [2, 2, 4, 2]
     assert [cleo[name] for name in names] == [3, 3, 3, None]
+
+
+def left(queue: Queue, user: User, now: datetime = NOW) -> int:
+    return own_figures(queue, user, now=now)["left"]
+
+
+def test_what_is_left_in_an_adaptive_queue_ends_with_its_budget(world: World, client: Client) -> None:
+    queue = make_live_queue(world, live=LiveOptions(budget=4))
+    assert queue.items.count() == 9
+    assert left(queue, world.ben) == 4
+    while leases := claim(queue, world.ben, 4).leases:
+        for lease in leases:
+            judge(queue, world.ben, lease.item_id)
+    assert left(queue, world.ben) == 0
+    client.force_login(world.ben)
+    page = client.get(f"/queues/{queue.pk}/judge/").content.decode()
+    assert "Nothing is left for you here" in page
+    assert "0 left in the queue" in page
+
+
+def test_what_is_left_is_not_counted_anew_before_twenty_verdicts(world: World) -> None:
+    queue = make_queue(world, pairs=6)
+    assert left(queue, world.ben) == 6
+    judge(queue, world.cleo, queue.items.all()[0].pk)
+    judge(queue, world.ben, queue.items.all()[1].pk)
+    # Cleo's verdict does not show yet, nor after an hour: ben might learn of his own one.
+    assert [left(queue, world.ben, NOW + timedelta(hours=age)) for age in (0, 2)] == [5, 5]
+    assert left(queue, world.ben, NOW + timedelta(days=2)) == 4
+
+
+def test_ones_own_figures_are_of_the_queue_alone(world: World, client: Client) -> None:
+    first, second = make_queue(world, pairs=6), make_queue(world, pairs=6, needed=2)
+    for item in first.items.all():
+        judge(first, world.ben, item.pk)
+    assert [own_figures(queue, world.ben)["done"] for queue in (first, second)] == [6, 0]
+    client.force_login(world.ben)
+    pages = [client.get(page).content.decode() for page in ("/collections/harbour/", "/")]
+    assert "you judged 6" in pages[0]
+    assert "you judged 0" in pages[0]
+    assert "6 judged by you" in pages[1]
+
+
+def test_an_annotator_s_list_of_queues_tells_nothing_but_their_own_work(world: World, client: Client) -> None:
+    queue = make_queue(world, pairs=6)
+    judge(queue, world.cleo, queue.items.all()[0].pk)
+    for user, shown in ((world.ben, False), (world.vera, True)):
+        client.force_login(user)
+        assert ("1 of 6 pairs judged" in client.get("/collections/harbour/queues/").content.decode()) == shown
