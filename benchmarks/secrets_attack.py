@@ -29,7 +29,7 @@ NUMBERS_OF_A_PAGE = 60
 OTHERS_WORK = 0.2  # between two items of Mallory's, each of them
 MISSING = -1_000_000.0
 #: Of items, how many are gold questions and repeats.
-GOLD, REPEATS = 0.1, 0.1
+GOLD, REPEATS = 0.2, 0.1
 
 
 @dataclass

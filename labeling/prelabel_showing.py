@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.utils import timezone
 
+from labeling.blind_progress import own_answers
 from labeling.control_arm import is_blind
 from labeling.item_numbers import number_of
 from labeling.models import (
     Item,
-    Judgment,
     Prelabel,
     PrelabelMode,
     PrelabelSeen,
@@ -26,7 +26,6 @@ from labeling.models import (
     Queue,
     Verdict,
 )
-from labeling.slots import SLOTLESS
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -48,11 +47,11 @@ def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[
 def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
     """The pre-label that is revealed after this verdict, because the two differ.
 
-    None for what is asked to learn about the person: gold questions and repeats.
+    After one on a gold question or a repeat as well: what is never revealed would show by it.
     """
     if queue.prelabel_mode != PrelabelMode.REVEAL or verdict == Verdict.CANNOT_JUDGE:
         return None
-    if item.state in SLOTLESS or in_control_arm(queue, item):
+    if in_control_arm(queue, item):
         return None
     return next((row for row in _prelabels(queue, [item]) if row.verdict != verdict), None)
 
@@ -63,23 +62,21 @@ def revealed_to(queue: Queue, annotator: User, key: str) -> dict[str, Any] | Non
     `item`, `version` and `title` name what was judged, `said` is the verdict in words, `prelabel` as in
     `proposal_of`.
     """
-    mine = Judgment.objects.filter(
-        annotator=annotator, event__queue=queue, event__key=key, event__prelabel_seen=PrelabelSeen.AFTER
-    )
-    judgment = mine.select_related("event", "document").first()
-    if judgment is None:
+    mine = own_answers(annotator).filter(queue=queue, key=key, prelabel_seen=PrelabelSeen.AFTER)
+    answer = mine.select_related("document").first()
+    if answer is None:
         return None
-    pair = {"query": judgment.query_id, "document": judgment.document_id}
-    rows = Prelabel.objects.filter(prelabeler=judgment.event.prelabeler_id, **pair)
+    pair = {"query": answer.query_id, "document": answer.document_id}
+    rows = Prelabel.objects.filter(prelabeler=answer.prelabeler_id, **pair)
     prelabel = rows.select_related("prelabeler").first()
-    if prelabel is None or judgment.event.item_id is None:
+    if prelabel is None or answer.item_id is None:
         return None
     return {
-        "item": number_of(judgment.event.item_id),
-        "version": judgment.event.document_version,
-        "title": judgment.document.title,
-        "said": judgment.get_verdict_display(),
-        "verdict": judgment.verdict,
+        "item": number_of(answer.item_id),
+        "version": answer.document_version,
+        "title": answer.document.title,
+        "said": answer.get_verdict_display(),
+        "verdict": answer.verdict,
         "prelabel": proposal_of(prelabel),
         "proposed": prelabel.get_verdict_display(),
     }

@@ -161,7 +161,8 @@ def _record(
 ) -> tuple[Outcome, JudgmentEvent | None]:
     items = lock_items_of_pair(queue, annotator, verdict.item, verdict.key)
     item = next((item for item in items if item.pk == verdict.item), None)
-    if item is None or not _is_for(item, annotator):
+    # A repeat is for the one person whose verdict it repeats.
+    if item is None or item.repeats_for not in (None, annotator.pk):
         return Outcome(verdict.key, "rejected", "This item is not in this queue."), None
     if not (item.is_member or annotator.is_superuser):
         return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection."), None
@@ -204,13 +205,6 @@ def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
     if item.seen_prelabeler or verdict.adjudicates:
         return None
     return contradicted_by(queue, item, verdict.verdict)
-
-
-def _is_for(item: Item, annotator: User) -> bool:
-    """A repeat is for the one person whose verdict it repeats."""
-    return (
-        not item.repeats_id or JudgmentEvent.objects.filter(pk=item.repeats_id, annotator=annotator).exists()
-    )
 
 
 def _locked_pair(query_id: int, document_id: int) -> list[Item]:

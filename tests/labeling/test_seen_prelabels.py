@@ -12,9 +12,13 @@ from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
 from labeling import anchoring
+from labeling.gold_options import GoldOptions
+from labeling.gold_questions import add_question
+from labeling.gold_scores import score_of
 from labeling.item_numbers import item_of, number_of
 from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
 from labeling.offers import offers_of
+from labeling.prelabel_showing import revealed_to
 from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.qrels import release_qrels
 from labeling.queues import claim, undo
@@ -188,6 +192,21 @@ def test_a_conflict_is_revealed_once_and_a_change_keeps_both_values(
     said = JudgmentEvent.objects.filter(item=second).order_by("pk").values_list("verdict", flat=True)
     assert list(said) == ["not_relevant", "relevant"]
     assert Judgment.objects.get(event__item=second).verdict == "relevant"
+
+
+def test_a_conflict_is_revealed_on_a_gold_question_as_on_any_other_pair(
+    world: World, prelabeler: Prelabeler
+) -> None:
+    options = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
+    add_question(world.collection, query="q1", document="d5", answer="not_relevant", user=world.ada)
+    queue = make_queue(world, gold=options)
+    show_prelabels(queue, "reveal", prelabeler)
+    hidden = queue.items.get(state="gold")
+    outcome = judge(queue, world.ben, hidden.pk, "not_relevant", key="first")
+    assert outcome.prelabel is not None
+    assert revealed_to(queue, world.ben, "first") is not None
+    judge(queue, world.ben, hidden.pk, "relevant", key="changed")
+    assert score_of(queue, world.ben).not_relevant_right == 1
 
 
 def test_a_pre_label_of_a_text_that_changed_is_not_shown(
