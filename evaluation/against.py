@@ -111,6 +111,14 @@ class AgainstExact:
         """(Q,) in bytewise order."""
         return list(self.exact.pairs.query_ids.to_list())
 
+    def short_lists(self, run: str, k: int) -> dict[str, int]:
+        """Queries with fewer than k documents, by the name of the run: the exact one's, and this one's among
+        those that it answers. Empty where every list is as long.
+        """
+        depth = self.runs[run].depth
+        counted = {self.exact.name: self.exact.depth < k, run: (depth > 0) & (depth < k)}
+        return {name: int(short.sum()) for name, short in counted.items() if short.any()}
+
     def figure(self, run: str, k: int) -> dict[str, Any]:
         """mean, low, high, queries, micro, min, percentiles, and ties where they could change the mean."""
         return self.runs[run].figures[key_of("recall", k)]

@@ -64,6 +64,8 @@ def against_as_dict(found: AgainstExact, latency: LatencyTable | None = None) ->
         }
     if latency is not None:
         content["latency"] = latency.to_dict()
+    if said := warnings(found):
+        content["warnings"] = said
     return content
 
 
@@ -90,7 +92,28 @@ def against_line(found: AgainstExact, run: str, key: str) -> str:
         f"ties: {found.conventions.order_in_words}",
         *([found.chunks] if found.chunks else []),
     ]
+    if short := found.short_lists(run, k or 0):
+        lists = " and ".join(f"{name} in {count:,}" for name, count in short.items())
+        parts.append(f"K beyond the list of {lists} of {len(found.query_ids):,} queries")
     return " · ".join(parts)
+
+
+def warnings(found: AgainstExact) -> list[str]:
+    """What a reader of the figures must know: a K longer than the lists."""
+    beyond = {
+        k: short
+        for k in found.cutoffs.tolist()
+        if (short := {name: n for run in found.runs for name, n in found.short_lists(run, k).items()})
+    }
+    if not beyond:
+        return []
+    deepest = max(beyond)
+    lists = ", ".join(f"{name} in {count:,}" for name, count in beyond[deepest].items())
+    return [
+        f"From K = {min(beyond)} on, lists are shorter than K (at {deepest}: {lists} of "
+        f"{len(found.query_ids):,} queries): recall is then of what {found.exact.name} lists, and a run "
+        "finds no more than it lists."
+    ]
 
 
 def against_cells(found: AgainstExact) -> Cells:
@@ -121,6 +144,7 @@ def _notes(found: AgainstExact, *, tied: bool) -> list[str]:
     cutoffs = found.cutoffs.tolist()
     key = key_of("recall", 10 if 10 in cutoffs else cutoffs[-1])
     notes = [f"{name}: {against_line(found, name, key)}" for name in found.runs]
+    notes += warnings(found)
     made = found.settings["interval"]
     samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
     notes.append(

@@ -6,14 +6,17 @@ judging comes to them.
 
 Where they stand. A pair at place u (a share in (0, 1]) of the RRF order of its query is relevant with the
 chance 1 / (1 + exp(b·u - a)). The two numbers are fitted to the labels that exist (logistic regression, Cox,
-1958), or else b is 3 and a gives the share of relevant pairs that somebody supposes. With b = 3 and half of
+1958), or else b is 3 and a gives the share of relevant pairs that somebody supposes; where nobody does, the
+width is told for a range of shares, since it hangs on little else. With b = 3 and half of
 the pairs relevant, 38 % of them stand in the first quarter and 67 % in the first half; measured for `rrf` on
 TREC-COVID round 3, 40 and 68 % (the guide's table of strategies). With one in twenty relevant, 54 % stand in
 the first quarter; measured on Robust 2003, 56 %.
 
 How soon. Another order is as if b were larger or smaller by a factor (`PACE`, from the same table), the
 share of relevant pairs being the same. Of the budget of a query the audit takes its part by the rule of
-`pooling/audit.py`, and in the remainder π is what that leads to when audit and order meet by chance.
+`pooling/audit.py`, and in the remainder π is what that leads to when audit and order meet by chance. A few
+queries then keep fewer audit documents than others, and these weigh most, so widths are means over draws of
+how many each query keeps.
 """
 
 from __future__ import annotations
@@ -47,6 +50,10 @@ PACE = {"depth": 0.7, "rbp": 0.7, "sampling": 0.0}
 LEARNING = 1.4
 #: Fewer labels than this say too little of where relevant documents stand.
 FEWEST_LABELS = 50
+#: Shares of relevant pairs that widths are told for, where nobody knows; the ends are those of TREC's pools.
+SHARES = (0.05, 0.1, 0.2, 0.4)
+#: Of how many audit documents the remainders keep.
+DRAWS = 5
 GRID = 1_000
 BINS = 50
 
@@ -89,15 +96,16 @@ def curve_with(share: float, steepness: float = STEEPNESS) -> RelevanceCurve:
     return RelevanceCurve(float(a), steepness)
 
 
-def fitted_curve(places: Floats, relevant: Booleans) -> RelevanceCurve:
+def fitted_curve(places: Floats, relevant: Booleans, weights: Floats | None = None) -> RelevanceCurve:
     """The curve that labelled pairs at these places follow, by maximum likelihood, drawn a little to b = 3.
 
-    The draw is worth four pairs' doubt (a normal prior on b with deviation 2), so that a handful of labels
-    from the very top cannot claim anything.
+    weights (n,): of each label; only their proportions count. The draw is worth four pairs' doubt (a normal
+    prior on b with deviation 2), so that a handful of labels from the very top cannot claim anything.
     """
+    weights = np.ones(len(places)) if weights is None else weights / weights.mean()
     bins = np.minimum((places * BINS).astype(np.int64), BINS - 1)
-    count = np.bincount(bins, minlength=BINS)
-    hits = np.bincount(bins, weights=relevant, minlength=BINS)
+    count = np.bincount(bins, weights=weights, minlength=BINS)
+    hits = np.bincount(bins, weights=weights * relevant, minlength=BINS)
     middle = (np.arange(BINS) + 0.5) / BINS
 
     def loss(given: Floats) -> float:
@@ -145,6 +153,23 @@ def design_of(sizes: Integers, budgets: Integers, audits: Integers) -> Design:
     return Design(reached, probability, np.minimum(budgets, sizes))
 
 
+def drawn_probabilities(
+    design: Design, sizes: Integers, audits: Integers, draws: int = DRAWS
+) -> list[Floats]:
+    """(Q,) π in the remainders for each of a few draws of how many audit documents the order leaves there.
+
+    The same for the same design: the draws are seeded.
+    """
+    left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)
+    generator, some = np.random.default_rng(0), ~np.isnan(design.probability)
+    result = []
+    for _ in range(draws):
+        kept = generator.hypergeometric(left, sizes - left, np.minimum(audits, sizes))
+        share = np.maximum(kept, 1) / np.maximum(left, 1)
+        result.append(np.where(some, np.minimum(share, 1.0), np.nan))
+    return result
+
+
 def effective_reach(curve: RelevanceCurve, reached: Floats, pace: float) -> Floats:
     """How far the RRF order would have to go to find what an order `pace` times as steep finds."""
     if pace == 1.0:
@@ -170,6 +195,16 @@ class Expectation:
     @property
     def width(self) -> float | None:
         return None if self.low is None or self.high is None else self.high - self.low
+
+
+def mean_expectation(drawn: Sequence[Expectation]) -> Expectation:
+    """The mean of what several draws come to; by the method of the first."""
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        return None if None in values else float(np.mean([one for one in values if one is not None]))
+
+    value, low, high = (mean([getattr(one, end) for one in drawn]) for end in ("value", "low", "high"))
+    return Expectation(value, low, high, drawn[0].method, float(np.mean([one.drawn for one in drawn])))
 
 
 @dataclass(frozen=True)
@@ -230,7 +265,9 @@ def expected_intervals(
         inside = parts[:, pairs].sum(axis=1)
         open_pairs = pairs[left[pairs]]
         hit = ExpectedKind.of(inside, float(probability[open_pairs].min()) if len(open_pairs) else None)
-        expected.append(_expected(hit, ExpectedKind.of(whole - inside, lightest), confidence))
+        # The dust of a difference of sums is not a relevant document.
+        outside = np.where(whole - inside > 1e-9 * whole, whole - inside, 0.0)
+        expected.append(_expected(hit, ExpectedKind.of(outside, lightest), confidence))
     return expected
 
 

@@ -113,7 +113,7 @@ class PlanForm(RunDepthsForm, LiveOptionsForm):
         max_value=1,
         required=False,
         label="Relevant pairs of the pool (share)",
-        help_text="For the interval's width. Empty: by the labels there are, else as the page says.",
+        help_text="For the interval's width. Empty: by the labels there are, else a range.",
     )
     k = forms.IntegerField(
         min_value=1, required=False, label="K", help_text="Cutoff of the recalls. Empty: 10, or the depth."

@@ -11,6 +11,7 @@ from labeling.models import Selection
 from labeling.stopping import LEVEL, look_points
 
 if TYPE_CHECKING:
+    from evaluation.expected_width import RelevanceCurve
     from pooling.bounds import Remainder
 
 
@@ -66,8 +67,14 @@ def _best_look(planned: Planned) -> dict[str, Any]:
         "at_most_missing": bound,
         "found": found,
         "missing_share": share,
+        "relevant_share": _best_curve(planned).share,
         "may_stop": share is not None and live.stop_missing is not None and share <= live.stop_missing,
     }
+
+
+def _best_curve(planned: Planned) -> RelevanceCurve:
+    """Where nobody knows how much is relevant, a look is best where most is."""
+    return planned.curve or max(planned.curves, key=lambda one: one.share)
 
 
 def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], float]:
@@ -88,8 +95,9 @@ def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], floa
     design = design_of(sizes, settled, audits)
     left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)
     drawn = np.rint(np.nan_to_num(design.probability) * left).astype(np.int64)
-    reach = effective_reach(planned.curve, design.reached, planned.pace)
-    grid = np.linspace(0.0, 1.0, len(planned.curve.found()))
-    found = np.interp(reach, grid, planned.curve.found()) * sizes * planned.curve.share
+    curve = _best_curve(planned)
+    reach = effective_reach(curve, design.reached, planned.pace)
+    grid = np.linspace(0.0, 1.0, len(curve.found()))
+    found = np.interp(reach, grid, curve.found()) * sizes * curve.share
     remainders = [Remainder(int(one), int(sampled), 0) for one, sampled in zip(left, drawn, strict=True)]
     return remainders, float(found.sum())

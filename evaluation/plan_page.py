@@ -18,6 +18,17 @@ if TYPE_CHECKING:
     from pooling.models import Collection
 
 
+# What a plan and its pilot have in common.
+KEPT = (
+    "runs",
+    "depth",
+    "annotators",
+    "hours_per_week",
+    "seconds_per_judgment",
+    "price_per_judgment",
+    "overhead",
+    "k",
+)
 # What a choice says when nobody chose.
 USUAL = {"budget_rule": str(LiveOptions.budget_rule), "stop_over": str(LiveOptions.stop_over)}
 
@@ -55,6 +66,13 @@ def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list
 def address(path: str, chosen: list[tuple[str, str]]) -> str:
     """The plan's own address."""
     return f"{path}?{urlencode(chosen)}"
+
+
+def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: dict[str, Any]) -> str:
+    """The plan of the pilot that a plan offers: over the same pool, by the same people."""
+    kept = [(name, value) for name, value in chosen if name in KEPT or name.startswith(PREFIX)]
+    of_pilot = [(name, str(value)) for name, value in pilot["settings"].items()]
+    return address(path, [*kept, *of_pilot, ("name", "Pilot")])
 
 
 def sentences(form: PlanForm) -> list[str]:

@@ -56,7 +56,10 @@ class PlanRequestSerializer(LiveOptionsSerializer):
         help_text="As in the collection's queues if absent, else 0.1.",
     )
     relevant_share = serializers.FloatField(
-        required=False, min_value=0, max_value=1, help_text="By the labels if absent, else 0.2."
+        required=False,
+        min_value=0,
+        max_value=1,
+        help_text="By the labels if absent; without 50 of them widths are ranges.",
     )
     k = serializers.IntegerField(required=False, min_value=1, help_text="10, or the depth, if absent.")
 
@@ -138,13 +141,17 @@ class WorkSerializer(serializers.Serializer[Object]):
 
 
 class RunIntervalSerializer(serializers.Serializer[Object]):
-    """The expected interval of a run's micro recall."""
+    """The expected interval of a run's micro recall; a range of widths alone where nobody knows how much is
+    relevant.
+    """
 
     run = serializers.CharField()
     value = serializers.FloatField(allow_null=True)
     low = serializers.FloatField(allow_null=True)
     high = serializers.FloatField(allow_null=True)
     width = serializers.FloatField(allow_null=True)
+    width_low = serializers.FloatField(allow_null=True)
+    width_high = serializers.FloatField(allow_null=True)
 
 
 class ExpectedIntervalSerializer(serializers.Serializer[Object]):
@@ -152,11 +159,29 @@ class ExpectedIntervalSerializer(serializers.Serializer[Object]):
 
     k = serializers.IntegerField()
     confidence = serializers.FloatField()
-    mean_width = serializers.FloatField(allow_null=True)
+    mean_width = serializers.FloatField(
+        allow_null=True, help_text="Null where nobody knows how much of the pool is relevant."
+    )
+    width_low = serializers.FloatField(
+        allow_null=True, help_text="Over 5 to 40 % relevant, or what the labels leave open."
+    )
+    width_high = serializers.FloatField(allow_null=True)
     by_run = RunIntervalSerializer(many=True)
     method = serializers.CharField(allow_null=True)
-    relevant = serializers.FloatField(help_text="Relevant pairs of the pool, as supposed.")
-    relevant_drawn = serializers.FloatField(help_text="Of these, in the audit outside the greedy part.")
+    relevant = serializers.FloatField(allow_null=True, help_text="Relevant pairs of the pool, as supposed.")
+    relevant_drawn = serializers.FloatField(
+        allow_null=True, help_text="Of these, in the audit outside the greedy part."
+    )
+    sentence = serializers.CharField()
+
+
+class PilotSerializer(serializers.Serializer[Object]):
+    """A few drawn pairs that would tell how much of the pool is relevant, judged once each."""
+
+    pairs = serializers.IntegerField()
+    minutes = serializers.FloatField(help_text="Of one annotator.")
+    cost = serializers.FloatField(allow_null=True)
+    settings = serializers.DictField(help_text="What a plan of the pilot has otherwise than this one.")
     sentence = serializers.CharField()
 
 
@@ -181,6 +206,7 @@ class PlannedLookSerializer(serializers.Serializer[Object]):
     at_most_missing = serializers.IntegerField(allow_null=True, help_text="Null: nothing would be drawn.")
     found = serializers.FloatField(help_text="Relevant documents known by then, as supposed.")
     missing_share = serializers.FloatField(allow_null=True)
+    relevant_share = serializers.FloatField(help_text="Of the pool, as supposed: where nobody knows, 0.4.")
     may_stop = serializers.BooleanField()
 
 
@@ -198,7 +224,7 @@ class SuppositionSerializer(serializers.Serializer[Object]):
     """A value that is supposed; `basis` is given, measured, labels or assumed."""
 
     name = serializers.CharField()
-    value = serializers.FloatField()
+    value = serializers.FloatField(allow_null=True, help_text="Null: not known.")
     basis = serializers.CharField()
     sentence = serializers.CharField()
 
@@ -219,4 +245,5 @@ class PlanSerializer(serializers.Serializer[Object]):
     order = PlannedOrderSerializer(allow_null=True, help_text="Null: the order is fixed.")
     work = WorkSerializer()
     recall_interval = ExpectedIntervalSerializer()
+    pilot = PilotSerializer(allow_null=True, help_text="Null where the width is known, or nothing is drawn.")
     power = PowerSerializer()

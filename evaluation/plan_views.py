@@ -11,7 +11,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation.campaigns import begin
 from evaluation.plan_form import PlanForm, asked_for
-from evaluation.plan_page import address, parameters, plan_context, sentences
+from evaluation.plan_page import address, parameters, pilot_address, plan_context, sentences
 from evaluation.plans import plan
 from pooling.access import ADMIN, collection_for
 from pooling.models import Collection
@@ -54,6 +54,8 @@ def _shown(
         try:
             settings = form.plan_settings()
             context |= plan_context(plan(collection, settings), settings)
+            if pilot := context["plan"]["pilot"]:
+                context["pilot_address"] = pilot_address(request.path, chosen, pilot)
         except InputError as error:
             form.refuse(error)
     context["problems"] = problems or sentences(form)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings as site
+
 if TYPE_CHECKING:
     from labeling.workload import Terms
 
@@ -31,7 +33,7 @@ def supposed(terms: Terms, bases: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(name: str, value: float, basis: str, sentence: str) -> dict[str, Any]:
+def _row(name: str, value: float | None, basis: str, sentence: str) -> dict[str, Any]:
     return {"name": name, "value": value, "basis": basis, "sentence": sentence}
 
 
@@ -54,10 +56,14 @@ def _ties(terms: Terms, bases: Mapping[str, Any]) -> str:
 
 
 def _relevant(bases: Mapping[str, Any]) -> str:
+    if bases["relevant_basis"] == "assumed":
+        return (
+            f"How much of the pool is relevant is not known: fewer than {bases['fewest_labels']} of its "
+            f"pairs have a label. What hangs on it is told for {_range(bases)} relevant."
+        )
     ground = {
         "given": "as you set it",
         "labels": f"by a curve through {bases['labelled']:,} labels of this pool",
-        "assumed": f"assumed, since fewer than {bases['fewest_labels']} pairs of this pool have a label",
     }[bases["relevant_basis"]]
     return f"{bases['relevant_share']:.1%} of the pool is relevant ({ground})."
 
@@ -71,20 +77,41 @@ def _gold(bases: Mapping[str, Any]) -> str:
     )
 
 
-def interval_sentence(found: Mapping[str, Any], undrawn: bool) -> str:
+def _range(bases: Mapping[str, Any]) -> str:
+    low, high = (100 * end for end in bases["relevant_range"])
+    return f"{low:g} to {high:g} %"
+
+
+def interval_sentence(found: Mapping[str, Any], undrawn: bool, bases: Mapping[str, Any]) -> str:
     """What the interval comes to, or why there is none."""
     if undrawn:
         return (
             "This budget leaves pairs unjudged and nothing is drawn at random, so recall could not be "
             "estimated at all. Set an audit share."
         )
-    if found["mean_width"] is None:
+    if found["width_low"] is None:
         return "Nothing relevant is expected, so recall would be undefined."
-    if not found["mean_width"]:
+    if not found["width_high"]:
         return "Every pair will have a label, so within the pool nothing is uncertain."
+    span = f"{found['width_low']:.3f} to {found['width_high']:.3f}"
+    begin = f"The 95 % interval of micro recall@{found['k']} is expected to be"
+    if found["mean_width"] is None:
+        return f"{begin} {span} wide on average, for {_range(bases)} relevant: the more, the narrower."
+    open_yet = ""
+    if found["width_low"] < found["width_high"]:
+        open_yet = f" ({span}, as far as {bases['labelled']:,} labels tell how much is relevant)"
     return (
-        f"The 95 % interval of micro recall@{found['k']} is expected to be {found['mean_width']:.3f} wide on "
-        f"average, from about {found['relevant_drawn']:.0f} relevant documents in the audit."
+        f"{begin} {found['mean_width']:.3f} wide on average{open_yet}, from about "
+        f"{found['relevant_drawn']:.0f} relevant documents in the audit."
+    )
+
+
+def pilot_sentence(found: Mapping[str, Any]) -> str:
+    """What a pilot takes and gives."""
+    price = f" and {found['cost']:,.2f} {site.CURRENCY}" if found["cost"] else ""
+    return (
+        f"Judge {found['pairs']:,} drawn pairs first: {found['minutes']:,.0f} minutes{price}. From their "
+        "labels the plan knows about how much of the pool is relevant. Nobody judges them again."
     )
 
 
@@ -136,7 +163,8 @@ def _look(look: Mapping[str, Any], settings: Mapping[str, Any], whole: bool) -> 
     begin = (
         f"At best, with no relevant document among the {look['sampled']:,} drawn of {look['remainder']:,} "
         f"{where}, the last of {looks} looks leaves up to {look['at_most_missing']:,} relevant ones open "
-        f"beside about {look['found']:.0f} found ({look['missing_share']:.0%})"
+        f"beside about {look['found']:.0f} found ({look['missing_share']:.0%}), with "
+        f"{look['relevant_share']:.0%} of the pool relevant"
     )
     if look["may_stop"]:
         return f"{begin}: a stop at {wanted:.0%} is possible."
@@ -169,6 +197,15 @@ def _depths(planned: Mapping[str, Any]) -> str:
     return f"{settings['depth']:,}{own and f' ({own[2:]})'}"
 
 
+def _reach(interval: Mapping[str, Any] | None) -> str:
+    """The interval of a run, or how wide it may be where no more is known."""
+    if interval is None or interval["width_low"] is None:
+        return "–"
+    if interval["low"] is None:
+        return f"{interval['width_low']:.3f} to {interval['width_high']:.3f} wide"
+    return f"{interval['low']:.3f} to {interval['high']:.3f}"
+
+
 def as_text(planned: Mapping[str, Any]) -> str:
     """A plan as lines for a terminal."""
     pool, work, thin = planned["pool"], planned["work"], planned["thin"]
@@ -194,8 +231,7 @@ def as_text(planned: Mapping[str, Any]) -> str:
     intervals = {row["run"]: row for row in planned["recall_interval"]["by_run"]}
     for row in planned["runs"]:
         alone = "–" if row["relevant_alone"] is None else f"{row['relevant_alone']:,}"
-        span = intervals.get(row["run"], {"low": None})
-        reach = "–" if span["low"] is None else f"{span['low']:.3f} to {span['high']:.3f}"
+        reach = _reach(intervals.get(row["run"]))
         lines.append(
             f"{row['run'].ljust(width)}  {row['pairs']:>9,}  {row['alone']:>9,}  {alone:>14}  {reach}"
         )
@@ -210,6 +246,7 @@ def as_text(planned: Mapping[str, Any]) -> str:
         f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; "
         f"without any: {thin['without']:,}.",
         planned["recall_interval"]["sentence"],
+        *([planned["pilot"]["sentence"]] if planned["pilot"] else []),
         planned["power"]["sentence"],
     ]
     return "\n".join(line.rstrip() for line in lines) + "\n"

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 #: The curve of size goes on to this depth where runs are as deep.
 CURVE_DEPTH = 100
-#: Supposed where nothing is known: active seconds for a judgment, and the share of relevant pairs.
-SECONDS, RELEVANT = 20.0, 0.2
+#: Supposed where nothing is known: active seconds for a judgment.
+SECONDS = 20.0
 CACHED_SECONDS = 3_600
 UNKNOWN = -1
 
@@ -183,16 +183,62 @@ class Planned:
         met = float(np.where(is_reached, 1.0, probability).sum())
         return max(0, round(int(self.chosen.sum()) - met))
 
+    @property
+    def relevant_basis(self) -> str:
+        """What the share of relevant pairs rests on: given, labels, or assumed."""
+        from evaluation.expected_width import FEWEST_LABELS
+
+        if self.settings.relevant_share is not None:
+            return "given"
+        return "labels" if self.labelled >= FEWEST_LABELS else "assumed"
+
     @cached_property
-    def curve(self) -> RelevanceCurve:
-        """Where relevant pairs stand: by the labels, if there are enough and nobody says otherwise."""
-        from evaluation.expected_width import FEWEST_LABELS, curve_with, fitted_curve
+    def curve(self) -> RelevanceCurve | None:
+        """Where relevant pairs stand: by the labels, if there are enough and nobody says otherwise; None
+        where nobody knows.
+        """
+        from evaluation.expected_width import curve_with
 
         share = self.settings.relevant_share
-        if self.labelled >= FEWEST_LABELS:
-            fitted = fitted_curve(self.places[self.known], self.labels.label[self.known] == 1)
-            return fitted if share is None else curve_with(share, max(fitted.b, 0.0))
-        return curve_with(RELEVANT if share is None else share)
+        if share is None:
+            return self._fitted
+        return curve_with(share) if self._fitted is None else curve_with(share, max(self._fitted.b, 0.0))
+
+    @cached_property
+    def curves(self) -> list[RelevanceCurve]:
+        """The curves that may hold: the one that is known, with the ends that its labels leave open, or those
+        of a range of shares where nobody knows.
+        """
+        from evaluation.expected_width import SHARES, curve_with
+        from labeling.shares import share_of
+
+        if self.curve is None:
+            return [curve_with(share) for share in SHARES]
+        if self.relevant_basis == "given":
+            return [self.curve]
+        hits = self.labels.label[self.known] == 1
+        told = share_of(hits, self._weights, groups=self.tops.query[self.known])
+        if not told.value or told.low is None or told.high is None:
+            return [self.curve]
+        ends = [self.curve.share * end / told.value for end in (told.low, told.high)]
+        return [self.curve, *(curve_with(end, max(self.curve.b, 0.0)) for end in ends)]
+
+    @cached_property
+    def _fitted(self) -> RelevanceCurve | None:
+        from evaluation.expected_width import FEWEST_LABELS, fitted_curve
+
+        if self.labelled < FEWEST_LABELS:
+            return None
+        return fitted_curve(self.places[self.known], self.labels.label[self.known] == 1, self._weights)
+
+    @property
+    def _weights(self) -> NDArray[np.float64]:
+        """A label stands for its part of its query's pool: a pilot draws as many from a small one."""
+        import numpy as np
+
+        query = self.tops.query[self.known]
+        weights: NDArray[np.float64] = self.sizes[query] / np.bincount(query)[query]
+        return weights
 
     @property
     def pace(self) -> float:
@@ -239,12 +285,12 @@ class Planned:
     @cached_property
     def bases(self) -> dict[str, Any]:
         """What each supposed value rests on."""
-        from evaluation.expected_width import FEWEST_LABELS
+        from evaluation.expected_width import FEWEST_LABELS, SHARES
 
-        share, many = self.settings.relevant_share, self.labelled >= FEWEST_LABELS
         return {
-            "relevant_share": self.curve.share,
-            "relevant_basis": "given" if share is not None else "labels" if many else "assumed",
+            "relevant_share": self.curve and self.curve.share,
+            "relevant_basis": self.relevant_basis,
+            "relevant_range": (SHARES[0], SHARES[-1]),
             "labelled": self.labelled,
             "fewest_labels": FEWEST_LABELS,
             "seconds_basis": "given"

@@ -16,7 +16,8 @@ from django.utils import timezone
 
 from evaluation.plan_order import planned_order
 from evaluation.plan_settings import PlanSettings
-from evaluation.plan_words import interval_sentence, power_sentence, supposed
+from evaluation.plan_width import expected_width, offered_pilot
+from evaluation.plan_words import power_sentence, supposed
 from evaluation.planned import Planned
 from labeling.workload import judgments_needed, team_work, whole_days
 from pooling.models import Collection
@@ -36,7 +37,7 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
     now = now or timezone.now()
     planned = Planned.of(collection, settings)
     spent = planned.design
-    work = _work(planned, now)
+    work, width = _work(planned, now), expected_width(planned)
     return {
         "settings": _resolved(planned),
         "supposed": supposed(planned.terms, planned.bases),
@@ -53,7 +54,8 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
         **_by_query(planned),
         "order": planned_order(planned),
         "work": work,
-        "recall_interval": _interval(planned),
+        "recall_interval": width,
+        "pilot": offered_pilot(planned, width),
         "power": _power(planned),
     }
 
@@ -74,7 +76,7 @@ def _resolved(planned: Planned) -> dict[str, Any]:
         "currency": site.CURRENCY,
         "seconds_per_judgment": terms.seconds,
         "tie_share": terms.tie_share,
-        "relevant_share": planned.curve.share,
+        "relevant_share": planned.curve and planned.curve.share,
         "k": planned.settings.cutoff,
     }
 
@@ -123,45 +125,6 @@ def _work(planned: Planned, now: datetime) -> dict[str, Any]:
         "currency": site.CURRENCY,
         "by_annotators": rows,
     }
-
-
-def _interval(planned: Planned) -> dict[str, Any]:
-    """The interval of micro recall that is expected for each run; see `evaluation/expected_width.py`."""
-    import numpy as np
-
-    from evaluation.expected_width import effective_reach, expected_intervals
-    from evaluation.recall_intervals import COMPLETE
-
-    design, settings = planned.design, planned.settings
-    whole = bool((planned.chosen == planned.sizes).all())
-    undrawn = not whole and not planned.audits.any()
-    pooled = np.flatnonzero(planned.pooled)
-    query = planned.tops.query[pooled]
-    chance = planned.curve.at(planned.places[pooled])
-    known = planned.known[pooled]
-    chance[known] = planned.labels.label[pooled][known] == 1
-    reach = effective_reach(planned.curve, design.reached, planned.pace)
-    certain = known | (planned.places[pooled] <= reach[query]) | np.isnan(design.probability)[query]
-    number = np.full(len(planned.tops.query), -1)
-    number[pooled] = np.arange(len(pooled))
-    top = planned.tops.to_depth(settings.cutoff)
-    place = top.place_of(planned.indexes)
-    found = [number[top.pair[place == at]] for at in range(len(planned.runs))]
-    intervals = [] if undrawn else expected_intervals(chance, certain, design.probability[query], found)
-    widths = [one.width for one in intervals if one.width is not None]
-    result = {
-        "k": settings.cutoff,
-        "confidence": 0.95,
-        "mean_width": float(np.mean(widths)) if widths else None,
-        "by_run": [
-            {"run": run.name, "value": one.value, "low": one.low, "high": one.high, "width": one.width}
-            for run, one in zip(planned.runs, intervals, strict=False)
-        ],
-        "method": COMPLETE if whole else intervals[0].method if intervals else None,
-        "relevant": float(chance.sum()),
-        "relevant_drawn": float((chance * design.probability[query])[~certain].sum()) if intervals else 0.0,
-    }
-    return {**result, "sentence": interval_sentence(result, undrawn)}
 
 
 def _power(planned: Planned) -> dict[str, Any]:

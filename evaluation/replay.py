@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from evaluation.replay_noise import noise_problem
 from pooling.merging import merge_runs
 from pooling.score_sums import with_score_sums
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of
@@ -220,8 +221,8 @@ def replay(
 
 
 def check_replay(noise: float, batch: int) -> None:
-    if not 0 <= noise < 1:
-        raise ValueError(f"The noise is {noise}; it must be 0 or more and below 1.")
+    if problem := noise_problem(noise):
+        raise ValueError(problem)
     if batch < 1:
         raise ValueError(f"The batch is {batch}; it must be 1 or more.")
 

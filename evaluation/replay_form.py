@@ -43,9 +43,8 @@ class ReplayForm(forms.Form):
         help_text="How often to repeat what depends on chance; the mean is shown, with its spread.",
     )
     noise = forms.FloatField(
-        min_value=0,
         initial=0,
-        help_text="Share of the labels told wrong, as people do; 0.1 is one in ten.",
+        help_text="Share of the labels told wrong, as people do; 0.1 is one in ten. Below 0.5.",
     )
     batch = forms.IntegerField(
         min_value=1,

@@ -11,6 +11,7 @@ from django.db.models import F
 from django.utils import timezone
 
 from evaluation.models import Replay
+from evaluation.replay_noise import noise_problem
 from evaluation.report_choices import release_chosen, runs_chosen
 from evaluation.software import software_versions
 from labeling.qrels import current_labels, read_release
@@ -162,7 +163,7 @@ def _check(asked: Asked) -> None:
         "budgets": (shares and len(asked.budgets) <= MOST_BUDGETS)
         or f"Name 1 to {MOST_BUDGETS} budgets, each a share of the pool above 0 and up to 1.",
         "seeds": 1 <= asked.seeds <= MOST_SEEDS or f"The number of seeds lies between 1 and {MOST_SEEDS}.",
-        "noise": 0 <= asked.noise < 1 or "The noise is a share of labels, 0 or more and below 1.",
+        "noise": noise_problem(asked.noise) or True,
         "batch": 1 <= asked.batch <= MOST_BATCH or f"A batch has 1 to {MOST_BATCH:,} labels.",
         "k": 1 <= asked.k <= asked.depth or f"K lies between 1 and the depth, {asked.depth}.",
     }

@@ -152,6 +152,26 @@ def test_the_command_prints_the_shape_of_evaluate(folder: Path, capsys: pytest.C
     assert (folder / "values.csv").read_text().splitlines()[1] == "fast,q1,recall,2,0.5"
 
 
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
+def test_a_k_longer_than_the_lists_is_said_in_every_format(
+    folder: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run_command(folder, "--k", "1", "--format", form)
+    assert "lists are shorter" not in (enough := capsys.readouterr().out)
+    assert "K beyond" not in enough
+    run_command(folder, "--k", "1", "2", "10", "--format", form)
+    said = " ".join(capsys.readouterr().out.split())
+    # q1 has two documents in all three runs, q2 one.
+    if form == "csv":
+        assert "K beyond the list of exact in 1 and fast in 1 of 2 queries" in said
+        assert "K beyond the list of exact in 2 and slow in 2 of 2 queries" in said
+        return
+    assert (
+        "From K = 2 on, lists are shorter than K (at 10: exact in 2, fast in 2, slow in 2 of 2 queries): "
+        "recall is then of what exact lists, and a run finds no more than it lists."
+    ) in said
+
+
 @pytest.mark.parametrize(("least", "code"), [("0.75", 0), ("0.76", 1)])
 def test_fail_under_holds_against_a_run(
     folder: Path, least: str, code: int, capsys: pytest.CaptureFixture[str]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 import json
+import re
 import socket
 from typing import Any
 
@@ -140,6 +142,87 @@ def test_everything_judged_leaves_nothing_uncertain_and_half_a_budget_without_au
     assert "Set an audit share" in alone["sentence"]
     drawn = planned(world, depth=3, budget=6, audit_share=0.5, relevant_share=0.3)["recall_interval"]
     assert 0 < drawn["mean_width"] <= 1
+
+
+def wide_runs(world: World, queries: int = 30, documents: int = 20) -> dict[str, Any]:
+    """Two runs over queries of their own; what a plan over them alone is asked for."""
+    from pooling.models import Query
+    from pooling.runs import import_run
+
+    names = [f"w{number:02}" for number in range(queries)]
+    Query.objects.bulk_create(Query(collection=world.collection, external_id=one, text=one) for one in names)
+    for run, step in (("wide", 1), ("wider", 2)):
+        path = world.folder / f"{run}.run"
+        path.write_text(run_text({name: [f"x{step * n}" for n in range(documents)] for name in names}))
+        import_run(world.collection, path)
+    return {"runs": ["wide", "wider"], "depth": documents, "budget": 300, "audit_share": 0.3}
+
+
+def test_while_nobody_knows_how_much_is_relevant_the_width_is_a_range_and_a_pilot_is_offered(
+    world: World, client: Client
+) -> None:
+    asked = wide_runs(world)
+    plan = planned(world, **asked, price_per_judgment=0.1, overhead=0.5, judgments_per_item=2)
+    width = plan["recall_interval"]
+    assert width["mean_width"] is width["relevant"] is plan["settings"]["relevant_share"] is None
+    # Five per cent relevant leaves more than twice the width of forty.
+    assert 0 < 2 * width["width_low"] < width["width_high"] <= 1
+    assert f"{width['width_low']:.3f} to {width['width_high']:.3f} wide on average" in width["sentence"]
+    assert {row["width"] for row in width["by_run"]} == {None}
+    (told,) = [row for row in plan["supposed"] if row["name"] == "relevant_share"]
+    assert (told["value"], told["basis"]) == (None, "assumed")
+    assert "for 5 to 40 % relevant" in told["sentence"]
+    # A hundred pairs, judged once, of 20 seconds and 0.15 each.
+    pilot = plan["pilot"]
+    assert (pilot["pairs"], pilot["minutes"], pilot["cost"]) == (
+        100,
+        pytest.approx(100 / 3),
+        pytest.approx(15),
+    )
+    assert pilot["sentence"].startswith("Judge 100 drawn pairs first: 33 minutes and 15.00 ")
+    ends = [planned(world, **asked, relevant_share=share)["recall_interval"] for share in (0.4, 0.05)]
+    assert [one["mean_width"] for one in ends] == pytest.approx([width["width_low"], width["width_high"]])
+    assert planned(world, **asked, relevant_share=0.4)["pilot"] is None
+    text = io.StringIO()
+    call_command("plan", "harbour", "--runs", "wide", "--budget", "120", "--audit-share", "0.3", stdout=text)
+    assert "Judge 100 drawn pairs first: 33 minutes." in text.getvalue()
+
+
+def test_the_offered_pilot_is_planned_and_begun_and_its_labels_make_the_width_one_number(
+    world: World, client: Client
+) -> None:
+    from labeling.qrels import import_qrels
+
+    asked = wide_runs(world)
+    client.force_login(world.ada)
+    page = client.get(PAGE, asked).content.decode()
+    assert "Judge 100 drawn pairs first" in page
+    link = html.unescape(re.search(r'<a href="([^"]*)">Plan this pilot', page)[1])  # type: ignore[index]
+    pilot = client.get(link).content.decode()
+    assert "To judge</dt><dd>100<" in pilot
+    assert 'value="Pilot"' in pilot
+    assert "Judge 100 drawn pairs first" not in pilot
+    fields = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)">', pilot))
+    client.post(PAGE, {**fields, "runs": ["wide", "wider"], "name": "Pilot"})
+    drawn = Pool.objects.get(name="Pilot").entries.filter(in_audit=True)
+    assert drawn.count() == 100
+    path = world.folder / "pilot.qrels"
+    path.write_text(
+        "".join(
+            f"{query} 0 {document} {int(position <= 6)}\n"
+            for query, document, position in drawn.values_list(
+                "query__external_id", "document__external_id", "position"
+            )
+        )
+    )
+    import_qrels(world.collection, path, user=world.ada)
+    plan = planned(world, **asked)
+    width = plan["recall_interval"]
+    assert plan["pilot"] is None
+    assert width["width_low"] < width["mean_width"] < width["width_high"]
+    assert "as far as 100 labels tell how much is relevant" in width["sentence"]
+    # Six of about thirty documents of each query.
+    assert plan["settings"]["relevant_share"] == pytest.approx(0.2, abs=0.08)
 
 
 def test_power_is_a_range_until_labels_tell_the_spread(world: World) -> None:

@@ -132,7 +132,8 @@ def test_the_form_says_what_is_wrong(world: World, client: Client) -> None:
     data |= {"seeds": 1, "noise": 0, "batch": 1}
     assert "parted by spaces" in client.post(NEW, {**data, "budgets": "a tenth"}).content.decode()
     assert "K lies between 1 and the depth, 3" in client.post(NEW, {**data, "k": 4}).content.decode()
-    assert "below 1" in client.post(NEW, {**data, "noise": 1}).content.decode()
+    for noise in (0.5, -0.1):
+        assert "0 or more and below 0.5" in client.post(NEW, {**data, "noise": noise}).content.decode()
     assert not Replay.objects.exists()
     client.post(NEW, {**data, "budgets": "0.1, 0.5; 1"})
     assert Replay.objects.get().options["budgets"] == [0.1, 0.5, 1.0]

@@ -95,7 +95,7 @@ def test_labels_that_a_strategy_chose_are_known_as_such(world: World) -> None:
         ({"budgets": [0.0]}, "budgets", "above 0"),
         ({"budgets": [float("nan")]}, "budgets", "above 0"),
         ({"seeds": 21}, "seeds", "between 1 and 20"),
-        ({"noise": 1.0}, "noise", "below 1"),
+        ({"noise": 0.5}, "noise", "below 0.5"),
         ({"batch": 0}, "batch", "1 to 100,000"),
         ({"depth": 2, "k": 3}, "k", "between 1 and the depth, 2"),
         ({"name": "x" * 201}, "name", "at most 200"),

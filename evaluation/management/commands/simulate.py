@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -100,9 +101,11 @@ def budget(text: str) -> float:
 
 
 def noise(text: str) -> float:
+    from evaluation.replay_noise import noise_problem
+
     value = number(text)
-    if not 0 <= value < 1:
-        raise ArgumentTypeError(f"{text!r} is not a share from 0 to below 1")
+    if problem := noise_problem(value):
+        raise ArgumentTypeError(problem)
     return value
 
 
@@ -110,4 +113,4 @@ def number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
-        return -1.0
+        return math.nan
