@@ -197,7 +197,7 @@ class Expectation:
         return None if self.low is None or self.high is None else self.high - self.low
 
 
-def mean_expectation(drawn: Sequence[Expectation]) -> Expectation:
+def _mean(drawn: Sequence[Expectation]) -> Expectation:
     """The mean of what several draws come to; by the method of the first."""
 
     def mean(values: Sequence[float | None]) -> float | None:
@@ -218,10 +218,17 @@ class ExpectedKind:
     lightest: float | None
 
     @classmethod
-    def of(cls, parts: Floats, lightest: float | None) -> ExpectedKind:
-        """parts (4,): certain, drawn, mean and variance."""
-        certain, drawn, mean, variance = (float(part) for part in parts)
-        return cls(certain, drawn, mean, variance, lightest)
+    def of(cls, certain: float, left: Floats, is_open: Booleans, probability: Floats) -> ExpectedKind:
+        """certain: relevant documents among those reached; left (Q,): among those left to the audit, which
+        takes `probability` (Q,) of them; is_open (Q,): where any pair is left.
+        """
+        share = probability[is_open]
+        drawn = left[is_open] * share
+        mean = drawn * (1.0 - share) / share
+        lightest = float(share.min()) if len(share) else None
+        return cls(
+            float(certain), float(drawn.sum()), float(mean.sum()), float((mean / share).sum()), lightest
+        )
 
     @property
     def seen(self) -> float:
@@ -240,35 +247,49 @@ class ExpectedKind:
 def expected_intervals(
     chance: Floats,
     certain: Booleans,
-    probability: Floats,
+    query: Integers,
+    draws: Sequence[Floats],
     found: Sequence[Integers],
     *,
     confidence: float = 0.95,
 ) -> list[Expectation]:
-    """One interval of micro recall for each run.
+    """One interval of micro recall for each run, the mean over draws of the audit.
 
     chance (P,): that a pair of the pool is relevant. certain (P,): it will be reached by the greedy part, or
-    its label is known. probability (P,): its π if not. found: for each run the numbers of the pairs in its
-    top K. The estimate's own spread is left out: this is the interval at the mean, not the mean interval.
+    its label is known. query (P,): its query's number. draws: of each, π of each query's remainder, (Q,).
+    found: for each run the numbers of the pairs in its top K. The estimate's own spread is left out: this is
+    the interval at the mean, not the mean interval.
     """
-    left = ~certain
-    odds = (1.0 - probability[left]) / probability[left]
-    parts = np.zeros((4, len(chance)))
-    parts[0, certain] = chance[certain]
-    parts[1, left] = chance[left] * probability[left]
-    parts[2, left] = parts[1, left] * odds
-    parts[3, left] = parts[2, left] / probability[left]
-    lightest = float(probability[left].min()) if left.any() else None
-    whole = parts.sum(axis=1)
+    queries, left = len(draws[0]), ~certain
+
+    def by_query(pairs: Integers) -> tuple[float, Floats, Booleans]:
+        """Certain relevant pairs, those left to the audit by query, and where any pair is left to it."""
+        rest = pairs[left[pairs]]
+        drawn = np.bincount(query[rest], weights=chance[rest], minlength=queries).astype(np.float64)
+        is_open = np.bincount(query[rest], minlength=queries) > 0
+        return float(chance[pairs[certain[pairs]]].sum()), drawn, is_open
+
+    reached, waiting, is_open = by_query(np.arange(len(chance)))
     expected = []
     for pairs in found:
-        inside = parts[:, pairs].sum(axis=1)
-        open_pairs = pairs[left[pairs]]
-        hit = ExpectedKind.of(inside, float(probability[open_pairs].min()) if len(open_pairs) else None)
-        # The dust of a difference of sums is not a relevant document.
-        outside = np.where(whole - inside > 1e-9 * whole, whole - inside, 0.0)
-        expected.append(_expected(hit, ExpectedKind.of(outside, lightest), confidence))
+        certain_hits, hits, hits_open = by_query(pairs)
+        missed = _undusted(waiting - hits, waiting)
+        certain_missed = float(_undusted(np.array(reached - certain_hits), np.array(reached)))
+        each = [
+            _expected(
+                ExpectedKind.of(certain_hits, hits, hits_open, probability),
+                ExpectedKind.of(certain_missed, missed, is_open, probability),
+                confidence,
+            )
+            for probability in draws
+        ]
+        expected.append(_mean(each))
     return expected
+
+
+def _undusted(difference: Floats, of: Floats) -> Floats:
+    """The dust of a difference of sums is not a relevant document."""
+    return np.where(difference > 1e-9 * of, difference, 0.0)
 
 
 def _expected(hit: ExpectedKind, missed: ExpectedKind, confidence: float) -> Expectation:

@@ -181,6 +181,7 @@ class PilotSerializer(serializers.Serializer[Object]):
     pairs = serializers.IntegerField()
     minutes = serializers.FloatField(help_text="Of one annotator.")
     cost = serializers.FloatField(allow_null=True)
+    currency = serializers.CharField()
     settings = serializers.DictField(help_text="What a plan of the pilot has otherwise than this one.")
     sentence = serializers.CharField()
 

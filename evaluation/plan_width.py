@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from django.conf import settings as site
+
 from evaluation.plan_words import interval_sentence, pilot_sentence
 from evaluation.planned import Planned
 from labeling.workload import team_work
@@ -70,7 +72,12 @@ def offered_pilot(planned: Planned, width: dict[str, Any]) -> dict[str, Any] | N
         repeat_share=0.0,
     )
     work = asdict(team_work(PILOT, plain, 1))
-    found = {"pairs": PILOT, "minutes": 60 * work["hours_each"], "cost": work["cost"]}
+    found = {
+        "pairs": PILOT,
+        "minutes": 60 * work["hours_each"],
+        "cost": work["cost"],
+        "currency": site.CURRENCY,
+    }
     settings = {"strategy": "rrf", "budget": PILOT, "audit_share": 1.0, "judgments_per_item": 1}
     return {**found, "settings": settings, "sentence": pilot_sentence(found)}
 
@@ -116,7 +123,7 @@ def _intervals(planned: Planned, curve: RelevanceCurve) -> list[Expectation]:
     """One for each run, by a curve."""
     import numpy as np
 
-    from evaluation.expected_width import drawn_probabilities, expected_intervals, mean_expectation
+    from evaluation.expected_width import drawn_probabilities, expected_intervals
 
     pooled = np.flatnonzero(planned.pooled)
     query = planned.tops.query[pooled]
@@ -126,10 +133,5 @@ def _intervals(planned: Planned, curve: RelevanceCurve) -> list[Expectation]:
     top = planned.tops.to_depth(planned.settings.cutoff)
     place = top.place_of(planned.indexes)
     found = [number[top.pair[place == at]] for at in range(len(planned.runs))]
-    draws = (
-        drawn_probabilities(planned.design, planned.sizes, planned.audits)
-        if left.any()
-        else [planned.design.probability]
-    )
-    each = [expected_intervals(chance, ~left, probability[query], found) for probability in draws]
-    return [mean_expectation(run) for run in zip(*each, strict=True)]
+    draws = drawn_probabilities(planned.design, planned.sizes, planned.audits)
+    return expected_intervals(chance, ~left, query, draws if left.any() else draws[:1], found)

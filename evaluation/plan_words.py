@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from django.conf import settings as site
-
 if TYPE_CHECKING:
     from labeling.workload import Terms
 
@@ -108,7 +106,7 @@ def interval_sentence(found: Mapping[str, Any], undrawn: bool, bases: Mapping[st
 
 def pilot_sentence(found: Mapping[str, Any]) -> str:
     """What a pilot takes and gives."""
-    price = f" and {found['cost']:,.2f} {site.CURRENCY}" if found["cost"] else ""
+    price = f" and {found['cost']:,.2f} {found['currency']}" if found["cost"] else ""
     return (
         f"Judge {found['pairs']:,} drawn pairs first: {found['minutes']:,.0f} minutes{price}. From their "
         "labels the plan knows about how much of the pool is relevant. Nobody judges them again."

@@ -9,6 +9,7 @@ import pytest
 from evaluation.expected_width import (
     curve_with,
     design_of,
+    drawn_probabilities,
     effective_reach,
     expected_intervals,
     fitted_curve,
@@ -26,6 +27,36 @@ def test_a_curve_is_found_again_from_labels_drawn_by_it() -> None:
     places = random.random(20_000)
     found = fitted_curve(places, random.random(20_000) < curve.at(places))
     assert (found.a, found.b) == pytest.approx((curve.a, curve.b), abs=0.15)
+
+
+def test_a_label_weighs_in_the_curve_as_what_it_stands_for() -> None:
+    """Half of the labels stand for nine times as many pairs: the curve is that of all the pairs."""
+    random, rare, common = np.random.default_rng(4), curve_with(0.1), curve_with(0.5)
+    places = random.random(40_000)
+    of_large = np.arange(40_000) < 20_000
+    relevant = random.random(40_000) < np.where(of_large, rare.at(places), common.at(places))
+    found = fitted_curve(places, relevant, np.where(of_large, 9.0, 1.0))
+    assert found.share == pytest.approx(0.9 * 0.1 + 0.1 * 0.5, abs=0.01)
+
+
+def test_remainders_keep_as_many_audit_documents_as_chance_leaves_them() -> None:
+    sizes, audits = whole(*[100] * 50), whole(*[10] * 50)
+    design = design_of(sizes, whole(*[28] * 50), audits)
+    drawn = drawn_probabilities(design, sizes, audits, draws=40)
+    # Twenty documents are reached, and of ten audit documents eight are left among eighty.
+    assert np.mean(drawn) == pytest.approx(0.1, abs=0.001)
+    assert np.min(drawn) < 0.07 < 0.12 < np.max(drawn)
+    assert all((one * 80 == np.rint(one * 80)).all() for one in drawn)
+    assert np.isnan(drawn_probabilities(design_of(sizes, sizes, audits), sizes, audits)).all()
+
+
+def test_a_run_that_found_the_whole_pool_misses_nothing() -> None:
+    chance = np.linspace(0.1, 0.7, 7)
+    (found,) = expected_intervals(
+        chance, np.arange(7) < 3, np.zeros(7, np.int64), [np.array([0.3])], [np.arange(7)]
+    )
+    assert found.value == pytest.approx(1)
+    assert found.high == pytest.approx(1)
 
 
 def test_a_steeper_order_reaches_further_and_a_random_one_less_far() -> None:
@@ -62,7 +93,7 @@ def test_the_expected_width_is_that_of_drawn_samples_in_the_mean() -> None:
     chance, design = curve.at(places), design_of(whole(size), whole(budget), whole(audit))
     top = np.arange(100)
     certain = places <= design.reached[0]
-    expected = expected_intervals(chance, certain, np.full(size, design.probability[0]), [top])[0]
+    expected = expected_intervals(chance, certain, np.zeros(size, np.int64), [design.probability], [top])[0]
     pairs = pl.DataFrame({"query_id": ["q"] * size, "document_id": [f"d{n:03}" for n in range(size)]})
     widths = []
     for seed in range(200):
@@ -77,6 +108,8 @@ def test_the_expected_width_is_that_of_drawn_samples_in_the_mean() -> None:
 
 def test_few_expected_finds_use_the_exact_bound_as_the_report_does() -> None:
     chance = np.full(50, 0.1)
-    found = expected_intervals(chance, np.arange(50) < 10, np.full(50, 0.1), [whole(0, 1, 20)])[0]
+    found = expected_intervals(
+        chance, np.arange(50) < 10, np.zeros(50, np.int64), [np.array([0.1])], [whole(0, 1, 20)]
+    )[0]
     assert found.method == "exact bound"
     assert 0 <= found.low <= found.value <= found.high <= 1  # type: ignore[operator]
