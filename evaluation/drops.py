@@ -28,7 +28,7 @@ def family_of(name: str) -> str:
 class Change:
     """The mean difference of two runs over the queries that count in both, with its interval.
 
-    low, high: None where fewer than two queries count. p: the chance of such a fall where each query's values
+    low, high: None where too few queries count for an interval. p: the chance of such a fall where each query's values
     may as well be the other way round, times the number of comparisons; None where no query counts.
     deviation: standard deviation of the differences by query.
     """
@@ -44,12 +44,12 @@ NOTHING = Change(None, None, None, None, None)
 
 
 def is_fall(high: float | None, p: float | None, confidence: float) -> bool:
-    """Whether a change is beyond noise: too rare by chance, and its whole interval below 0.
+    """Whether a change is beyond noise: too rare by chance, and its whole interval below 0 where it has one.
 
     Where the two runs are equally good, so that each query's difference may have either sign, this has at
     most the chance `false_falls(confidence)`.
     """
-    return high is not None and high < 0 and p is not None and p <= false_falls(confidence)
+    return p is not None and p <= false_falls(confidence) and (high is None or high < 0)
 
 
 def change_between(

@@ -30,6 +30,15 @@ def test_of_all_signs_that_noise_can_have_no_more_are_falls_than_promised(
     assert falls <= false_falls(0.95) * len(patterns)
 
 
+def test_so_few_queries_that_no_interval_is_shown_can_still_show_a_fall() -> None:
+    # Nine queries that all fall: one of 512 equally likely patterns of signs.
+    falls, mixed = changed([-0.25] * 9), changed([*[-0.25] * 3, *[0.25] * 3])
+
+    assert (falls.high, falls.p) == (None, pytest.approx(1 / 512, abs=0.003))
+    assert is_fall(falls.high, falls.p, 0.95)
+    assert not is_fall(mixed.high, mixed.p, 0.95)
+
+
 def test_the_test_of_falls_agrees_with_scipy_and_with_a_table() -> None:
     differences = np.random.default_rng(0).normal(-0.03, 0.1, 12)
     exact = stats.permutation_test(
