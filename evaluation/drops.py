@@ -28,8 +28,9 @@ def family_of(name: str) -> str:
 class Change:
     """The mean difference of two runs over the queries that count in both, with its interval.
 
-    low, high: None where too few queries count for an interval. p: the chance of such a fall where each query's values
-    may as well be the other way round, times the number of comparisons; None where no query counts.
+    low, high: None where too few queries count for an interval. p: the chance of such a fall where each
+    query's values may as well be the other way round, times the number of comparisons; None where no query
+    counts.
     deviation: standard deviation of the differences by query.
     """
 
