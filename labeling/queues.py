@@ -15,7 +15,8 @@ they hold to, on PostgreSQL and SQLite alike:
 5. Nothing that a person did is changed or discarded: events are appended, and a judgment is the projection
    of one person's events on one pair, the same in every queue of the collection.
 6. A gold question looks like any other item but has no slots: answers to it are events and judgments of
-   their own kind, and never count. Judgments in quarantine do not count either, until they are restored.
+   their own kind, and never count. The first answer stays the judgment, unless it was undone before the
+   next verdict. Judgments in quarantine do not count either, until they are restored.
    What somebody is asked again is an item of theirs alone; the answer is an event, and no judgment.
 7. `needed`, `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they
    count, while the item's row is locked. Rows of several items are locked in key order or not waited for, so

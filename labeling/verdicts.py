@@ -369,7 +369,7 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
     An answer to a gold question is taken back only as long as it is the last verdict: that mends a slip.
     """
     _append(queue, annotator, event, JudgmentEvent.Kind.UNDO, f"undo:{event.key}", now, undoes=event)
-    if event.repeats_id or (event.gold_id and not _is_last(queue, annotator, event)):
+    if event.repeats_id or (event.gold_id and not _is_slip(queue, annotator, event)):
         return
     own = Q(query=event.query_id, document=event.document_id, annotator=annotator)
     standing = (
@@ -385,9 +385,10 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
         Judgment.objects.filter(own).update(**_facts_from(standing, quarantine))
 
 
-def _is_last(queue: Queue, annotator: User, event: JudgmentEvent) -> bool:
+def _is_slip(queue: Queue, annotator: User, event: JudgmentEvent) -> bool:
+    """Whether an answer to a gold question is the one that counts, and no verdict came after it."""
     later = queue.events.filter(annotator=annotator, kind=JudgmentEvent.Kind.VERDICT, pk__gt=event.pk)
-    return not later.exists()
+    return not later.exists() and Judgment.objects.filter(event=event).exists()
 
 
 def _still_said(annotator: User, item: Item) -> bool:

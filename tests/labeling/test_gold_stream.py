@@ -219,6 +219,7 @@ def test_an_answer_changed_after_the_next_verdict_counts_as_it_was(world: World)
     assert own_figures(queue, world.ben)["relevant"] == 2
     assert undo(queue, world.ben, "once more") is None
     assert undo(queue, world.ben, "right") is not None
+    assert score_of(queue, world.ben).relevant_wrong == 1
 
 
 def test_claims_and_verdicts_take_as_many_statements_whatever_they_are_of(world: World) -> None:

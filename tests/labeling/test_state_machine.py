@@ -80,6 +80,8 @@ class Judging(RuleBasedStateMachine):
         # What the model remembers: key → (person, item), and for each person and pair the keys that stand.
         self.acknowledged: dict[str, tuple[str, int]] = {}
         self.standing: dict[tuple[str, int, int], list[str]] = {}
+        # Which verdict on each pair is the judgment.
+        self.counts: dict[tuple[str, int, int], str] = {}
 
     def teardown(self) -> None:
         """Leave the database as it was."""
@@ -181,7 +183,10 @@ class Judging(RuleBasedStateMachine):
         assert outcome.status in ("stored", "extra")
         self.acknowledged[key] = name, item.pk
         if not item.repeats_id:
-            self.standing.setdefault((name, item.query_id, item.document_id), []).append(key)
+            pair = name, item.query_id, item.document_id
+            self.standing.setdefault(pair, []).append(key)
+            if not (answers_gold(key) and pair in self.counts and answers_gold(self.counts[pair])):
+                self.counts[pair] = key
 
     @rule(name=PEOPLE)
     def is_paused_or_restored(self, name: str) -> None:
@@ -217,9 +222,17 @@ class Judging(RuleBasedStateMachine):
             undo(item.queue, self.person(name), key, now=self.now)
         except InputError:
             return
-        kept = self.standing[name, item.query_id, item.document_id]
-        if key in kept:
-            kept.remove(key)
+        pair = name, item.query_id, item.document_id
+        kept = self.standing[pair]
+        if key not in kept:
+            return
+        kept.remove(key)
+        event = JudgmentEvent.objects.get(key=key)
+        later = item.queue.events.filter(annotator=event.annotator, kind="verdict", pk__gt=event.pk)
+        if not event.gold_id or (self.counts[pair] == key and not later.exists()):
+            self.counts.pop(pair, None)
+            if kept:
+                self.counts[pair] = kept[-1]
 
     @rule(name=PEOPLE, act=st.sampled_from([renew, release]), share=st.sampled_from([1, 2]))
     def renews_or_releases(self, name: str, act: Any, share: int) -> None:
@@ -326,10 +339,15 @@ class Judging(RuleBasedStateMachine):
         assert Counter(events.values_list("key", flat=True)) == Counter(self.acknowledged.keys())
 
     @invariant()
-    def a_judgment_is_the_last_verdict_that_stands(self) -> None:
+    def a_judgment_is_the_last_verdict_that_stands_or_the_first_answer_to_a_gold_question(self) -> None:
         rows = Judgment.objects.values_list("annotator__username", "query", "document", "event__key")
         projected = {(name, query, document): key for name, query, document, key in rows}
-        assert projected == {pair: keys[-1] for pair, keys in self.standing.items() if keys}
+        assert projected == self.counts
+
+
+def answers_gold(key: str) -> bool:
+    """Whether the verdict of this key was one on a gold question."""
+    return JudgmentEvent.objects.get(key=key).gold_id is not None
 
 
 @pytest.mark.django_db
