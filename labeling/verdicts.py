@@ -188,8 +188,8 @@ def _record(
     )
     if revealed:
         hand_out(annotator, [revealed], now)
-    # A quarantine takes the leases away, and waits for the items that are leased.
-    is_late = not any(lease.annotator_id == annotator.pk for lease in ended)
+    # A quarantine takes the leases of its queue away, and waits for the items that are leased.
+    is_late = not any((lease.annotator_id, lease.item_id) == (annotator.pk, item.pk) for lease in ended)
     quarantine = in_quarantine(queue.pk, annotator) if is_late else None
     if event.repeats_id:
         _touch(event, judgments)

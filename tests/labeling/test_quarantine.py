@@ -278,3 +278,14 @@ def test_an_ordinary_item_is_no_practice(world: World) -> None:
     item = queue.items.filter(state="open")[0]
     with pytest.raises(InputError, match="not a question of the practice round"):
         answer_practice(queue, world.ben, Submission(item.pk, "k", "relevant"))
+
+
+def test_a_verdict_of_somebody_paused_is_set_aside_though_they_hold_the_pair_in_another_queue(
+    world: World,
+) -> None:
+    queue, other = make_queue(world), make_queue(world)
+    impose(queue, world.ben, by=world.ada)
+    item = claim(other, world.ben, 1).leases[0].item
+    twin = queue.items.get(query=item.query, document=item.document)
+    assert judge(queue, world.ben, twin.pk).status == "stored"
+    assert not Judgment.objects.counted().exists()
