@@ -242,10 +242,10 @@ def opened(
     from labeling.gold_options import GoldOptions
     from labeling.live_options import LiveOptions
     from labeling.queues import open_queue
-    from pooling.membership import create_collection
     from pooling.models import Membership, Query
-    from pooling.pools import build_pool
-    from pooling.runs import import_run
+    from pooling.people.membership import create_collection
+    from pooling.pools.building import build_pool
+    from pooling.runs.stored import import_run
 
     owner = User.objects.get(username="owner")
     slug = slug or f"{name}-{seed}"

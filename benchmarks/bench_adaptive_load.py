@@ -88,8 +88,8 @@ def told(words: str, worked: dict[str, list[Load]]) -> float:
 
 def second_collection(first: Any) -> Any:
     """Another collection with the same annotators."""
-    from pooling.membership import create_collection
     from pooling.models import Membership
+    from pooling.people.membership import create_collection
 
     owner = first.memberships.get(role="admin").user
     collection = create_collection(owner, slug="bench-live", name="Bench, live")
@@ -106,8 +106,8 @@ def open_one(collection: Any, folder: Path, queries: int, *, live: bool) -> int:
     from labeling.live_options import LiveOptions
     from labeling.queues import open_queue
     from pooling.models import Document, Query
-    from pooling.pools import build_pool
-    from pooling.runs import import_run
+    from pooling.pools.building import build_pool
+    from pooling.runs.stored import import_run
 
     folder.mkdir()
     Query.objects.bulk_create(

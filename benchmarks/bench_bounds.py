@@ -29,8 +29,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from labeling.planning import Course, Entry, Known, Planner, Prior, summed
-from pooling.bounds import Remainder
-from pooling.budget_rules import BATCH
+from pooling.audit.bounds import Remainder
+from pooling.audit.budget_rules import BATCH
 
 if TYPE_CHECKING:
     from labeling.models import QueryPlan

@@ -66,10 +66,10 @@ def measure() -> None:
 
 
 def import_and_build() -> tuple[float, float]:
-    from pooling.membership import create_collection
     from pooling.models import Query
-    from pooling.pools import build_pool
-    from pooling.runs import import_run
+    from pooling.people.membership import create_collection
+    from pooling.pools.building import build_pool
+    from pooling.runs.stored import import_run
 
     collection = create_collection(None, slug="bench", name="Bench")
     Query.objects.bulk_create(

@@ -42,7 +42,7 @@ from evaluation.macro_recall import macro_recalls
 from evaluation.measures import TopCounts
 from evaluation.recall_intervals import METHODS, interval_of_micro_recall, interval_of_total
 from evaluation.replay import LabelledPool, labelled_pool, rounded_up
-from pooling.audit import audit_size
+from pooling.audit.sample import audit_size
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies.audited import Audited, campaign
 from pooling.strategies.base import UNKNOWN

@@ -65,9 +65,9 @@ def prepared(folder: Path):
     from django.test import Client
 
     from labeling.qrels import import_qrels
-    from pooling.membership import create_collection
     from pooling.models import Query
-    from pooling.runs import import_run
+    from pooling.people.membership import create_collection
+    from pooling.runs.stored import import_run
 
     owner = User.objects.create_user("owner", password="a long enough password")
     collection = create_collection(owner, slug="bench", name="Bench")

@@ -82,9 +82,9 @@ def make_collection(folder: Path, runs: int, queries: int, depth: int) -> tuple[
     from django.contrib.auth.models import User
 
     from labeling.qrels import import_qrels, release_qrels
-    from pooling.membership import add_member
     from pooling.models import Collection, Query, Role
-    from pooling.runs import import_run
+    from pooling.people.membership import add_member
+    from pooling.runs.stored import import_run
 
     admin = User.objects.create_user("ada")
     collection = Collection.objects.create(slug="large", name="Large")
@@ -103,7 +103,7 @@ def make_collection(folder: Path, runs: int, queries: int, depth: int) -> tuple[
 def make_report(collection: Any, admin: Any) -> int:
     """Make the report as the worker does, and print where its time goes."""
     from evaluation.reports import ReportRequest, request_report
-    from pooling import jobs
+    from pooling.jobs import running as jobs
 
     signs: list[tuple[float, str]] = []
     tell = jobs._go_on

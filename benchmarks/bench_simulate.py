@@ -17,8 +17,8 @@ import numpy as np
 import polars as pl
 
 from evaluation.replay import LabelledPool, labelled_pool, replay
-from pooling.merging import merge_runs
-from pooling.score_sums import with_score_sums
+from pooling.merging.merging import merge_runs
+from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import STRATEGIES, candidates_of
 
 RUNS, QUERIES, DEPTH, POOL = 130, 50, 100, 1740

@@ -14,7 +14,7 @@ import time
 from pathlib import Path
 
 from benchmarks.generate import generate_qrels, generate_runs
-from pooling.spark import missing
+from pooling.merging.spark import missing
 
 ROOT = Path(__file__).resolve().parent.parent
 

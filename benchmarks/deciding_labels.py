@@ -19,7 +19,7 @@ import polars as pl
 
 from evaluation.deciding import Standing, deciding_set, expected_share
 from pooling.formats import read_qrels, read_run
-from pooling.ranking import order_run
+from pooling.ranking.ranking import order_run
 
 FOLDER = Path(__file__).resolve().parents[2] / "shared" / "data" / "dl19"
 PAIR = ["query_id", "document_id"]

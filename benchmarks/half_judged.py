@@ -23,8 +23,8 @@ from benchmarks.bench_prediction_powered import COVERAGE, at_least
 from evaluation.audit_estimates import relevant_estimate, spanned
 from evaluation.audit_sample import AuditSample, audit_ranks, audit_sample
 from evaluation.recall_intervals import interval_of_micro_recall
-from pooling.audit import choose
-from pooling.ranking import query_starts
+from pooling.audit.sample import choose
+from pooling.ranking.ranking import query_starts
 
 if TYPE_CHECKING:
     from benchmarks.bench_honesty import Ground

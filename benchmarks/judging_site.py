@@ -178,8 +178,8 @@ def make_people(site: Site, count: int) -> Any:
     """A collection with `count` annotators, whose tokens the site gets; only the first has a password."""
     from django.contrib.auth.models import User
 
-    from pooling.membership import create_collection
     from pooling.models import Membership
+    from pooling.people.membership import create_collection
     from soundings.tokens import make_token
 
     owner = User.objects.create_user("owner", password=PASSWORD)
@@ -227,9 +227,9 @@ def write_files(folder: Path, queries: int, depth: int) -> tuple[Path, Path, Pat
 def import_all(collection: Any, folder: Path, queries: int, depth: int) -> dict[str, float]:
     """Bring `queries` × `depth` pairs into a queue by the product's own functions; seconds by step."""
     from labeling.queues import open_queue
-    from pooling.pools import build_pool
-    from pooling.runs import import_run
-    from pooling.texts import import_documents, import_queries
+    from pooling.pools.building import build_pool
+    from pooling.runs.stored import import_run
+    from pooling.texts.importing import import_documents, import_queries
 
     query_file, corpus, run_file = write_files(folder, queries, depth)
     seconds = {}

@@ -21,7 +21,7 @@ from labeling import adaptive
 from labeling.models import Item, Lease, QueryPlan, Queue
 from labeling.quarantine import impose
 from labeling.queues import Submission, claim, record_judgment, release, skip, undo
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

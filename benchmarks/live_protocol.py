@@ -17,7 +17,7 @@ from labeling.planning import Known
 from labeling.progress import item_counts
 from labeling.query_state import read_state
 from labeling.slots import need
-from pooling.budget_rules import BATCH
+from pooling.audit.budget_rules import BATCH
 
 Pair = tuple[int, int]
 

@@ -39,9 +39,9 @@ from benchmarks.bench_honesty import SETS, InLeases, label_of
 from benchmarks.judging_site import temporary_site
 from evaluation.recall_intervals import interval_of_micro_recall
 from evaluation.replay import LabelledPool, labelled_pool
-from pooling.audit import audit_size, choose_in_query, spread_budget
+from pooling.audit.sample import audit_size, choose_in_query, spread_budget
 from pooling.formats import name_of, read_qrels, read_run
-from pooling.ranking import order_run
+from pooling.ranking.ranking import order_run
 from pooling.strategies.audited import Audited, campaign
 from tests.testdata import DATA
 
@@ -151,9 +151,9 @@ def stored(slug: str, owner: Any, frames: dict[str, pl.DataFrame], pool: Labelle
     """A collection of its own with the runs."""
     from django.contrib.auth.models import User
 
-    from pooling.membership import create_collection
     from pooling.models import Membership, Query
-    from pooling.runs import import_run
+    from pooling.people.membership import create_collection
+    from pooling.runs.stored import import_run
 
     collection = create_collection(owner, slug=slug, name=slug)
     users = User.objects.filter(username__startswith="annotator")

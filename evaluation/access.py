@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evaluation.models import Canary, LatencyReport, Replay, Report
-from pooling.access import READERS, fetch, require_role
+from pooling.people.access import READERS, fetch, require_role
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User

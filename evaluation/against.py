@@ -28,13 +28,13 @@ from evaluation.inputs import (
 from evaluation.measures import Floats, Integers, key_of, split_name
 from evaluation.scoring import Labels, arrange_run, count_up_to, find_pairs, label_pairs
 from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, interval_settings, mean_intervals
-from pooling.ranking import compared_scores, order_run
+from pooling.ranking.ranking import compared_scores, order_run
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from pooling.chunks import Chunks
     from pooling.formats.parts import PlainRows
+    from pooling.ranking.chunks import Chunks
 
 DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 PERCENTILES = (1, 5, 50)

@@ -7,13 +7,13 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pooling.terminal import Writer
+from pooling.interface.terminal import Writer
 
 if TYPE_CHECKING:
     from evaluation.against import AgainstExact
     from evaluation.config import Settings
     from evaluation.latency import LatencyTable
-    from pooling.chunks import Chunks
+    from pooling.ranking.chunks import Chunks
 
 # Options that have no meaning where there are no labels, as they are written.
 OF_LABELS = {
@@ -181,7 +181,7 @@ def _latency(
 
 def _draw(latency: LatencyTable, path: Path) -> None:
     from evaluation.latency_chart import recall_and_latency
-    from pooling.charting import to_png, to_svg
+    from pooling.interface.charting import to_png, to_svg
 
     chart = recall_and_latency(latency)
     path.write_bytes(to_svg(chart) if path.suffix == ".svg" else to_png(chart))

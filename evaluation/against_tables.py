@@ -14,7 +14,7 @@ from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering import FORMATS, Cells, render_tables
 from evaluation.results import decimal, interval, share_in_words
 from evaluation.wording import interval_or_why_not
-from pooling.cells import table_text
+from pooling.formats.cells import table_text
 
 
 def render_against(

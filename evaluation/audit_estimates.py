@@ -183,7 +183,7 @@ def proposal(
     Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
     were relevant; `each` is what one relevant of the drawn would add to the estimate.
     """
-    from pooling.audit import audit_size
+    from pooling.audit.sample import audit_size
 
     drawn = [(audit_size(share, judged), judged, size) for judged, size in budgets if judged]
     remainders = [Remainder(max(size - judged + n, n), n, 0) for n, judged, size in drawn if size > judged]

@@ -219,7 +219,7 @@ def audit_ranks(
     query_ids: Sequence[str], document_ids: pl.Series, starts: Sequence[int], seed: int
 ) -> list[int]:
     """The place of each document in its query's audit order; `starts` is where each query's rows begin."""
-    from pooling.audit import audit_order
+    from pooling.audit.sample import audit_order
 
     places = [0] * len(document_ids)
     ends = [*starts[1:], len(document_ids)]

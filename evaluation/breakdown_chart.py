@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from evaluation.charts import SHAPES
-from pooling.charting import DARK, LIGHT, finished
+from pooling.interface.charting import DARK, LIGHT, finished
 
 if TYPE_CHECKING:
     import altair as alt

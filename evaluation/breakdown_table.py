@@ -13,7 +13,7 @@ from evaluation.measures import key_of, split_name
 from evaluation.query_groups import RELEVANT, RUN, group_queries
 from evaluation.rendering import Cells
 from evaluation.results import decimal, interval, percent, share_in_words
-from pooling.query_facts import known_weight
+from pooling.formats.query_facts import known_weight
 
 if TYPE_CHECKING:
     from evaluation.results import Evaluation

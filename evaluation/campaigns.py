@@ -14,12 +14,12 @@ from labeling.gold_options import GoldOptions, checked_options, site_options
 from labeling.live_options import checked_live
 from labeling.models import Queue
 from labeling.queues import checked_judgments, free_name, open_queue
-from pooling.jobs import Report, job_kind, note_stored, start_job
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind, note_stored, start_job
 from pooling.models import Collection, Job, Pool
-from pooling.pools import build_pool, checked_choice, expected_pairs
-from pooling.problems import InputError
-from pooling.runs import runs_named
-from pooling.storing import checked_name
+from pooling.pools.building import build_pool, checked_choice, expected_pairs
+from pooling.runs.stored import runs_named
+from pooling.storage.storing import checked_name
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -28,13 +28,13 @@ from evaluation.deliveries import receivers_of, tell
 from evaluation.drops import family_of, is_fall
 from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
 from evaluation.report_choices import release_chosen
-from pooling.jobs import Report, job_kind, start_job
+from pooling.interface.problems import InputError, refusals
+from pooling.jobs.running import Report, job_kind, start_job
 from pooling.models import Collection, Job, Run
-from pooling.problems import InputError, refusals
-from pooling.runs import runs_named
-from pooling.secrets import seal
-from pooling.storing import checked_name
-from pooling.trail import record_action
+from pooling.people.trail import record_action
+from pooling.runs.stored import runs_named
+from pooling.storage.secrets import seal
+from pooling.storage.storing import checked_name
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

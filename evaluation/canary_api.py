@@ -12,9 +12,9 @@ from evaluation.access import canary_for
 from evaluation.canaries import Alerts, create_canary, take_over_tag
 from evaluation.canary_page import described, described_all, history_of
 from evaluation.models import Canary
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM, parsed, person
 from pooling.models import Role
+from pooling.people.access import ADMIN, collection_for
 
 
 class LeastFallSerializer(serializers.Serializer[dict[str, object]]):

@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pooling.charting import DARK, LIGHT, finished
+from pooling.interface.charting import DARK, LIGHT, finished
 
 if TYPE_CHECKING:
     import altair as alt

@@ -9,9 +9,9 @@ from typing import Any
 from evaluation.canary_measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, measured
 from evaluation.canary_queries import stretches_of
 from evaluation.models import Canary, CanaryValue
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
-from pooling.problems import InputError
-from pooling.runs import runs_named
+from pooling.runs.stored import runs_named
 
 
 @dataclass(frozen=True)

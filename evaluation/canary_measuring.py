@@ -12,9 +12,9 @@ from django.db import IntegrityError, transaction
 from evaluation.drops import change_between, family_of, is_fall
 from evaluation.models import Canary, CanaryStretch, CanaryValue
 from labeling.qrels import read_release
+from pooling.interface.problems import InputError
 from pooling.models import Run
-from pooling.problems import InputError
-from pooling.runs import read_stored_run
+from pooling.runs.stored import read_stored_run
 
 if TYPE_CHECKING:
     from collections.abc import Callable

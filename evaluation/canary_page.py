@@ -19,8 +19,8 @@ from evaluation.canary_state import State, state_of, states_of
 from evaluation.drops import marked_by_chance
 from evaluation.models import Canary, CanaryValue
 from evaluation.wording import decimal, interval, share_in_words
-from pooling.cells import table_text
-from pooling.charting import VARIANTS
+from pooling.formats.cells import table_text
+from pooling.interface.charting import VARIANTS
 from pooling.models import Collection
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
@@ -169,13 +169,13 @@ def _place(value: CanaryValue, first: int) -> str:
 
 
 def chart_svg(canary: Canary, variant: str) -> bytes:
-    """The canary over time as SVG; `variant` is one of `pooling.charting.VARIANTS`."""
+    """The canary over time as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     values = values_of(canary)
     name = f"canaries/{canary.pk}-{chart_key(canary, values)}-{variant}.svg"
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
-    from pooling.charting import to_svg
+    from pooling.interface.charting import to_svg
 
     picture = to_svg(_drawn(canary, values, variant))
     default_storage.save(name, ContentFile(picture))
@@ -184,7 +184,7 @@ def chart_svg(canary: Canary, variant: str) -> bytes:
 
 def chart_png(canary: Canary) -> bytes:
     """The canary over time as PNG."""
-    from pooling.charting import to_png
+    from pooling.interface.charting import to_png
 
     return to_png(_drawn(canary, values_of(canary), "light"))
 

@@ -19,12 +19,12 @@ from evaluation.canaries import change_alerts, create_canary, delete_canary, tak
 from evaluation.canary_form import AlertsForm, CanaryForm
 from evaluation.canary_state import state_of
 from evaluation.deliveries import send_again, tell
-from pooling.access import ADMIN, collection_for, fetch
-from pooling.charting import VARIANTS
 from pooling.forms import show_problem
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
 from pooling.models import Role
-from pooling.problems import InputError
-from pooling.views.outcome import person
+from pooling.people.access import ADMIN, collection_for, fetch
 
 if TYPE_CHECKING:
     from evaluation.models import Canary

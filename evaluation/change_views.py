@@ -28,11 +28,11 @@ from evaluation.report_changes import (
     what_changed,
 )
 from evaluation.reports import request_again
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
-from pooling.problems import InputError, refusals
-from pooling.views.outcome import person
+from pooling.people.access import ADMIN, collection_for
 
 MOST_LISTED = 200
 

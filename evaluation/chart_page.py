@@ -14,8 +14,8 @@ from evaluation.chart_words import cells_in_words, columns_in_words
 from evaluation.models import Report
 from evaluation.report_charts import CHART_FORMATS, figures_of, kinds_of, usual_choice
 from evaluation.report_files import chart_key, run_names
-from pooling.chart_library import library_version
-from pooling.charting import VARIANTS
+from pooling.interface.chart_library import library_version
+from pooling.interface.charting import VARIANTS
 
 if TYPE_CHECKING:
     from evaluation.chart_kinds import ChartChoice, ChartKind

@@ -15,7 +15,7 @@ from evaluation.access import report_for
 from evaluation.chart_page import ChartView, chart_context, charts_context
 from evaluation.models import Report
 from evaluation.report_charts import CHART_FORMATS, chart_svg, kinds_of, live_chart
-from pooling.charting import VARIANTS
+from pooling.interface.charting import VARIANTS
 
 if TYPE_CHECKING:
     from evaluation.chart_kinds import ChartKind

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from pooling.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
+from pooling.interface.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
 
 if TYPE_CHECKING:
     import altair as alt

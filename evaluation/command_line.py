@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.against_command import add_against_arguments, refuse_without_exact_run, run_against
-from pooling.chunk_options import add_chunk_arguments, chunks_of
-from pooling.terminal import Writer
+from pooling.interface.terminal import Writer
+from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,9 +15,9 @@ from evaluation.models import Report
 from evaluation.report_comparisons import comparisons_asked
 from evaluation.report_deciding import decision, open_deciding_queue
 from labeling.opening import result_of
-from pooling.access import ADMIN
 from pooling.api import PROBLEM, made, making, person
 from pooling.models import Job
+from pooling.people.access import ADMIN
 
 
 class ComparisonQuerySerializer(serializers.Serializer[dict[str, object]]):

@@ -20,11 +20,11 @@ from evaluation.report_comparisons import Compared, compared, deciding_csv, fore
 from evaluation.report_deciding import decision_of, open_deciding_queue
 from evaluation.report_files import chart_key
 from labeling.access import queue_for
-from pooling.access import ADMIN, READERS
-from pooling.charting import VARIANTS
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
 from pooling.models import Job
-from pooling.problems import refusals
-from pooling.views.outcome import person
+from pooling.people.access import ADMIN, READERS
 
 
 @login_required

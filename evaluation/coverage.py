@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers, TopCounts, share
 from evaluation.scoring import Labels, OrderedRun, Places, ScoredRun, count_up_to, query_numbers
-from pooling.formats.ids import Ids, pair_keys
+from pooling.formats.bytes.ids import Ids, pair_keys
 
 if TYPE_CHECKING:
     import polars as pl

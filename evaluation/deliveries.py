@@ -27,8 +27,8 @@ from django_tasks import task
 from evaluation.alerts import News, payload
 from evaluation.models import Canary, CanaryDelivery, CanaryNews
 from evaluation.webhooks import SECONDS, Outcome, host_of, no_answer, post_signed
-from pooling.problems import InputError
-from pooling.secrets import unseal
+from pooling.interface.problems import InputError
+from pooling.storage.secrets import unseal
 
 logger = logging.getLogger(__name__)
 

@@ -15,7 +15,7 @@ from evaluation.report_charts import CHART_FORMATS, kinds_of, usual_choice
 from evaluation.report_export import bundle_of, html_file, table_of
 from evaluation.report_files import scan_per_query
 from evaluation.report_settings import settings_of
-from pooling.cells import guarded_frame
+from pooling.formats.cells import guarded_frame
 
 Maker = Callable[[Report, str], IO[bytes]]
 

@@ -10,7 +10,7 @@ strata of a draw run across queries (by the score of a model, say), a column `st
 the place of query and draw.
 
 Every interval here is about *which labels* were drawn, never about which queries were asked. The bounds on
-what is missing are those of `pooling/bounds.py`, by which queues stop too.
+what is missing are those of `pooling/audit/bounds.py`, by which queues stop too.
 """
 
 import math
@@ -23,10 +23,10 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import stats
 
-from pooling.bounds import Remainder as Remainder
-from pooling.bounds import largest_unrefuted as largest_unrefuted
-from pooling.bounds import most_missing as most_missing
-from pooling.bounds import most_missing_in_all as most_missing_in_all
+from pooling.audit.bounds import Remainder as Remainder
+from pooling.audit.bounds import largest_unrefuted as largest_unrefuted
+from pooling.audit.bounds import most_missing as most_missing
+from pooling.audit.bounds import most_missing_in_all as most_missing_in_all
 
 Floats = NDArray[np.float64]
 Booleans = NDArray[np.bool_]

@@ -60,7 +60,7 @@ from pooling.formats.parts import in_threads
 if TYPE_CHECKING:
     import polars as pl
 
-    from pooling.chunks import Chunks
+    from pooling.ranking.chunks import Chunks
 
 
 _COLUMNS_AT_ONCE = 4

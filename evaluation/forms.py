@@ -19,7 +19,7 @@ from labeling.models import QrelsRelease
 from pooling.models import Collection, Pool, Run
 
 if TYPE_CHECKING:
-    from pooling.problems import InputError
+    from pooling.interface.problems import InputError
 
 AS_PRESET = ("", "as the preset says")
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.conventions import Conventions
-    from pooling.chunks import Chunks
     from pooling.formats.parts import PlainRows
+    from pooling.ranking.chunks import Chunks
 
 Result = TypeVar("Result")
 Nested: TypeAlias = Mapping[str, Mapping[str, float]]
@@ -117,7 +117,7 @@ class CollapsedRun:
 
     def __call__(self) -> pl.DataFrame:
         """query_id, document_id, score, rank."""
-        from pooling.chunks import collapse_chunks, said
+        from pooling.ranking.chunks import collapse_chunks, said
 
         heard: list[str] = []
         ties, scores = self.conventions.ties, self.conventions.scores

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evaluation.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
-from pooling.cells import unguarded
+from pooling.formats.cells import unguarded
 from pooling.formats.errors import FormatError, shown
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 from evaluation.access import latency_report_for
 from evaluation.latency_reports import LatencyRequest, request_latency_report, result_of
 from evaluation.models import LatencyReport
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN, collection_for
 from pooling.serializers import JobStartedSerializer
 
 

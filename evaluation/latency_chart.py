@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from pooling.charting import DARK, LIGHT, finished
+from pooling.interface.charting import DARK, LIGHT, finished
 
 if TYPE_CHECKING:
     import altair as alt

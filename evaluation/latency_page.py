@@ -19,8 +19,8 @@ from evaluation.latency import LatencyTable
 from evaluation.latency_chart import latency_chart_size
 from evaluation.models import LatencyReport
 from evaluation.wording import decimal, interval, share_in_words
-from pooling.cells import table_text
-from pooling.charting import VARIANTS
+from pooling.formats.cells import table_text
+from pooling.interface.charting import VARIANTS
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
@@ -89,13 +89,13 @@ def chart_key(report: LatencyReport) -> str:
 
 
 def chart_svg(report: LatencyReport, variant: str) -> bytes:
-    """Recall against latency as SVG; `variant` is one of `pooling.charting.VARIANTS`."""
+    """Recall against latency as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     name = f"latency/{chart_key(report)}-{variant}.svg"
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
     from evaluation.latency_chart import recall_and_latency
-    from pooling.charting import to_svg
+    from pooling.interface.charting import to_svg
 
     chart = recall_and_latency(
         table_of(report), dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
@@ -108,7 +108,7 @@ def chart_svg(report: LatencyReport, variant: str) -> bytes:
 def chart_png(report: LatencyReport) -> bytes:
     """The same as PNG."""
     from evaluation.latency_chart import recall_and_latency
-    from pooling.charting import to_png
+    from pooling.interface.charting import to_png
 
     return to_png(recall_and_latency(table_of(report)))
 

@@ -11,11 +11,11 @@ from django.db import transaction
 
 from evaluation.models import LatencyReport
 from evaluation.software import software_versions
-from pooling.jobs import Report, job_kind, start_job
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind, start_job
 from pooling.models import Collection, Job, Run
-from pooling.problems import InputError
-from pooling.runs import provenance_of, read_stored_run, runs_named
-from pooling.storing import checked_name
+from pooling.runs.stored import provenance_of, read_stored_run, runs_named
+from pooling.storage.storing import checked_name
 
 if TYPE_CHECKING:
     import polars as pl

@@ -13,11 +13,11 @@ from evaluation.access import latency_report_for
 from evaluation.latency_form import LatencyForm
 from evaluation.latency_reports import request_latency_report
 from evaluation.models import LatencyReport
-from pooling.access import ADMIN, collection_for
-from pooling.charting import VARIANTS
 from pooling.forms import show_problem
-from pooling.problems import InputError
-from pooling.views.outcome import person
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for
 
 
 @login_required

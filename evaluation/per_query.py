@@ -10,7 +10,7 @@ from tempfile import NamedTemporaryFile
 import polars as pl
 
 from evaluation.results import Evaluation
-from pooling.cells import guarded_frame
+from pooling.formats.cells import guarded_frame
 
 WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
     ".csv": lambda frame, path: guarded_frame(frame).write_csv(path),

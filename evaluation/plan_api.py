@@ -19,9 +19,9 @@ from evaluation.plan_serializers import (
 )
 from evaluation.plan_settings import settings_from
 from evaluation.plans import plan
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM
 from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for
 from pooling.serializers import JobStartedSerializer
 
 if TYPE_CHECKING:

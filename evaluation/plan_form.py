@@ -22,9 +22,9 @@ from labeling.forms import LiveOptionsForm
 from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
 from pooling.forms import STRATEGY_HELP, strategy_choices
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.problems import InputError
-from pooling.run_depths import HELP, RunChoices, RunDepthsForm
+from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
 FROM_COLLECTION = "Empty: as this collection shows, else as the page says."
 

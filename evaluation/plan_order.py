@@ -12,7 +12,7 @@ from labeling.stopping import LEVEL, look_points
 
 if TYPE_CHECKING:
     from evaluation.expected_width import RelevanceCurve
-    from pooling.bounds import Remainder
+    from pooling.audit.bounds import Remainder
 
 
 def planned_order(planned: Planned) -> dict[str, Any] | None:
@@ -33,7 +33,7 @@ def planned_order(planned: Planned) -> dict[str, Any] | None:
 
 def _open(planned: Planned) -> int:
     """Pairs of the budget that no query has before labels come."""
-    from pooling.selection import spread
+    from pooling.audit.selection import spread
 
     live, budget = planned.settings.live, planned.settings.budget
     if live is None or budget is None or live.budget_rule != Selection.Rule.GREEDY:
@@ -47,7 +47,7 @@ def _best_look(planned: Planned) -> dict[str, Any]:
     """The last look where nothing that was drawn is relevant: what it leaves open, and whether that stops."""
     import numpy as np
 
-    from pooling.bounds import most_missing, most_missing_in_all
+    from pooling.audit.bounds import most_missing, most_missing_in_all
 
     live = planned.settings.live
     assert live is not None
@@ -82,8 +82,8 @@ def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], floa
     import numpy as np
 
     from evaluation.expected_width import design_of, effective_reach
-    from pooling.audit import audit_size
-    from pooling.bounds import Remainder
+    from pooling.audit.bounds import Remainder
+    from pooling.audit.sample import audit_size
 
     settings = planned.settings
     assert settings.live is not None

@@ -8,8 +8,8 @@ from urllib.parse import urlencode
 
 from evaluation.plan_form import PlanForm
 from labeling.live_options import LiveOptions
-from pooling.run_depths import PREFIX, given_depths
-from pooling.views import pictures
+from pooling.diagnosis import rows as pictures
+from pooling.runs.depths import PREFIX, given_depths
 
 if TYPE_CHECKING:
     from django.http import QueryDict

@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from evaluation.plan_settings import ANNOTATORS, DEPTH, HOURS_PER_WEEK
 from labeling.selection_serializers import LiveOptionsSerializer
-from pooling.run_depths import given_depths
+from pooling.runs.depths import given_depths
 
 Object = dict[str, object]
 

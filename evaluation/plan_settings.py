@@ -11,8 +11,8 @@ from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRAC
 from labeling.live_options import USUAL_LOOKS, LiveOptions, taken_from
 from labeling.models import Selection
 from labeling.queues import MOST_JUDGMENTS_PER_ITEM
-from pooling.choice import Choice
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
+from pooling.merging.choice import Choice
 
 K = 10
 DEPTH = 10

@@ -13,10 +13,10 @@ from evaluation.campaigns import begin
 from evaluation.plan_form import PlanForm, asked_for
 from evaluation.plan_page import address, parameters, pilot_address, plan_context, sentences
 from evaluation.plans import plan
-from pooling.access import ADMIN, collection_for
+from pooling.interface.pages import go_on, person
+from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
-from pooling.problems import InputError, refusals
-from pooling.views.outcome import go_on, person
+from pooling.people.access import ADMIN, collection_for
 
 
 @login_required

@@ -17,18 +17,18 @@ from labeling.labels import judged_labels, state_of_labels
 from labeling.live_options import LiveOptions, checked_live
 from labeling.models import Selection
 from labeling.workload import Terms
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
-from pooling.numbered import numbered_tops, pairs_of
-from pooling.pools import checked_choice
-from pooling.problems import InputError
-from pooling.runs import runs_named
+from pooling.pools.building import checked_choice
+from pooling.runs.numbered import numbered_tops, pairs_of
+from pooling.runs.stored import runs_named
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
     from evaluation.expected_width import Design, RelevanceCurve
-    from pooling.outlook import NumberedTops, Tops
+    from pooling.diagnosis.outlook import NumberedTops, Tops
 
 #: The curve of size goes on to this depth where runs are as deep.
 CURVE_DEPTH = 100
@@ -133,7 +133,7 @@ class Planned:
         """
         import numpy as np
 
-        from pooling.selection import floor_of, spread
+        from pooling.audit.selection import floor_of, spread
 
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
@@ -151,7 +151,7 @@ class Planned:
         """(Q,) the audit documents of each query; a strategy that samples is taken as all audit."""
         import numpy as np
 
-        from pooling.audit import audit_size
+        from pooling.audit.sample import audit_size
         from pooling.strategies import strategy_named
 
         share = self.settings.choice.audit_share

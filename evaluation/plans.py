@@ -1,6 +1,6 @@
 """A campaign planned: what a pool and its queue will be, take and tell, before either is made.
 
-Everything is counted from the numbered tops of the runs (`pooling/numbered.py`) and the labels that exist;
+Everything is counted from the numbered tops of the runs (`pooling/runs/numbered.py`) and the labels that exist;
 nothing is stored. What is supposed is said beside what follows from it.
 """
 
@@ -100,7 +100,7 @@ def _by_run(planned: Planned) -> dict[str, Any]:
 def _by_query(planned: Planned) -> dict[str, Any]:
     import polars as pl
 
-    from pooling.diagnosis import binned, thin_among
+    from pooling.diagnosis.summary import binned, thin_among
 
     ids = pl.Series("query_id", planned.numbered.query_ids, dtype=pl.String)
     sizes = pl.DataFrame({"query_id": ids, "len": planned.sizes})

@@ -10,8 +10,8 @@ from django.db.models import Q
 
 from evaluation.pool_sample import read_sample
 from labeling.selection_report import parts_of
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
-from pooling.problems import InputError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -319,7 +319,7 @@ def _rows(table: Any) -> list[dict[str, Any]]:
 def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:
     """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
     from evaluation.inputs import run_frame
-    from pooling.families import families
+    from pooling.diagnosis.families import families
 
     if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:
         return [[name] for name in evaluation.runs]

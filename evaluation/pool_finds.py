@@ -20,7 +20,7 @@ CACHED_SECONDS = 600
 
 
 def pool_diagnostics(pool: Pool) -> dict[str, Any]:
-    """All that is known of a pool: see `pooling.diagnosis.diagnose`, with `queries` and `labels`.
+    """All that is known of a pool: see `pooling.diagnosis.summary.diagnose`, with `queries` and `labels`.
 
     `queries`: [query id, pairs, pairs that one run alone found], bytewise. `labels`: see `pool_finds`.
     """
@@ -31,7 +31,7 @@ def pool_diagnostics(pool: Pool) -> dict[str, Any]:
 
 
 def pool_finds(pool: Pool) -> dict[str, Any] | None:
-    """See `pooling.diagnosis.diagnose_labels`, on the labels as they stand; None when the pool has none."""
+    """See `pooling.diagnosis.summary.diagnose_labels`, on the labels as they stand; None when the pool has none."""
     key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{state_of_labels(pool.collection)}"
     # In a list, since None would look like nothing cached.
     found = cache.get(key)
@@ -43,7 +43,7 @@ def pool_finds(pool: Pool) -> dict[str, Any] | None:
 
 
 def _counted(pool: Pool) -> dict[str, Any] | None:
-    from pooling.diagnosis import diagnose_labels
+    from pooling.diagnosis.summary import diagnose_labels
 
     labels = judged_labels(pool.collection)
     if labels.is_empty():

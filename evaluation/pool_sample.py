@@ -104,7 +104,7 @@ def _ranked(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
     import polars as pl
 
     from evaluation.audit_sample import audit_ranks
-    from pooling.ranking import query_starts
+    from pooling.ranking.ranking import query_starts
 
     starts = query_starts(frame).tolist()
     heads = frame["query_id"].gather(starts).to_list()

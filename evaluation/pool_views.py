@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 from evaluation.pool_finds import pool_diagnostics, pool_finds
 from evaluation.serializers import PoolDiagnosticsSerializer
 from labeling.judged_share import judged_share_of_pool
-from pooling.access import pool_for
 from pooling.api import PROBLEM
-from pooling.views.pictures import label_rows
+from pooling.diagnosis.rows import label_rows
+from pooling.people.access import pool_for
 
 
 @login_required

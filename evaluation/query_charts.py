@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.chart_tables import bin_edges, coverage_cells, relevant_bins
 from evaluation.charts import Look
-from pooling.charting import DARK, LIGHT, finished
+from pooling.interface.charting import DARK, LIGHT, finished
 
 if TYPE_CHECKING:
     import altair as alt

@@ -11,7 +11,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from evaluation.strata import queries_by_tag
-from pooling.query_facts import WEIGHT_KEYS, known_weight
+from pooling.formats.query_facts import WEIGHT_KEYS, known_weight
 
 Kind = Literal["all", "group", "none"]
 

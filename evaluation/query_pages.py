@@ -20,7 +20,7 @@ from evaluation.report_queries import (
 )
 from evaluation.side_by_side import MOST_PLACES, side_by_side
 from evaluation.where_page import near, query_string
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     import polars as pl

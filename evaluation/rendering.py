@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.results import Evaluation, decimal, interval, percent, share_in_words
-from pooling.cells import table_text
+from pooling.formats.cells import table_text
 
 if TYPE_CHECKING:
     from evaluation.breakdown import Breakdown

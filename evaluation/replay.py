@@ -10,8 +10,8 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluation.replay_noise import noise_problem
-from pooling.merging import merge_runs
-from pooling.score_sums import with_score_sums
+from pooling.merging.merging import merge_runs
+from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of
 from pooling.strategies.chance import stream, uniforms
 from pooling.strategies.fronts import GlobalMoveToFront

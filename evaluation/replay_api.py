@@ -20,8 +20,8 @@ from evaluation.serializers import (
     ReplayResultSerializer,
     ReplaySerializer,
 )
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM
+from pooling.people.access import ADMIN, collection_for
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

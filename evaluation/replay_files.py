@@ -13,7 +13,7 @@ from django.http import FileResponse, Http404
 from django.utils.text import slugify
 
 from evaluation.models import Replay
-from pooling.cells import table_text
+from pooling.formats.cells import table_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ def chart_key(replay: Replay) -> str:
 
 
 def chart_svg(replay: Replay, variant: str) -> bytes:
-    """The found-by-effort curves as SVG; `variant` is one of `pooling.charting.VARIANTS`."""
+    """The found-by-effort curves as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     name = f"replays/{chart_key(replay)}-{variant}.svg"
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:

@@ -13,7 +13,7 @@ from pooling.forms import strategy_choices
 from pooling.models import Collection, Run
 
 if TYPE_CHECKING:
-    from pooling.problems import InputError
+    from pooling.interface.problems import InputError
 
 
 class ReplayForm(forms.Form):

@@ -15,9 +15,9 @@ from evaluation.replay_form import ReplayForm
 from evaluation.replay_page import replay_context
 from evaluation.replays import request_replay
 from labeling.labels import has_labels
-from pooling.access import ADMIN, collection_for
-from pooling.charting import VARIANTS
-from pooling.problems import InputError
+from pooling.interface.charting import VARIANTS
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for
 
 
 @login_required

@@ -15,12 +15,12 @@ from evaluation.replay_noise import noise_problem
 from evaluation.report_choices import release_chosen, runs_chosen
 from evaluation.software import software_versions
 from labeling.qrels import current_labels, read_release
-from pooling.jobs import job_kind, start_job
+from pooling.interface.problems import InputError
+from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
-from pooling.pools import expected_pairs
-from pooling.problems import InputError
-from pooling.runs import provenance_of, read_stored_run
-from pooling.storing import checked_name
+from pooling.pools.building import expected_pairs
+from pooling.runs.stored import provenance_of, read_stored_run
+from pooling.storage.storing import checked_name
 
 if TYPE_CHECKING:
     import polars as pl
@@ -208,7 +208,7 @@ def _labels(collection: Collection, release: QrelsRelease | None) -> pl.DataFram
 
 def _labelled_pool(labels: pl.DataFrame, asked: Asked, report: Progress) -> LabelledPool:
     from evaluation.replay import labelled_pool
-    from pooling.ranking import order_run
+    from pooling.ranking.ranking import order_run
 
     tops = {}
     for done, run in enumerate(asked.runs):

@@ -13,9 +13,9 @@ from django.core.files.storage import default_storage
 
 from evaluation.models import Report
 from evaluation.report_files import beside, cutoffs_of, run_names, scan_per_query, scan_relevant
+from pooling.formats.query_facts import known_weight
+from pooling.interface.problems import InputError
 from pooling.models import Query
-from pooling.problems import InputError
-from pooling.query_facts import known_weight
 
 if TYPE_CHECKING:
     import polars as pl

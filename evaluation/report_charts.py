@@ -11,7 +11,7 @@ from django.core.files.storage import default_storage
 
 from evaluation.models import Report
 from evaluation.report_files import LOOK, beside, run_names, scan_per_query, scan_relevant
-from pooling.cells import table_text
+from pooling.formats.cells import table_text
 
 if TYPE_CHECKING:
     import altair as alt
@@ -45,7 +45,7 @@ def kinds_of(report: Report) -> dict[str, ChartKind]:
 def chart_of(
     report: Report, kind: ChartKind, choice: ChartChoice, variant: str = "light", *, live: bool = False
 ) -> alt.LayerChart:
-    """A picture as a specification; `variant` is one of `pooling.charting.VARIANTS`."""
+    """A picture as a specification; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     figures = figures_of(report)
     look: dict[str, Any] = {"dark": variant.startswith("dark"), "narrow": variant.endswith("narrow")}
     if live:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from labeling.qrels import newest_release, release_named
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
-from pooling.problems import InputError
-from pooling.runs import runs_named
+from pooling.runs.stored import runs_named
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet

@@ -28,8 +28,8 @@ from evaluation.report_files import (
     scan_per_query,
     scan_relevant,
 )
-from pooling.cells import guarded_frame
-from pooling.problems import InputError
+from pooling.formats.cells import guarded_frame
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,10 +15,10 @@ from labeling.labels import judged_labels, state_of_labels
 from labeling.models import Item, Queue
 from labeling.opening import open_or_start
 from labeling.qrels import read_release
+from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
-from pooling.picking import numbered_name, pick_pool
-from pooling.pools import pooled_frame
-from pooling.problems import InputError
+from pooling.pools.building import pooled_frame
+from pooling.pools.picking import numbered_name, pick_pool
 
 if TYPE_CHECKING:
     import polars as pl

@@ -25,10 +25,10 @@ from evaluation.report_breakdown import (
     value_rows,
 )
 from evaluation.report_files import relevant_counts, run_names, scan_relevant
-from pooling.cells import guarded_frame
+from pooling.formats.cells import guarded_frame
+from pooling.formats.query_facts import known_weight, tags_of
+from pooling.interface.problems import InputError
 from pooling.models import Query
-from pooling.problems import InputError
-from pooling.query_facts import known_weight, tags_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -9,7 +9,7 @@ from evaluation.pool_estimates import Basis, recall_cutoffs
 from evaluation.pool_sample import PAIR, pairs_frame
 from labeling.models import QrelsRelease
 from pooling.models import Collection, Pool
-from pooling.pools import pooled_frame
+from pooling.pools.building import pooled_frame
 
 if TYPE_CHECKING:
     import polars as pl

@@ -33,13 +33,13 @@ from evaluation.report_powered import powered_of
 from evaluation.report_score_audit import score_audit_of
 from evaluation.software import software_versions
 from labeling.qrels import read_release
-from pooling.charting import VARIANTS
-from pooling.jobs import job_kind, start_job
+from pooling.interface.charting import VARIANTS
+from pooling.interface.problems import InputError
+from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Pool, Run
-from pooling.pools import pooled_frame
-from pooling.problems import InputError
-from pooling.runs import provenance_of, read_stored_run
-from pooling.storing import checked_name, disk_errors_named
+from pooling.pools.building import pooled_frame
+from pooling.runs.stored import provenance_of, read_stored_run
+from pooling.storage.storing import checked_name, disk_errors_named
 
 if TYPE_CHECKING:
     import polars as pl

@@ -18,9 +18,9 @@ import numpy.typing as npt
 
 from evaluation.conventions import Conventions
 from evaluation.measures import Integers, TopCounts
-from pooling.formats.ids import Ids, Index, Words, first_rows, pair_keys, ranges, same_ids
+from pooling.formats.bytes.ids import Ids, Index, Words, first_rows, pair_keys, ranges, same_ids
 from pooling.formats.parts import PlainRows
-from pooling.ranking import in_order, order_run, query_starts
+from pooling.ranking.ranking import in_order, order_run, query_starts
 
 if TYPE_CHECKING:
     import polars as pl
@@ -155,7 +155,7 @@ class OrderedRun:
 
 
 def arrange_run(run: pl.DataFrame | PlainRows, labels: Labels, conventions: Conventions) -> OrderedRun:
-    """Put a run in its order (the one order of `pooling.ranking`) and number its queries."""
+    """Put a run in its order (the one order of `pooling.ranking.ranking`) and number its queries."""
     if isinstance(run, PlainRows):
         score = _precise(run.values, conventions)
         if in_order(score, run.start, conventions.ties, run.compare_with_next):

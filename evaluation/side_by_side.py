@@ -11,10 +11,10 @@ from evaluation.models import Report
 from evaluation.report_breakdown import check_measure, check_runs, value_rows
 from evaluation.report_files import relevant_of, run_names
 from labeling.qrels import read_release
+from pooling.formats.query_facts import known_weight, tags_of
+from pooling.interface.problems import InputError
 from pooling.models import Query
-from pooling.problems import InputError
-from pooling.query_facts import known_weight, tags_of
-from pooling.runs import read_stored_query
+from pooling.runs.stored import read_stored_query
 
 if TYPE_CHECKING:
     import polars as pl
@@ -181,7 +181,7 @@ def _labels(report: Report, query_id: str) -> dict[str, int]:
 
 def _order(report: Report, name: str, query_id: str) -> pl.DataFrame | None:
     """The run's whole list for the query in the report's order; None where the run is no longer stored."""
-    from pooling.ranking import order_run
+    from pooling.ranking.ranking import order_run
 
     run = report.runs.filter(name=name).first()
     if run is None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from evaluation.inputs import RunSource, run_frame
 from evaluation.working import Scorer, Worked, work_here
-from pooling.formats.ids import Words, any_twice
+from pooling.formats.bytes.ids import Words, any_twice
 from pooling.formats.parts import map_range, query_ranges
-from pooling.spark import spark_map
+from pooling.merging.spark import spark_map
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evaluation.measures import Integers
-from pooling.query_facts import tags_of
+from pooling.formats.query_facts import tags_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -92,7 +92,7 @@ def _numbered(evaluation: Evaluation, frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame) -> pl.DataFrame:
-    from pooling.ranking import order_run
+    from pooling.ranking.ranking import order_run
 
     conventions = evaluation.conventions
     if name not in evaluation.sources:

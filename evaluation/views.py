@@ -16,10 +16,10 @@ from evaluation.models import Report
 from evaluation.report_charts import chart_svg, kinds_of, usual_choice
 from evaluation.report_page import report_context
 from evaluation.reports import request_report
-from pooling.access import ADMIN, collection_for
-from pooling.charting import VARIANTS
+from pooling.interface.charting import VARIANTS
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.problems import InputError
+from pooling.people.access import ADMIN, collection_for
 
 
 @login_required

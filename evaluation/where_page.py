@@ -169,7 +169,7 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
 
 def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
-    from pooling.charting import to_svg
+    from pooling.interface.charting import to_svg
 
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries)
@@ -183,7 +183,7 @@ def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
 
 
 def draw(found: Breakdown, choice: WhereChoice, variant: str) -> Any:
-    """The Altair chart of a breakdown; `variant` is one of `pooling.charting.VARIANTS`."""
+    """The Altair chart of a breakdown; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     import pandas as pd
 
     from evaluation.breakdown import ordered_groups

@@ -22,9 +22,9 @@ from evaluation.where_page import (
     picture_of,
     where_context,
 )
-from pooling.cells import table_text
-from pooling.charting import VARIANTS, to_png
-from pooling.problems import InputError
+from pooling.formats.cells import table_text
+from pooling.interface.charting import VARIANTS, to_png
+from pooling.interface.problems import InputError
 
 # Files of a breakdown: name in the address -> media type.
 FILES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png"}

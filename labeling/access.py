@@ -1,4 +1,4 @@
-"""The doors to stage 2's rows; see `pooling/access.py` for who is let through."""
+"""The doors to stage 2's rows; see `pooling/people/access.py` for who is let through."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from django.http import Http404
 
 from labeling.models import Prelabeler, PrelabelJob, QrelsRelease, Queue
 from labeling.statements import queue_with_role
-from pooling.access import ADMIN, JUDGES, NOTHING_HERE, READERS, admit, fetch, require_role
 from pooling.models import Role
+from pooling.people.access import ADMIN, JUDGES, NOTHING_HERE, READERS, admit, fetch, require_role
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User

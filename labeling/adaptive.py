@@ -1,7 +1,7 @@
 """Adaptive queues: labels flowing in move the order of what is left, and everything ends by a stated rule.
 
 Who decides what. The *selection* (which documents come next) goes batch by batch: ten documents of a query
-that a strategy and the audit choose together, as `pooling/selection.py` says. The *presentation* is the
+that a strategy and the audit choose together, as `pooling/audit/selection.py` says. The *presentation* is the
 stored order key of each item, the only thing a claim reads: batches go in rounds over the queries, and
 within one the documents are shuffled by the queue's seed. What is beyond the budget has a key that no claim
 looks at.
@@ -36,8 +36,8 @@ from labeling.planners import known_of, planner_of, teach
 from labeling.prior_scores import record_prior
 from labeling.query_state import QueryState, known_before, read_state
 from labeling.stopping import is_stopped, look_at_all, look_at_query
-from pooling.budget_rules import BATCH
-from pooling.jobs import start_job
+from pooling.audit.budget_rules import BATCH
+from pooling.jobs.running import start_job
 from pooling.models import Document, PoolEntry, Query
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from labeling.live_options import LiveOptions
     from labeling.planning import Known, Planner
-    from pooling.jobs import Report
+    from pooling.jobs.running import Report
 
 logger = logging.getLogger(__name__)
 
@@ -58,7 +58,7 @@ DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
 
 def start(queue: Queue, options: LiveOptions, report: Report) -> Selection:
     """Give an adaptive queue, whose items are stored and held back, its first order."""
-    from pooling.selection import spread
+    from pooling.audit.selection import spread
     from pooling.strategies.prior import usual_votes
 
     pool = queue.pool

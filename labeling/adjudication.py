@@ -11,7 +11,7 @@ from uuid import uuid4
 
 from labeling.models import Item, Judgment, JudgmentEvent, Queue
 from labeling.verdicts import Outcome, Submission, record_judgment, undo
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

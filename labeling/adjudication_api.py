@@ -16,9 +16,9 @@ from labeling.explanation import Explanation, explain
 from labeling.models import Judgment, Reason, Verdict
 from labeling.progress import unsettled_items, unsettled_rows
 from labeling.rules import RULES_IN_WORDS
-from pooling.access import ADMIN, READERS, collection_for
 from pooling.api import PROBLEM, parsed, person
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, READERS, collection_for
 
 AT_ONCE = 100
 

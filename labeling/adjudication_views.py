@@ -18,9 +18,9 @@ from labeling.explanation import explain
 from labeling.models import Queue, Reason, Verdict
 from labeling.progress import unsettled_items, unsettled_rows
 from labeling.rules import RULES_IN_WORDS
-from pooling.access import ADMIN, READERS, collection_for
-from pooling.problems import InputError
-from pooling.views.outcome import page_of, person
+from pooling.interface.pages import page_of, person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, READERS, collection_for
 
 PAIRS_ON_A_PAGE = 10
 SETTLED_SHOWN = 20

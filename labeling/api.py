@@ -48,12 +48,12 @@ from labeling.queues import (
 )
 from labeling.verdicts import LONGEST_KEY
 from labeling.views import attachment
-from pooling.access import ADMIN, JUDGES, MEMBERS, collection_for, pool_for
 from pooling.api import PROBLEM, made, making, parsed, person
-from pooling.imports import take_in
+from pooling.interface.problems import InputError, told_back
 from pooling.models import Job, Role
-from pooling.problems import InputError, told_back
+from pooling.people.access import ADMIN, JUDGES, MEMBERS, collection_for, pool_for
 from pooling.serializers import JobStartedSerializer
+from pooling.storage.imports import take_in
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

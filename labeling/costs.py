@@ -9,8 +9,8 @@ from django.conf import settings
 from django.db import transaction
 
 from labeling.models import Queue
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.interface.problems import InputError
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

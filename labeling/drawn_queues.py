@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from labeling.models import Queue
 from labeling.queues import open_queue
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.picking import numbered_name, pick_pool
-from pooling.problems import InputError
+from pooling.pools.picking import numbered_name, pick_pool
 
 if TYPE_CHECKING:
     import polars as pl

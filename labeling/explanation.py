@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from labeling.labels import current_labels
 from labeling.models import GoldQuestion, ImportedLabel, Judgment, JudgmentEvent
 from labeling.rules import RULES_IN_WORDS
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
-from pooling.problems import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

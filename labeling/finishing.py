@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from labeling.adaptive import finish_stopped, stop_by_hand
 from labeling.models import QueryPlan, Queue
-from pooling.jobs import Report, job_kind
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind
 from pooling.models import Job
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

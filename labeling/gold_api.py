@@ -30,9 +30,9 @@ from labeling.offers import question_offer
 from labeling.practice import answer_practice, practice_round
 from labeling.quarantine import annotator_named, impose, lift
 from labeling.serializers import SubmissionSerializer
-from pooling.access import ADMIN, JUDGES, collection_for, fetch, require_role
 from pooling.api import PROBLEM, made, making, parsed, person
-from pooling.imports import take_in
+from pooling.people.access import ADMIN, JUDGES, collection_for, fetch, require_role
+from pooling.storage.imports import take_in
 
 if TYPE_CHECKING:
     from pooling.models import Collection

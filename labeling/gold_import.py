@@ -13,16 +13,16 @@ from django.urls import reverse
 
 from labeling.gold_questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
-from pooling.imports import importer
 from pooling.models import Collection
-from pooling.storing import disk_errors_named
-from pooling.texts import lock
+from pooling.storage.imports import importer
+from pooling.storage.storing import disk_errors_named
+from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from pooling.formats.gold import GoldRecord
-    from pooling.jobs import Report
+    from pooling.jobs.running import Report
 
 BATCH = 1000
 

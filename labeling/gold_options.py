@@ -10,8 +10,8 @@ from django.db import transaction
 
 from labeling.gold_questions import follow_gold_in
 from labeling.models import Queue
-from pooling.problems import InputError
-from pooling.texts import lock
+from pooling.interface.problems import InputError
+from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

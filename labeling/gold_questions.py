@@ -25,9 +25,9 @@ from labeling.models import (
     Verdict,
 )
 from labeling.slots import KNOWN, recount
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query
-from pooling.problems import InputError
-from pooling.texts import lock
+from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -34,10 +34,10 @@ from labeling.offers import question_offer
 from labeling.practice import answer_practice, practice_round
 from labeling.quarantine import annotator_named, impose, lift
 from labeling.verdicts import Submission
-from pooling.access import ADMIN, JUDGES, collection_for, fetch, require_role
 from pooling.forms import show_problem
-from pooling.problems import InputError, refusals
-from pooling.views.outcome import page_of, person, upload
+from pooling.interface.pages import page_of, person, upload
+from pooling.interface.problems import InputError, refusals
+from pooling.people.access import ADMIN, JUDGES, collection_for, fetch, require_role
 
 SUGGESTED = 20
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from labeling.labels import PAIR, judged_labels, state_of_labels
 from labeling.models import Item, Queue
-from pooling.frames import frame_of
+from pooling.storage.frames import frame_of
 
 if TYPE_CHECKING:
     from datetime import datetime

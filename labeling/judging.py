@@ -37,9 +37,9 @@ from labeling.offers import offers_of
 from labeling.passages import marked_parts
 from labeling.prelabel_showing import revealed_to
 from labeling.sentences import WORDS, empty_sentence, progress_sentence
-from pooling.access import JUDGES
-from pooling.problems import InputError
-from pooling.views.outcome import person
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.people.access import JUDGES
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -98,7 +98,7 @@ def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 
 def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
-    from pooling.markdown import render_markdown
+    from pooling.interface.markdown import render_markdown
 
     offer, empty = _next_offer(request, queue)
     if empty and empty.state == PRACTICE_FIRST:

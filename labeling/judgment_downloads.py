@@ -18,10 +18,10 @@ from labeling.access import queue_in
 from labeling.api import OneKind
 from labeling.judgment_export import FORMATS, export_judgments, export_name
 from labeling.views import content_type_of
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM
+from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
-from pooling.problems import InputError, refusals
+from pooling.people.access import ADMIN, collection_for
 
 JUDGMENT_FORMATS = [("csv", "CSV"), ("tsv", "TSV"), ("jsonl", "JSON lines")]
 YES = ("1", "true", "on")

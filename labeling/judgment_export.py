@@ -17,9 +17,9 @@ from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from labeling.models import Judgment, JudgmentEvent, PrelabelSight, Queue
-from pooling.cells import table_lines
+from pooling.formats.cells import table_lines
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.problems import InputError
 
 FORMATS = {"csv": ".judgments.csv", "tsv": ".judgments.tsv", "jsonl": ".judgments.jsonl"}
 BATCH = 2000
@@ -84,7 +84,7 @@ def export_judgments(
 ) -> Iterator[bytes]:
     """`judgment_rows` as pieces of a file of FORMATS, in UTF-8; `InputError` for another format, at once.
 
-    In tables a text that begins like a formula, or with ', has one ' before it (`pooling.cells`).
+    In tables a text that begins like a formula, or with ', has one ' before it (`pooling.formats.cells`).
     """
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."

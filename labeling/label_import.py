@@ -13,16 +13,16 @@ from django.db import transaction
 from django.urls import reverse
 
 from labeling.models import ImportedLabel
-from pooling.imports import importer
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Document
-from pooling.problems import InputError
-from pooling.storing import check_id, disk_errors_named, sha256_of
-from pooling.texts import lock
+from pooling.storage.imports import importer
+from pooling.storage.storing import check_id, disk_errors_named, sha256_of
+from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.jobs import Report
+    from pooling.jobs.running import Report
 
 BATCH = 5000
 MOST_NAMED = 5

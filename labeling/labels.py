@@ -11,8 +11,8 @@ from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.db.models.functions import Coalesce
 
 from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, Queue, Verdict
+from pooling.interface.problems import InputError
 from pooling.models import Collection, PoolEntry
-from pooling.problems import InputError
 
 if TYPE_CHECKING:
     import polars as pl

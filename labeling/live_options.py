@@ -8,9 +8,9 @@ from typing import Any
 
 from labeling.models import Selection
 from labeling.prior_scores import check_prior
-from pooling.choice import MOST
+from pooling.interface.problems import InputError
+from pooling.merging.choice import MOST
 from pooling.models import Pool
-from pooling.problems import InputError
 
 USUAL_LOOKS = 4
 MOST_LOOKS = 20

@@ -19,10 +19,10 @@ from labeling.adaptive import AT_ONCE, locked_selection, order_anew
 from labeling.models import Prelabeler, Queue, Selection
 from labeling.planners import forget_lessons, teach_anew
 from labeling.prior_scores import checked_model, has_scores, record_prior
-from pooling.jobs import Report, job_kind, note_stored, start_job
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind, note_stored, start_job
 from pooling.models import Job
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

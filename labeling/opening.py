@@ -12,7 +12,7 @@ from labeling.gold_options import GoldOptions, checked_options, site_options
 from labeling.live_options import LiveOptions, checked_live
 from labeling.models import Queue
 from labeling.queues import checked_judgments, free_name, open_queue
-from pooling.jobs import Report, job_kind, start_job
+from pooling.jobs.running import Report, job_kind, start_job
 from pooling.models import Job, Pool
 
 if TYPE_CHECKING:

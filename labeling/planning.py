@@ -1,6 +1,6 @@
 """What comes next in a query, from what is known of its documents; without Django.
 
-Documents go by their keys here. The rules are those of `pooling/selection.py`; this is the step from what a
+Documents go by their keys here. The rules are those of `pooling/audit/selection.py`; this is the step from what a
 queue stores of a query to that, and back.
 """
 
@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from pooling.audit import drawn_order
-from pooling.bounds import Remainder
-from pooling.selection import Standing, next_batches
+from pooling.audit.bounds import Remainder
+from pooling.audit.sample import drawn_order
+from pooling.audit.selection import Standing, next_batches
 from pooling.strategies import Candidates, candidates_of_query, strategy_named
 from pooling.strategies.prior import with_prior
 

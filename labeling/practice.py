@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from labeling.models import Bookmark, GoldQuestion, Item, Judgment, Queue
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

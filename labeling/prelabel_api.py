@@ -29,9 +29,9 @@ from labeling.prelabel_jobs import (
 from labeling.prelabel_options import PROMPTS, allowed_url, prelabeler_for
 from labeling.prelabel_page import models_of, not_set_up, passes_of, servers_of
 from labeling.views import attachment
-from pooling.access import ADMIN
 from pooling.api import PROBLEM, parsed, person
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN
 
 OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
 MONEY: dict[str, Any] = {"max_digits": 20, "decimal_places": 10, "coerce_to_string": False, "min_value": 0}

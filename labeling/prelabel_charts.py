@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pooling.charting import DARK, LIGHT, finished, to_svg
+from pooling.interface.charting import DARK, LIGHT, finished, to_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -61,5 +61,5 @@ def calibration(bins: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> 
 
 
 def svg(bins: Sequence[dict[str, Any]], variant: str) -> bytes:
-    """The picture as SVG; `variant` is one of `pooling.charting.VARIANTS`."""
+    """The picture as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     return to_svg(calibration(bins, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")))

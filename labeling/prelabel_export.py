@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from django.utils.text import slugify
 
 from labeling.models import Prelabel, Prelabeler, Queue, Verdict
-from pooling.cells import table_text
-from pooling.problems import InputError
+from pooling.formats.cells import table_text
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from labeling.models.prelabels import PrelabelQuerySet

@@ -30,8 +30,8 @@ from labeling.prelabel_storing import store_outcomes
 from labeling.prelabel_use import follow_prelabeler
 from labeling.prelabel_work import chunks, pending_pairs
 from labeling.prelabels import ModelClient
-from pooling.problems import InputError, refusals
-from pooling.trail import record_action
+from pooling.interface.problems import InputError, refusals
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

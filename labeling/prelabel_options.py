@@ -15,11 +15,11 @@ from labeling.models import ModelServerKey, Prelabel, Prelabeler
 from labeling.prelabel_costs import Prices, price_table, prices_of
 from labeling.prelabels import Asking
 from labeling.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.problems import InputError
-from pooling.secrets import seal, unseal
-from pooling.storing import checked_name
-from pooling.trail import record_action
+from pooling.people.trail import record_action
+from pooling.storage.secrets import seal, unseal
+from pooling.storage.storing import checked_name
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

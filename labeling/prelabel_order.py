@@ -20,13 +20,13 @@ from labeling.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.placing import store_keys
 from labeling.prior_scores import checked_model
 from labeling.queues import Pair, candidates_of
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.interface.problems import InputError
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.jobs import Report
+    from pooling.jobs.running import Report
     from pooling.models import Job
 
 

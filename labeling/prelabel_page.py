@@ -9,7 +9,7 @@ from django.db.models import Count, Q, Sum
 from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
 from labeling.prelabel_jobs import RESUMABLE
 from labeling.prelabel_options import allowed_servers, missing_key
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 
 LISTED_PASSES = 20
 # What may be done to a pass in which state, and how it is said.

@@ -12,7 +12,7 @@ from django.utils import timezone
 from labeling.model_answers import Reading
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
 from labeling.prelabel_options import DEFAULT_THRESHOLD
-from pooling.storing import plain_rows, upsert_rows
+from pooling.storage.storing import plain_rows, upsert_rows
 
 if TYPE_CHECKING:
     from datetime import datetime

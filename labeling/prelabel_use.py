@@ -16,9 +16,9 @@ from labeling.adaptive import order_anew
 from labeling.models import Item, Prelabeler, PrelabelMode, Queue
 from labeling.slots import recount
 from labeling.statements import outdated_expectations
+from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -15,8 +15,8 @@ from labeling.access import prelabeler_for_queue, queue_for
 from labeling.models import PrelabelMode, Queue
 from labeling.prelabel_use import PrelabelUse, change_use, use_of
 from labeling.seen_and_blind import seen_and_blind
-from pooling.access import ADMIN
 from pooling.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN
 
 
 class ShareSerializer(serializers.Serializer[Any]):

@@ -32,10 +32,10 @@ from labeling.prelabel_use import change_use, use_of
 from labeling.prelabel_use_forms import UseForm
 from labeling.seen_and_blind import seen_and_blind
 from labeling.views import attachment
-from pooling.access import ADMIN
 from pooling.forms import show_problem
-from pooling.problems import refusals
-from pooling.views.outcome import person
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.people.access import ADMIN
 
 
 @login_required

@@ -18,9 +18,9 @@ from labeling.models import Prelabeler
 from labeling.prelabel_order import order_or_start
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verification_samples import USUAL, Wanted, open_sample, samples_of
-from pooling.access import ADMIN, collection_for
 from pooling.api import PROBLEM, made, parsed, person
 from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for
 from pooling.serializers import JobStartedSerializer
 
 

@@ -19,12 +19,12 @@ from labeling.prelabel_forms import SampleForm
 from labeling.prelabel_order import order_or_start
 from labeling.prelabel_worth import worth, worth_of_all
 from labeling.verification_samples import open_sample, samples_of
-from pooling.access import ADMIN, collection_for
-from pooling.charting import VARIANTS
 from pooling.forms import show_problem
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
 from pooling.models import Job
-from pooling.problems import refusals
-from pooling.views.outcome import person
+from pooling.people.access import ADMIN, collection_for
 
 QUERIES_PER_PAGE = 25
 KEPT_SECONDS = 600

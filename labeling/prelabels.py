@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from labeling.model_answers import TokenChoice, storable
-from pooling.secrets import redacted
+from pooling.storage.secrets import redacted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI

@@ -19,10 +19,10 @@ from labeling.label_import import QrelsImport, import_qrels
 from labeling.labels import Labels, current_labels
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
 from labeling.selection_report import frozen_selections
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.problems import InputError
-from pooling.storing import checked_name, disk_errors_named
-from pooling.trail import record_action
+from pooling.people.trail import record_action
+from pooling.storage.storing import checked_name, disk_errors_named
 
 if TYPE_CHECKING:
     import polars as pl

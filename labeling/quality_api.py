@@ -12,8 +12,8 @@ from labeling.access import queue_for
 from labeling.handing_back import hand_back
 from labeling.quality import queue_quality
 from labeling.quarantine import annotator_named
-from pooling.access import ADMIN, READERS
 from pooling.api import PROBLEM, person
+from pooling.people.access import ADMIN, READERS
 
 
 class Quality(APIView):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from pooling.charting import DARK, LIGHT, finished, to_svg
+from pooling.interface.charting import DARK, LIGHT, finished, to_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -91,7 +91,7 @@ PICTURES = {"position": ("by_position", relevant_by_position), "pace": ("per_day
 
 
 def svg(quality: dict[str, Any], picture: str, variant: str) -> bytes:
-    """One of PICTURES as SVG; `variant` is one of `pooling.charting.VARIANTS`."""
+    """One of PICTURES as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     name, draw = PICTURES[picture]
     chart = draw(quality[name], dark=variant.startswith("dark"), narrow=variant.endswith("narrow"))
     return to_svg(chart)

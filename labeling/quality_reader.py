@@ -8,7 +8,7 @@ from django.db import connection
 from django.utils import timezone
 
 from labeling.models import Queue, Verdict
-from pooling.frames import frame_of
+from pooling.storage.frames import frame_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,8 +15,8 @@ from labeling import quality_charts
 from labeling.access import queue_for
 from labeling.gold import ENOUGH_TO_READ
 from labeling.quality import KEPT_SECONDS, queue_quality
-from pooling.access import READERS
-from pooling.charting import VARIANTS
+from pooling.interface.charting import VARIANTS
+from pooling.people.access import READERS
 
 DAYS_TOLD = 14
 

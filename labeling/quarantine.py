@@ -24,9 +24,9 @@ from labeling.gold_scores import evidence_of, score_of
 from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from labeling.slots import recount
 from labeling.statements import items_judged_by, items_set_aside
-from pooling.access import JUDGES
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.interface.problems import InputError
+from pooling.people.access import JUDGES
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

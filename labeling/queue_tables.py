@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from labeling.models import Queue
-from pooling.membership import collection_named
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
+from pooling.people.membership import collection_named
 
 
 def queue_named(slug: str, name: str) -> Queue:

@@ -26,10 +26,10 @@ from labeling.queue_changes import change_queue
 from labeling.redundancy import has_unfinished_change
 from labeling.search_finds import search_finds
 from labeling.selection_report import plans_of, prior_sentence, query_rows, selection_head, sentence
-from pooling.access import ADMIN, MEMBERS, READERS
+from pooling.interface.pages import page_of, person
+from pooling.interface.problems import InputError
 from pooling.models import Pool, Role
-from pooling.problems import InputError
-from pooling.views.outcome import page_of, person
+from pooling.people.access import ADMIN, MEMBERS, READERS
 
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 SAID = {

@@ -59,16 +59,16 @@ from labeling.score_strata import parts_of_draw
 from labeling.slots import recount, settle
 from labeling.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.verdicts import Outcome, Submission, record_judgment, skip, undo
+from pooling.interface.problems import InputError
 from pooling.models import Document, Pool
-from pooling.problems import InputError
-from pooling.storing import checked_name, disk_errors_named, insert_rows
-from pooling.texts import lock
-from pooling.trail import record_action
+from pooling.people.trail import record_action
+from pooling.storage.storing import checked_name, disk_errors_named, insert_rows
+from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.jobs import Report
+    from pooling.jobs.running import Report
 
 __all__ = [
     "Claim",

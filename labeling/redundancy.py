@@ -19,10 +19,10 @@ from labeling.adaptive import order_anew
 from labeling.models import Item, Queue
 from labeling.queues import Pair, checked_judgments, presentation_keys, redundancy_of
 from labeling.slots import recount
-from pooling.jobs import Report, job_kind, start_job
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind, start_job
 from pooling.models import Job
-from pooling.problems import InputError
-from pooling.trail import record_action
+from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

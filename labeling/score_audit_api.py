@@ -14,8 +14,8 @@ from labeling.access import prelabeler_for_admin
 from labeling.drawn_queues import LARGEST_SEED
 from labeling.models import Queue
 from labeling.score_audits import USUAL_STRATA, draw_audit, plan_audit
-from pooling.access import ADMIN, pool_for
 from pooling.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN, pool_for
 
 
 class AuditRequestSerializer(serializers.Serializer[Any]):

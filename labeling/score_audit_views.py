@@ -13,11 +13,11 @@ from django.views.decorators.http import require_http_methods
 from labeling.score_audit_forms import AuditForm
 from labeling.score_audit_tables import source_of
 from labeling.score_audits import audits_of, draw_audit, plan_audit
-from pooling.access import ADMIN, collection_for
 from pooling.forms import show_problem
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
 from pooling.models import Collection
-from pooling.problems import refusals
-from pooling.views.outcome import person
+from pooling.people.access import ADMIN, collection_for
 
 
 @login_required

@@ -26,9 +26,9 @@ from labeling.labels import judged_labels
 from labeling.models import Item, Prelabeler, Queue
 from labeling.pool_scores import pool_scores
 from labeling.score_strata import MOST_STRATA
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
-from pooling.pools import pooled_frame
-from pooling.problems import InputError
+from pooling.pools.building import pooled_frame
 
 if TYPE_CHECKING:
     import polars as pl

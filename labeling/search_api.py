@@ -14,9 +14,9 @@ from labeling.access import queue_for
 from labeling.item_numbers import number_of
 from labeling.search_finds import search_finds
 from labeling.searching import add_found, query_named, search_for, search_of
-from pooling.access import JUDGES, collection_for
 from pooling.api import PROBLEM, person
 from pooling.models import Role
+from pooling.people.access import JUDGES, collection_for
 
 
 class SearchWordsSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,7 @@ from django.core.cache import cache
 
 from labeling.labels import judged_labels
 from pooling.models import Collection, DocumentSearch, Pool, PoolEntry
-from pooling.runs import read_stored_run
+from pooling.runs.stored import read_stored_run
 
 if TYPE_CHECKING:
     import polars as pl

@@ -16,9 +16,9 @@ from django.views.decorators.http import require_http_methods
 from labeling.access import queue_for
 from labeling.models import Queue
 from labeling.searching import add_found, queries_of, query_named, search_for, search_of
-from pooling.access import JUDGES
-from pooling.problems import InputError
-from pooling.views.outcome import person
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.people.access import JUDGES
 
 
 class SearchForm(forms.Form):

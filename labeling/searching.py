@@ -24,11 +24,11 @@ from labeling.ordering import STRETCH_KEYS, stretch_of
 from labeling.passages import Part, best_passage, marked_parts, term_marks
 from labeling.queues import open_queue
 from labeling.statements import queue_up_to_add_items
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, DocumentSearch, Job, Pool, PoolEntry, Query, SearchFind
-from pooling.picking import numbered_name, pick_pool
-from pooling.problems import InputError
-from pooling.search import job_that_indexes, search_documents
-from pooling.texts import lock
+from pooling.pools.picking import numbered_name, pick_pool
+from pooling.texts.importing import lock
+from pooling.texts.search import job_that_indexes, search_documents
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

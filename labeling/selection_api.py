@@ -11,9 +11,9 @@ from labeling import selection_serializers
 from labeling.access import queue_for
 from labeling.finishing import finish_queries
 from labeling.selection_report import selection_of
-from pooling.access import ADMIN, READERS
 from pooling.api import PROBLEM, parsed, person
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, READERS
 
 
 class LiveSelection(APIView):

@@ -15,7 +15,7 @@ from django.db.models import Model
 
 from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.models import Collection, Document, Query
-from pooling.rows import columns_of, rows
+from pooling.storage.rows import columns_of, rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -5,7 +5,7 @@ looks fixed beforehand, that with 95 % confidence at most a stated share of the 
 Each look spends 0.05/m of the error, so that all of them together err in at most 5 of 100 campaigns
 (Bonferroni).
 For one query the bound is exact (hypergeometric); over all queries it is the binomial one with the smallest
-sampling fraction; both are in `pooling/bounds.py`. A run of documents that are not relevant stops nothing.
+sampling fraction; both are in `pooling/audit/bounds.py`. A run of documents that are not relevant stops nothing.
 
 Whatever stops after a look has used the audit up: it was seen and acted on. So as many documents as it had
 left are drawn anew outside the greedy part, and what is estimated later rests on these.
@@ -21,7 +21,7 @@ from labeling.models import QueryPlan, Selection
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pooling.bounds import Remainder
+    from pooling.audit.bounds import Remainder
 
 LEVEL = 0.05
 
@@ -68,7 +68,7 @@ def look_at_all(selection: Selection) -> bool:
 
 def look_at_plans(selection: Selection, plans: Sequence[tuple[int, int, Sequence[int], int]]) -> bool:
     """The same from (settled, found, audit, size) of each query's plan; nothing is stored."""
-    from pooling.bounds import Remainder
+    from pooling.audit.bounds import Remainder
 
     settled = sum(row[0] for row in plans)
     points = look_points(selection.budget or sum(row[3] for row in plans), selection.stop_looks)
@@ -88,7 +88,7 @@ def is_stopped(selection: Selection) -> bool:
 
 
 def _look(selection: Selection, found: int, remainders: list[Remainder], number: int) -> dict[str, Any]:
-    from pooling.bounds import most_missing, most_missing_in_all
+    from pooling.audit.bounds import most_missing, most_missing_in_all
 
     level = LEVEL / selection.stop_looks
     if selection.stop_over == Selection.Over.QUERY:

@@ -26,7 +26,7 @@ from labeling.prelabel_use import expect
 from labeling.quarantine import in_quarantine, review
 from labeling.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.statements import end_leases, judgments_of_pair, lock_items_of_pair
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -138,7 +138,7 @@ def checked(population: int, sampled: int, failed: int, confidence: float = 0.95
     >>> checked(500, 54, 0).most
     25
     """
-    from pooling.bounds import Remainder, most_missing
+    from pooling.audit.bounds import Remainder, most_missing
 
     most = most_missing(Remainder(population, sampled, failed), confidence)
     return Checked(population, sampled, failed, failed, most)
@@ -245,7 +245,7 @@ def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, se
     """
     import polars as pl
 
-    from pooling.audit import drawn_order
+    from pooling.audit.sample import drawn_order
 
     number, wanted = np.asarray(strata, dtype=np.int64), np.asarray(sizes, dtype=np.int64)
     rows = pairs.select(PAIR).with_columns(number=pl.Series(number)).sort(PAIR)

@@ -18,8 +18,8 @@ from django.db.models import Exists, F, OuterRef, Subquery
 from labeling.blind_labels import blind_labels
 from labeling.drawn_queues import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
+from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
-from pooling.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

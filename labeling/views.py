@@ -19,11 +19,11 @@ from labeling.own_work import own_verdicts, own_work
 from labeling.progress import listed_queues
 from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
 from labeling.selection_report import sentence
-from pooling.access import ADMIN, MEMBERS, READERS, collection_for
 from pooling.forms import show_problem
+from pooling.interface.pages import page_of, person, upload
+from pooling.interface.problems import refusals
 from pooling.models import Job, Role
-from pooling.problems import refusals
-from pooling.views.outcome import page_of, person, upload
+from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 
 DOWNLOADS = [
     ("trec", "TREC qrels"),

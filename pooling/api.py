@@ -14,9 +14,11 @@ from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
 from pooling import serializers
-from pooling.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
-from pooling.imports import take_in
-from pooling.invitations import (
+from pooling.interface.problems import InputError
+from pooling.jobs.running import cancel_job, resume_job
+from pooling.models import Invitation, Job, Membership, Pool, Run
+from pooling.people.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
+from pooling.people.invitations import (
     MOST_LISTED,
     accept_offer,
     decline_offer,
@@ -25,15 +27,13 @@ from pooling.invitations import (
     open_invitations,
     withdraw,
 )
-from pooling.jobs import cancel_job, resume_job
-from pooling.joining import add_or_ask
-from pooling.membership import create_collection
-from pooling.models import Invitation, Job, Membership, Pool, Run
-from pooling.pools import build_or_start
-from pooling.problems import InputError
-from pooling.runs import runs_named
-from pooling.uploads import refuse_oversized
-from pooling.versions import extend_or_start
+from pooling.people.joining import add_or_ask
+from pooling.people.membership import create_collection
+from pooling.pools.building import build_or_start
+from pooling.pools.versions import extend_or_start
+from pooling.runs.stored import runs_named
+from pooling.storage.imports import take_in
+from pooling.storage.uploads import refuse_oversized
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

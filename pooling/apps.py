@@ -9,4 +9,5 @@ class PoolingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the kinds of jobs, for the worker as for the site."""
-        from pooling import imports, pools  # noqa: F401
+        from pooling.pools import building as pools
+        from pooling.storage import imports

@@ -8,14 +8,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pooling.choice import Choice
-from pooling.chunk_options import add_chunk_arguments, chunks_of
-from pooling.terminal import Writer, tracked
+from pooling.interface.terminal import Writer, tracked
+from pooling.merging.choice import Choice
+from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from pooling.chunks import Chunks
+    from pooling.ranking.chunks import Chunks
 
 HELP = "Merge the tops of runs into one list of pairs to judge."
 
@@ -100,8 +100,8 @@ def share(text: str) -> float:
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Pool the runs and write the table: the exit code. ValueError and OSError for what cannot be done."""
     from pooling.formats.writing import write_text
-    from pooling.merging import build_pool
-    from pooling.streaming import named_paths, pool_as_tsv
+    from pooling.merging.merging import build_pool
+    from pooling.merging.streaming import named_paths, pool_as_tsv
 
     choice = Choice(**{name: options[name] for name in CHOICE})
     choice.check()
@@ -124,7 +124,7 @@ def _tops(
     named: Mapping[str, Path], choice: Choice, chunks: Chunks | None, errors: Writer
 ) -> dict[str, pl.DataFrame] | None:
     """The first documents of each run; None when they are too many for memory."""
-    from pooling.streaming import MOST_ROWS, read_top
+    from pooling.merging.streaming import MOST_ROWS, read_top
 
     tops: dict[str, pl.DataFrame] = {}
     notes: list[str] = []
@@ -149,7 +149,7 @@ def _pool_in_parts(
     from tempfile import TemporaryDirectory
 
     from pooling.formats.writing import write_pieces
-    from pooling.streaming import pool_in_parts
+    from pooling.merging.streaming import pool_in_parts
 
     def in_turn(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:
         """The engine of one machine: each task is spread over its cores."""
@@ -157,7 +157,7 @@ def _pool_in_parts(
 
     engine: Any = in_turn
     if options["engine"] == "spark":
-        from pooling.spark import spark_map as engine
+        from pooling.merging.spark import spark_map as engine
     with TemporaryDirectory(prefix="soundings-pool-") as folder:
         pieces, notes = pool_in_parts(paths, choice, Path(folder), engine, chunks)
         _warn(notes, errors)

@@ -6,10 +6,10 @@ from typing import Any
 
 from django import forms
 
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
-from pooling.problems import InputError
-from pooling.run_depths import HELP, RunChoices, RunDepthsForm
-from pooling.versions import next_name, runs_beside
+from pooling.pools.versions import next_name, runs_beside
+from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
 STRATEGY_HELP = (
     "The order in which pairs are worth judging. "

@@ -12,8 +12,8 @@ from django.db import models
 from django.urls import reverse
 
 import pooling.account_models  # noqa: F401  its tables are this app's
-from pooling.markdown import LONGEST_MARKDOWN
-from pooling.query_facts import tags_of
+from pooling.formats.query_facts import tags_of
+from pooling.interface.markdown import LONGEST_MARKDOWN
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User  # noqa: F401
@@ -326,7 +326,7 @@ class PoolEntry(models.Model):
 
 
 class TextIndex(models.Model):
-    """Whether the texts of a collection can be searched as they are; see `pooling/search.py`."""
+    """Whether the texts of a collection can be searched as they are; see `pooling/texts/search.py`."""
 
     collection = models.OneToOneField(Collection, on_delete=models.CASCADE, related_name="text_index")
     is_behind = models.BooleanField(default=True, help_text="Texts came or changed since it was built.")
@@ -389,7 +389,7 @@ class Job(models.Model):
         CANCELLED = "cancelled"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
-    kind = models.CharField(max_length=40, help_text="Name in the registry of pooling/jobs.py.")
+    kind = models.CharField(max_length=40, help_text="Name in the registry of pooling/jobs/running.py.")
     arguments = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.FloatField(default=0, help_text="0 to 1.")

@@ -3,8 +3,13 @@
 from django.urls import URLPattern, path
 
 from pooling import api
-from pooling.strategy_api import Strategies
-from pooling.views import charts, collection, jobs, pools, runs, texts
+from pooling.interface import chart_views as charts
+from pooling.jobs import views as jobs
+from pooling.people import views as collection
+from pooling.pools import views as pools
+from pooling.pools.strategies_api import Strategies
+from pooling.runs import views as runs
+from pooling.texts import views as texts
 
 urlpatterns: list[URLPattern] = [
     # Not below collections/, where every word is a collection's short name.

@@ -11,7 +11,7 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from pooling.account_models import ApiToken
-from pooling.rows import columns_of, rows
+from pooling.storage.rows import columns_of, rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

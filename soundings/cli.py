@@ -36,7 +36,7 @@ def run_on_files(arguments: list[str]) -> None:
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
-        from pooling.commands import readable
+        from pooling.interface.commands import readable
 
         _refuse(readable(error))
     sys.exit(code)

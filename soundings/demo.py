@@ -15,8 +15,8 @@ from django.db.models import Model
 
 from evaluation.models import Canary, LatencyReport, Report
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
-from pooling.membership import add_member, create_collection
 from pooling.models import Collection, Pool, Role, Run
+from pooling.people.membership import add_member, create_collection
 from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
 from soundings.simulated import SimulatedAnnotators
 
@@ -134,8 +134,8 @@ def start_collection(examples: Path, cast: Cast, say: Say) -> Collection:
 
 def import_everything(collection: Collection, examples: Path, admin: User, say: Say) -> list[Run]:
     """Queries, documents and runs, through the functions behind the pages and commands."""
-    from pooling.runs import import_run
-    from pooling.texts import import_documents, import_queries
+    from pooling.runs.stored import import_run
+    from pooling.texts.importing import import_documents, import_queries
 
     queries = import_queries(collection, examples / "queries.jsonl", user=admin)
     documents = import_documents(collection, examples / "corpus.jsonl")
@@ -173,7 +173,7 @@ def judge_second_pool(collection: Collection, runs: list[Run], examples: Path, c
 
 
 def _pool(collection: Collection, runs: list[Run], name: str, depth: int, admin: User, say: Say) -> Pool:
-    from pooling.pools import build_pool
+    from pooling.pools.building import build_pool
 
     pool = build_pool(collection, name=name, runs=runs, depth=depth, seed=SEED, user=admin)
     say(f"Built the pool “{name}”: the {depth} first of each run make {pool.pair_count:,} pairs.")

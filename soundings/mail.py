@@ -21,7 +21,7 @@ from django_tasks import task
 
 from pooling.account_models import Letter
 from pooling.models import Invitation
-from pooling.secrets import seal, unseal
+from pooling.storage.secrets import seal, unseal
 from soundings.authentication import hashed
 from soundings.throttling import client_address
 

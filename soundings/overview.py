@@ -15,8 +15,8 @@ from django.urls import reverse
 from evaluation.models import Report
 from labeling.blind_progress import count_of_answers
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Queue
-from pooling.access import collections_of
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
+from pooling.people.access import collections_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -173,7 +173,7 @@ PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
 # A body that is no file; as objects of Python it takes up to 25 times as many bytes.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 FILE_UPLOAD_HANDLERS = [
-    "pooling.uploads.BoundedUpload",  # drops a file above the bound while it arrives
+    "pooling.storage.uploads.BoundedUpload",  # drops a file above the bound while it arrives
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
@@ -257,13 +257,13 @@ REST_FRAMEWORK = {
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_PARSER_CLASSES": [
-        "pooling.parsers.ShallowJSONParser",
+        "pooling.interface.parsers.ShallowJSONParser",
         "rest_framework.parsers.FormParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
-    "EXCEPTION_HANDLER": "pooling.problems.problem_response",
+    "EXCEPTION_HANDLER": "pooling.interface.problems.problem_response",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Soundings",

@@ -15,7 +15,7 @@ from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from pooling.account_models import ApiToken
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from soundings.authentication import hashed
 
 if TYPE_CHECKING:

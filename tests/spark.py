@@ -13,7 +13,7 @@ import sys
 
 import pytest
 
-from pooling.spark import missing
+from pooling.merging.spark import missing
 
 MASTER = "local-cluster[2,1,1024]"
 SETTINGS = {

@@ -69,7 +69,7 @@ class World:
 
     def import_runs(self) -> list[Run]:
         """Import both runs as `alpha` and `beta`."""
-        from pooling.runs import import_run
+        from pooling.runs.stored import import_run
 
         runs = []
         for name, ranking in {"alpha": ALPHA, "beta": BETA}.items():
@@ -80,7 +80,7 @@ class World:
 
     def build_pool(self, name: str = "first pool", depth: int = 2) -> Pool:
         """Import the runs and pool them; at depth 2 the pool has two or three pairs for each query."""
-        from pooling.pools import build_pool
+        from pooling.pools.building import build_pool
 
         return build_pool(self.collection, name=name, runs=self.import_runs(), depth=depth, user=self.ada)
 

@@ -6,7 +6,7 @@ from django.db import models
 
 from labeling.models.prelabels import Prelabeler
 from labeling.models.queues import Queue
-from pooling.budget_rules import EQUAL, GREEDY, SHARE
+from pooling.audit.budget_rules import EQUAL, GREEDY, SHARE
 from pooling.models import Query
 
 

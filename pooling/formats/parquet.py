@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pooling.formats.parquet_pages import DamagedError, opened
+from pooling.formats.bytes.parquet_pages import DamagedError, opened
 from pooling.formats.sources import Source
 from pooling.formats.tables import Roles, breaks_rule
 from pooling.formats.values import BadValueError, parse_relevance, parse_score

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, BinaryIO, Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from pooling.formats.decimals import decimals
-from pooling.formats.ids import (
+from pooling.formats.bytes.decimals import decimals
+from pooling.formats.bytes.ids import (
     PADDING,
     WORD,
     Codes,
@@ -32,7 +32,7 @@ from pooling.formats.ids import (
     first_rows,
     pair_keys,
 )
-from pooling.formats.lines import QRELS, RUN, IrregularError, Layout, Lines, separator_of
+from pooling.formats.bytes.lines import QRELS, RUN, IrregularError, Layout, Lines, separator_of
 from pooling.formats.sources import Source, source_of
 from pooling.formats.values import INT32
 

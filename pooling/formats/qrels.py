@@ -6,8 +6,8 @@ from pathlib import Path
 import polars as pl
 
 from pooling.formats import tables, trec
+from pooling.formats.bytes.lines import QRELS
 from pooling.formats.errors import shown
-from pooling.formats.lines import QRELS
 from pooling.formats.pairs import HASHES, PAIR, alike_notes, repeated_rows
 from pooling.formats.runs import comment_notes, line_of
 from pooling.formats.sources import Source, source_of

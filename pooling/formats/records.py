@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from pooling.formats.errors import shown
+from pooling.formats.query_facts import weight_of
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source, source_of
 from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, RECORDS, plain_name
-from pooling.query_facts import weight_of
 
 ID = ("_id", "id")
 TEXT = ("text", "contents", "content", "body", "query", "question")

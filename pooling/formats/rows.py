@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 
-from pooling.cells import unguarded
+from pooling.formats.cells import unguarded
 from pooling.formats.sources import Source
 
 CHUNK = 100_000

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 
 from pooling.formats import trec
+from pooling.formats.bytes.lines import RUN, Layout
 from pooling.formats.errors import shown
-from pooling.formats.lines import RUN, Layout
 from pooling.formats.pairs import HASHES, alike_notes, first_repeated, repeated_rows
 from pooling.formats.sources import Source, name_of, source_of
 

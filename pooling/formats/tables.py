@@ -21,10 +21,10 @@ from typing import Any
 import polars as pl
 
 from pooling.formats.errors import FormatError, shown
+from pooling.formats.nesting import TOO_DEEP, NestedTooDeeplyError, loads
 from pooling.formats.rows import Row, checked_id, frame_of
 from pooling.formats.sources import MAX_LINE_BYTES, Source
 from pooling.formats.values import INT32, BadValueError, parse_rank, parse_relevance, parse_score
-from pooling.nesting import TOO_DEEP, NestedTooDeeplyError, loads
 
 QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic")
 DOCUMENT = (

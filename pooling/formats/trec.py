@@ -13,11 +13,11 @@ from pathlib import Path
 
 import polars as pl
 
+from pooling.formats.bytes.lines import Layout, separator_of
+from pooling.formats.bytes.shape import LineShape, shape_of
 from pooling.formats.errors import shown
-from pooling.formats.lines import Layout, separator_of
 from pooling.formats.pairs import HASHES
 from pooling.formats.rows import Row, frame_of
-from pooling.formats.shape import LineShape, shape_of
 from pooling.formats.sources import Source
 from pooling.formats.values import BadValueError, parse_rank, parse_relevance, parse_score
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from pooling.cells import table_text
+from pooling.formats.cells import table_text
 from pooling.formats.errors import FormatError, shown
 
 

@@ -34,7 +34,7 @@ FIXED, LEARNING, SAMPLES = "Fixed orders", "Orders that learn", "Samples"
 
 @dataclass(frozen=True)
 class Kind:
-    """A strategy by name. Called with merged pairs (see `pooling.merging.merge_runs`) it returns them
+    """A strategy by name. Called with merged pairs (see `pooling.merging.merging.merge_runs`) it returns them
     sorted by query id, then by the order in which they are judged as long as there is no label.
     """
 

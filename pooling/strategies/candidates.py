@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from pooling.ranking import query_starts
+from pooling.ranking.ranking import query_starts
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -126,7 +126,7 @@ class Cursors:
 def candidates_of(
     merged: pl.DataFrame, *, runs: int | None = None, depth: int | None = None
 ) -> dict[str, Candidates]:
-    """Candidates by query id, from the frame of `pooling.merging.merge_runs` (or rows of it).
+    """Candidates by query id, from the frame of `pooling.merging.merging.merge_runs` (or rows of it).
 
     `runs` is the number of runs in all and `depth` the deepest rank in any of them (default: what the frame
     holds); a column `score_sum` is taken along.

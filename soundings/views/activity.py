@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from pooling.access import ADMIN, collection_for
+from pooling.people.access import ADMIN, collection_for
 
 ON_A_PAGE = 50
 

@@ -9,7 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
 from django.views import defaults
 
-from pooling.problems import (
+from pooling.interface.problems import (
     DATABASE_AWAY,
     PROBLEM_TYPE,
     RETRY_SECONDS,

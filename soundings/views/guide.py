@@ -12,7 +12,7 @@ from soundings.guide import PAGES, guide_page
 @require_safe
 def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     """One page of the guide beside the list of all; without a name, go to the first."""
-    from pooling.markdown import render_markdown
+    from pooling.interface.markdown import render_markdown
 
     if not page:
         return redirect("guide_page", "start")

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_safe
 from labeling.blind_progress import own_queues
 from labeling.judgment_downloads import JUDGMENT_FORMATS
 from labeling.progress import listed_queues
-from pooling.access import MEMBERS, collection_for, role_in
-from pooling.invitations import MOST_LISTED, offers_to
+from pooling.interface.pages import person
 from pooling.models import Role
-from pooling.views.outcome import person
+from pooling.people.access import MEMBERS, collection_for, role_in
+from pooling.people.invitations import MOST_LISTED, offers_to
 from soundings.overview import listed_collections, next_step, steps_of, with_counts
 
 
@@ -32,7 +32,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """A collection's overview: the way of the data, or for an annotator the queues."""
-    from pooling.markdown import render_markdown
+    from pooling.interface.markdown import render_markdown
 
     found = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {

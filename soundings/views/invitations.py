@@ -12,8 +12,11 @@ from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
-from pooling.access import ADMIN, collection_for, fetch
-from pooling.invitations import (
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.models import Membership
+from pooling.people.access import ADMIN, collection_for, fetch
+from pooling.people.invitations import (
     accept,
     accept_offer,
     decline_offer,
@@ -22,9 +25,6 @@ from pooling.invitations import (
     offers_to,
     withdraw,
 )
-from pooling.models import Membership
-from pooling.problems import InputError
-from pooling.views.outcome import person
 from soundings.forms import InvitationForm, JoinForm
 from soundings.mail import send_invitation
 

@@ -18,10 +18,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling import api
-from pooling.access import fetch
 from pooling.account_models import ApiToken
+from pooling.interface.pages import person
+from pooling.people.access import fetch
 from pooling.serializers import ProblemSerializer
-from pooling.views.outcome import person
 from soundings.forms import TokenForm
 from soundings.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
 

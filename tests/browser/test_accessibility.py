@@ -21,7 +21,7 @@ from labeling.qrels import release_qrels
 from labeling.score_audits import draw_audit
 from labeling.verification_samples import Wanted, open_sample
 from pooling.models import Membership
-from pooling.pools import build_pool
+from pooling.pools.building import build_pool
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.test_latency_reports import make_latency_report

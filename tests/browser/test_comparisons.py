@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from evaluation.models import Report
-from pooling.pools import build_pool
+from pooling.pools.building import build_pool
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.evaluation.cast import make_release, make_report
 from tests.world import World, qrels_text

@@ -15,7 +15,7 @@ from evaluation.canaries import Alerts, create_canary
 from evaluation.models import Canary
 from labeling.qrels import import_qrels, release_qrels
 from pooling.models import Query, Run
-from pooling.runs import import_run
+from pooling.runs.stored import import_run
 from tests.world import World
 
 LOOPBACK = [ipaddress.ip_network("127.0.0.0/8")]

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from evaluation.against import AgainstExact, percentile, recall_against
 from evaluation.against_tables import against_line
 from evaluation.conventions import Conventions
-from pooling.chunks import Chunks
+from pooling.ranking.chunks import Chunks
 
 # q1: b and c tie for places 2 and 3. q2 has two documents only.
 EXACT = {"q1": {"a": 3.0, "b": 2.0, "c": 2.0, "d": 1.0}, "q2": {"x": 2.0, "y": 1.0}}

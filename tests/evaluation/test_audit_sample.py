@@ -9,7 +9,7 @@ import pytest
 from evaluation.audit_estimates import relevant_estimate
 from evaluation.audit_sample import POOL, AuditSample, audit_sample
 from evaluation.estimates import Remainder, estimated_total
-from pooling.audit import walk
+from pooling.audit.sample import walk
 
 SCHEMA = dict(
     zip(

@@ -14,9 +14,9 @@ from evaluation.deliveries import tell
 from evaluation.drops import family_of
 from evaluation.models import Canary, CanaryDelivery, CanaryValue
 from evaluation.webhooks import SIGNATURE, TIME, RefusedAddressError, problem_of, refuse_private, signature
-from pooling.jobs import start_job
+from pooling.interface.problems import InputError
+from pooling.jobs.running import start_job
 from pooling.models import Job, Run
-from pooling.problems import InputError
 from tests.evaluation.canary_cast import (
     LOOPBACK,
     SECRET,
@@ -241,7 +241,7 @@ def test_the_secret_is_stored_encrypted_and_stays_when_none_is_given(world: Worl
     change_alerts(canary, Alerts(0.5, webhook_url="https://example.org/other"), world.ada)
     canary.refresh_from_db()
 
-    from pooling.secrets import unseal
+    from pooling.storage.secrets import unseal
 
     assert SECRET not in canary.sealed_secret
     assert unseal(canary.sealed_secret) == SECRET

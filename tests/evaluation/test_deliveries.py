@@ -23,7 +23,7 @@ from evaluation.canaries import Alerts, change_alerts, delete_canary
 from evaluation.deliveries import KEPT_UP, pause_after, resume_messages, send_again, send_messages, tell
 from evaluation.models import Canary, CanaryDelivery
 from evaluation.webhooks import post_signed
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from tests.evaluation.canary_cast import LOOPBACK, SECRET, Receiver, make_canary, receiving
 from tests.world import World
 

@@ -15,7 +15,7 @@ from evaluation.expected_width import (
     fitted_curve,
 )
 from evaluation.recall_intervals import interval_of_micro_recall
-from pooling.audit import choose_in_query
+from pooling.audit.sample import choose_in_query
 
 
 def whole(*numbers: int) -> np.ndarray:

@@ -12,8 +12,8 @@ from evaluation.pool_sample import read_sample
 from labeling.qrels import read_release, release_qrels
 from pooling.formats.pools import read_pool
 from pooling.models import Pool, PoolEntry
-from pooling.pools import build_pool, pool_lines
-from pooling.versions import extend_pool
+from pooling.pools.building import build_pool, pool_lines
+from pooling.pools.versions import extend_pool
 from tests.evaluation.cast import make_release, make_report
 from tests.pooling.test_extension import gamma
 from tests.world import World

@@ -15,8 +15,8 @@ from evaluation.missing import labelled_depth
 from evaluation.models import Report
 from evaluation.report_comparisons import compared
 from evaluation.report_deciding import decision
-from pooling.pools import build_pool
-from pooling.runs import import_run
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_release, make_report
 from tests.evaluation.test_comparison import ranked
 from tests.testdata import DATA, needs_data

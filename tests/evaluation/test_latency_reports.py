@@ -14,8 +14,8 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from evaluation.latency_reports import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
+from pooling.interface.problems import InputError
 from pooling.models import Job
-from pooling.problems import InputError
 from tests.world import World
 
 LIST = "/collections/harbour/latency/"

@@ -17,7 +17,7 @@ from rest_framework.test import APIClient
 
 from evaluation.significance import queries_needed
 from labeling.models import Queue
-from pooling.jobs import end_abandoned_jobs
+from pooling.jobs.running import end_abandoned_jobs
 from pooling.models import Job, Pool
 from tests.evaluation.cast import make_release
 from tests.evaluation.test_report_api import client_of
@@ -147,7 +147,7 @@ def test_everything_judged_leaves_nothing_uncertain_and_half_a_budget_without_au
 def wide_runs(world: World, queries: int = 30, documents: int = 20) -> dict[str, Any]:
     """Two runs over queries of their own; what a plan over them alone is asked for."""
     from pooling.models import Query
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     names = [f"w{number:02}" for number in range(queries)]
     Query.objects.bulk_create(Query(collection=world.collection, external_id=one, text=one) for one in names)
@@ -235,7 +235,7 @@ def test_power_is_a_range_until_labels_tell_the_spread(world: World) -> None:
 def test_power_comes_from_the_spread_of_labelled_queries(world: World) -> None:
     from labeling.qrels import import_qrels
     from pooling.models import Query
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     names = [f"p{number}" for number in range(5)]
     for name in names:

@@ -13,10 +13,10 @@ from rest_framework.test import APIClient
 from evaluation.models import Report
 from evaluation.report_export import html_of, table_of
 from evaluation.reports import ReportRequest, request_again, request_report
+from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.pools import build_pool
-from pooling.problems import InputError
-from pooling.versions import extend_pool
+from pooling.pools.building import build_pool
+from pooling.pools.versions import extend_pool
 from tests.evaluation.cast import make_release, make_report
 from tests.world import RELEVANT, World
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 
-from pooling.pools import pool_lines
+from pooling.pools.building import pool_lines
 from tests.evaluation.cast import make_report
 from tests.evaluation.test_report_comparisons import audited_pool
 from tests.world import World, run_text

@@ -17,9 +17,9 @@ from labeling.qrels import release_qrels
 from labeling.queues import claim, open_queue
 from labeling.verification_samples import Wanted, open_sample, samples_of
 from pooling.models import Collection, Document, Pool
-from pooling.pools import build_pool
-from pooling.runs import import_run
-from pooling.texts import import_documents, import_queries
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
+from pooling.texts.importing import import_documents, import_queries
 from tests.labeling.helpers import judge
 from tests.labeling.model_server import ModelServer, noisy_judge
 from tests.testdata import DATA, needs_data

@@ -12,8 +12,8 @@ from django.core.management import call_command
 from evaluation.models import Replay
 from evaluation.replay_files import result_in_order
 from evaluation.replays import ReplayRequest, create_replay
-from pooling.pools import build_pool
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
+from pooling.pools.building import build_pool
 from pooling.strategies import STRATEGIES
 from tests.evaluation.cast import SPARSE, make_release
 from tests.world import World
@@ -35,7 +35,7 @@ def test_the_result_equals_that_of_the_command_on_the_exported_files(
 ) -> None:
     from labeling.qrels import read_release
     from pooling.formats import write_qrels, write_run
-    from pooling.runs import read_stored_run
+    from pooling.runs.stored import read_stored_run
 
     options: dict[str, Any] = {"depth": 3, "seeds": 2, "noise": 0.2, "batch": 2, "k": 2}
     replay = make_replay(world, labels, release="labels", strategies=None, **options)

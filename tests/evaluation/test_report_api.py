@@ -67,7 +67,7 @@ def test_the_numbers_equal_those_of_the_command_on_the_exported_files(
 ) -> None:
     from labeling.qrels import read_release
     from pooling.formats import write_qrels, write_run
-    from pooling.runs import read_stored_run
+    from pooling.runs.stored import read_stored_run
 
     world.import_runs()
     release = make_release(world, labels)

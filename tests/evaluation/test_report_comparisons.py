@@ -27,7 +27,7 @@ from labeling.models import QrelsRelease
 from labeling.qrels import read_release, release_qrels
 from labeling.queues import open_queue
 from pooling.models import Pool
-from pooling.pools import build_pool
+from pooling.pools.building import build_pool
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.labeling.helpers import judge
 from tests.world import World
@@ -344,7 +344,7 @@ def test_a_report_of_one_run_compares_nothing_and_says_so(world: World, client: 
 
 def test_the_labels_that_decide_are_those_of_the_pure_function(world: World, client: Client) -> None:
     from evaluation import deciding_labels, evaluate
-    from pooling.runs import read_stored_run
+    from pooling.runs.stored import read_stored_run
 
     report = make_report(world, SPARSE)
     runs = {run.name: read_stored_run(run) for run in world.collection.runs.all()}

@@ -182,7 +182,7 @@ def test_without_tags_the_form_offers_none(world: World, client: Client) -> None
 
 
 def test_a_tie_across_k_shows_its_interval_and_expectation(world: World, client: Client) -> None:
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     path = world.folder / "tied.run"
     path.write_text("q1 Q0 d1 1 1 t\nq1 Q0 d4 2 1 t\nq1 Q0 d5 3 1 t\nq1 Q0 d6 4 1 t\n")

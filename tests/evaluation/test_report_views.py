@@ -131,7 +131,7 @@ def test_a_query_string_without_sense_falls_back(world: World, client: Client, q
 
 
 def test_names_are_escaped_on_the_page_and_in_the_picture(world: World, client: Client) -> None:
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
     from tests.world import ALPHA, run_text
 
     path = world.folder / "odd.run"

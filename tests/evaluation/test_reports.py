@@ -15,9 +15,9 @@ from evaluation.report_charts import chart_svg, kinds_of, usual_choice
 from evaluation.report_files import relevant_of, scan_per_query
 from evaluation.reports import ReportRequest, request_report
 from evaluation.worst_queries import worst_queries
-from pooling import jobs
+from pooling.interface.problems import InputError, StorageFullError
+from pooling.jobs import running as jobs
 from pooling.models import Job, JobCancellation
-from pooling.problems import InputError, StorageFullError
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.world import World
 
@@ -63,7 +63,7 @@ def test_pools_that_go_deeper_than_the_runs_first_k_widen_the_bounds(world: Worl
     # q1: beta's first, d4, is unjudged; q2: d6; and in the pool d3 as well.
     shallow = make_report(world, SPARSE, k=[1]).result["runs"]["alpha"]["recall@1"]["bounds"]
     assert shallow == pytest.approx([1 / 2, 1])
-    from pooling.pools import build_pool
+    from pooling.pools.building import build_pool
 
     build_pool(world.collection, name="deep", runs=list(world.collection.runs.all()), depth=2)
     deep = request_report(world.collection, ReportRequest(k=[1]), world.ada)
@@ -73,7 +73,7 @@ def test_pools_that_go_deeper_than_the_runs_first_k_widen_the_bounds(world: Worl
 
 
 def test_bounds_are_about_the_pool_and_the_runs_own_first_k(world: World) -> None:
-    from pooling.pools import build_pool
+    from pooling.pools.building import build_pool
 
     alpha, _ = world.import_runs()
     build_pool(world.collection, name="alpha alone", runs=[alpha], depth=2)
@@ -179,7 +179,7 @@ def test_a_run_without_a_query_of_the_release_is_refused_and_nothing_is_kept(wor
     world.import_runs()
     path = world.folder / "stranger.run"
     path.write_text("q2 Q0 d1 1 9 tag\n")
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     import_run(world.collection, path)
     make_release(world, "q1 0 d1 1\n")

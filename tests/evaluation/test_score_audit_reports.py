@@ -15,9 +15,9 @@ from evaluation.report_export import html_of
 from labeling.models import Prelabel, Prelabeler, Queue
 from labeling.qrels import import_qrels, release_qrels
 from pooling.models import Document, Pool, Query
-from pooling.pools import build_pool
-from pooling.runs import import_run
-from pooling.versions import extend_pool
+from pooling.pools.building import build_pool
+from pooling.pools.versions import extend_pool
+from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_report
 from tests.labeling.helpers import SENTINEL, judge
 from tests.world import World, run_text

@@ -20,7 +20,7 @@ pytestmark = needs_spark
 @pytest.fixture
 def cluster(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """A Spark of two workers, which the engine finds running."""
-    from pooling.spark import spark_session
+    from pooling.merging.spark import spark_session
 
     monkeypatch.setenv("PYSPARK_SUBMIT_ARGS", submit_arguments())
     session = spark_session()

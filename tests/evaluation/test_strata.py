@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from evaluation import Conventions, evaluate
 from evaluation.rendering import render
 from evaluation.strata import queries_by_tag
-from pooling.query_facts import tags_of
+from pooling.formats.query_facts import tags_of
 from tests.evaluation.test_properties import qrels_sets, run_sets
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"a": 1}, "q3": {"a": 0}}

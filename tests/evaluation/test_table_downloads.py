@@ -17,11 +17,11 @@ from evaluation.reports import create_report
 from labeling.label_import import import_qrels
 from labeling.qrels import release_qrels
 from labeling.queues import open_queue
-from pooling.cells import guarded
-from pooling.membership import create_collection
+from pooling.formats.cells import guarded
 from pooling.models import Document, Query
-from pooling.pools import build_pool
-from pooling.runs import import_run
+from pooling.people.membership import create_collection
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
 from tests.labeling.helpers import judge
 from tests.world import World
 

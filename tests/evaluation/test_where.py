@@ -20,8 +20,8 @@ from evaluation.models import Report
 from evaluation.report_breakdown import breakdown_of
 from evaluation.report_queries import QueriesAsked, query_table
 from evaluation.side_by_side import side_by_side
+from pooling.interface.problems import InputError
 from pooling.models import Document, Query, Run
-from pooling.problems import InputError
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World, qrels_text, run_text
 
@@ -71,7 +71,7 @@ def make_wide_report(world: World) -> Report:
     for name, wins in (("alpha", ids[:9]), ("beta", ids[9:])):
         path = world.folder / f"{name}.run"
         path.write_text(run_text({query: ["d1" if query in wins else "d2"] for query in ids}))
-        from pooling.runs import import_run
+        from pooling.runs.stored import import_run
 
         import_run(world.collection, path, user=world.ada)
     return make_report(world, "".join(f"{query} 0 d1 1\n{query} 0 d2 0\n" for query in ids), k=[1])
@@ -265,7 +265,7 @@ def test_queries_that_do_not_count_and_queries_without_an_answer_are_said(
 ) -> None:
     path = world.folder / "short.run"
     path.write_text(run_text({"q1": ["d4"]}))
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     import_run(world.collection, path, user=world.ada)
     report = make_report(world, SPARSE, k=[1])
@@ -302,7 +302,7 @@ def test_two_runs_side_by_side_say_who_found_what(world: World) -> None:
 def test_unjudged_documents_lost_runs_and_ties_at_k_are_said(world: World, client: Client) -> None:
     path = world.folder / "tied.run"
     path.write_text("q1 Q0 d1 1 5 t\nq1 Q0 d4 2 5 t\nq1 Q0 d5 3 1 t\n")
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     world.import_runs()
     import_run(world.collection, path, user=world.ada)
@@ -325,7 +325,7 @@ def test_odd_ids_and_texts_are_escaped_and_lead_where_they_should(world: World, 
         collection=world.collection, external_id=ODD, text=MARKUP, metadata={"tags": [MARKUP]}
     )
     Document.objects.filter(external_id="d1").update(title=MARKUP, text=MARKUP)
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     for name, first in (("one", "d1"), ("two", "d2")):
         path = world.folder / f"{name}.jsonl"

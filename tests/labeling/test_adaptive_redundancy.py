@@ -17,8 +17,8 @@ from labeling.quarantine import impose, lift
 from labeling.queues import claim, undo
 from labeling.redundancy import change_redundancy, has_unfinished_change
 from labeling.slots import need
+from pooling.interface.problems import InputError
 from pooling.models import AdminAction
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
 

@@ -12,7 +12,7 @@ from labeling.adjudication import adjudicate, take_back
 from labeling.labels import current_labels
 from labeling.models import Item, JudgmentEvent, Queue
 from labeling.queues import claim
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
 
@@ -93,7 +93,7 @@ def test_an_adjudicator_who_had_judged_takes_their_vote_back_into_force(world: W
 
 
 def test_the_latest_adjudicator_decides(world: World, tied: Item) -> None:
-    from pooling.membership import add_member
+    from pooling.people.membership import add_member
 
     add_member(world.collection, "dan", "admin")
     settle(tied, world.ada, "relevant")

@@ -9,12 +9,12 @@ from labeling.label_import import import_qrels
 from labeling.models import Queue
 from labeling.qrels import release_qrels
 from labeling.queues import change_state, open_queue
+from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.pools import build_pool, pooled_frame
-from pooling.problems import InputError
-from pooling.runs import import_run
-from pooling.texts import import_queries
-from pooling.versions import extend_pool
+from pooling.pools.building import build_pool, pooled_frame
+from pooling.pools.versions import extend_pool
+from pooling.runs.stored import import_run
+from pooling.texts.importing import import_queries
 from tests.labeling.helpers import judge
 from tests.pooling.test_extension import gamma
 from tests.testdata import DATA, needs_data

@@ -28,8 +28,8 @@ from labeling.item_numbers import number_of
 from labeling.models import GoldQuestion, Quarantine, Queue
 from labeling.queues import Submission, record_judgment
 from pooling.formats import FormatError
+from pooling.interface.problems import InputError
 from pooling.models import AdminAction
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
 

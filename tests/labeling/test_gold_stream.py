@@ -22,8 +22,8 @@ from labeling.models import Bookmark, GoldQuestion, Item, Judgment, JudgmentEven
 from labeling.offers import offers_of
 from labeling.progress import queue_progress
 from labeling.queues import claim, open_queue, release, renew, skip, undo
+from pooling.interface.problems import InputError
 from pooling.models import Document
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue, only_lease
 from tests.world import World
 

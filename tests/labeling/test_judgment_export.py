@@ -24,7 +24,7 @@ from labeling.labels import current_labels
 from labeling.models import JudgmentEvent, PrelabelSeen, Queue
 from labeling.quarantine import impose
 from labeling.queues import claim, skip, undo
-from pooling.cells import guarded
+from pooling.formats.cells import guarded
 from tests.labeling.helpers import judge, make_prelabels, make_queue, show_prelabels
 from tests.world import World
 

@@ -13,8 +13,8 @@ from labeling.quarantine import impose
 from labeling.queues import claim, open_queue, skip, undo
 from labeling.redundancy import change_redundancy
 from labeling.stopping import look_points
+from pooling.interface.problems import InputError
 from pooling.models import Document
-from pooling.problems import InputError
 from pooling.strategies import STRATEGIES, candidates_of_query
 from tests.labeling.helpers import judge, make_live_pool, make_live_queue
 from tests.world import World

@@ -25,8 +25,8 @@ from labeling.qrels import release_qrels
 from labeling.query_state import read_state
 from labeling.queues import claim
 from labeling.selection_report import selection_of
+from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Job
-from pooling.problems import InputError
 from pooling.strategies import STRATEGIES
 from tests.labeling.helpers import SENTINEL, judge, make_live_pool, make_live_queue, make_prelabels
 from tests.world import World

@@ -9,8 +9,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from labeling.models import Item, Queue
 from labeling.opening import open_or_start
+from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
-from pooling.problems import InputError
 from tests.labeling.helpers import make_pool
 from tests.world import World
 

@@ -10,7 +10,7 @@ from labeling.models import Item, Prelabel, Prelabeler, Queue
 from labeling.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.prelabel_order import order_by_scores, order_without_scores
 from labeling.queues import claim
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.world import World
 

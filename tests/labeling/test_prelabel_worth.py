@@ -24,8 +24,8 @@ from labeling.prelabel_worth import worth, worth_of_all
 from labeling.queues import open_queue
 from labeling.verdicts import undo
 from labeling.verification_samples import Wanted, open_sample, samples_of
+from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry, Query
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_live_queue, make_prelabels, make_queue
 from tests.world import World
 

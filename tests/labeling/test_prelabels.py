@@ -18,8 +18,8 @@ from labeling.prelabel_jobs import PassOptions, cancel_pass, pause_pass, resume_
 from labeling.prelabel_options import key_for, local_prelabeler, prelabeler_for, store_key
 from labeling.prelabel_storing import store_scores
 from labeling.queues import claim
+from pooling.interface.problems import InputError
 from pooling.models import Document, Query
-from pooling.problems import InputError
 from tests.labeling.helpers import make_queue
 from tests.labeling.model_server import KEY, PLACE, ModelServer
 from tests.world import World

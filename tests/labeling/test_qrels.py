@@ -25,8 +25,8 @@ from labeling.qrels import (
 )
 from labeling.queues import change_state, claim, open_queue
 from pooling.formats import FormatError, read_qrels
+from pooling.interface.problems import InputError
 from pooling.models import Document
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import RELEVANT, World, qrels_text
 

@@ -19,7 +19,7 @@ from labeling.models import Queue
 from labeling.quality import queue_quality
 from labeling.quarantine import impose, lift
 from labeling.queues import undo
-from pooling.membership import add_member
+from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_queue
 from tests.labeling.test_quarantine import answer_gold, gold_queue
 from tests.world import World, make_user

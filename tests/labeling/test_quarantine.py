@@ -18,8 +18,8 @@ from labeling.models import Item, Judgment, JudgmentEvent, Lease, Quarantine, Qu
 from labeling.practice import answer_practice, practice_round
 from labeling.quarantine import annotator_named, impose, lift
 from labeling.queues import Submission, claim, undo
+from pooling.interface.problems import InputError
 from pooling.models import Document
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World
 

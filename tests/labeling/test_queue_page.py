@@ -25,8 +25,8 @@ from labeling.qrels import release_qrels
 from labeling.quarantine import impose
 from labeling.queues import change_state, claim, open_queue
 from labeling.redundancy import change_redundancy, has_unfinished_change
+from pooling.interface.problems import InputError
 from pooling.models import AdminAction
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_queue
 from tests.labeling.test_quarantine import answer_gold, gold_queue
 from tests.world import World

@@ -8,7 +8,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from labeling.models import Queue
 from labeling.queues import change_state, open_queue
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from tests.labeling.helpers import make_pool
 from tests.world import World
 

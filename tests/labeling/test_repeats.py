@@ -23,7 +23,7 @@ from labeling.progress import queue_progress
 from labeling.quarantine import impose, lift
 from labeling.queues import claim, open_queue, release, skip, undo
 from labeling.repeats import same_again
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
 

@@ -16,8 +16,8 @@ from rest_framework.test import APIClient
 from labeling.label_import import import_qrels
 from labeling.models import Item, Prelabel, Prelabeler, Queue
 from labeling.score_audits import audits_of, draw_audit, plan_audit
+from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry, Query
-from pooling.problems import InputError
 from tests.labeling.helpers import SENTINEL, judge, make_queue
 from tests.world import World
 

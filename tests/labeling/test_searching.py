@@ -17,8 +17,8 @@ from labeling.models import Lease, Queue
 from labeling.queues import open_queue
 from labeling.search_finds import search_finds
 from labeling.searching import add_found, query_named, search_for
+from pooling.interface.problems import InputError
 from pooling.models import Pool, SearchFind
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, only_lease
 from tests.world import DOCUMENTS, World
 

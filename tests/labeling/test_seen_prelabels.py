@@ -23,8 +23,8 @@ from labeling.prelabel_use import PrelabelUse, change_use
 from labeling.qrels import release_qrels
 from labeling.queues import claim, undo
 from labeling.seen_and_blind import seen_and_blind
+from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Collection
-from pooling.problems import InputError
 from tests.labeling.helpers import (
     REASONING,
     SENTINEL,

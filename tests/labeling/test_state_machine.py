@@ -36,8 +36,8 @@ from labeling.queues import (
     skip,
     undo,
 )
+from pooling.interface.problems import InputError
 from pooling.models import Membership
-from pooling.problems import InputError
 from tests.labeling.helpers import make_prelabels, make_queue
 from tests.world import World
 

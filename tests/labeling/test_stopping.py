@@ -16,8 +16,8 @@ from labeling.models import QueryPlan, Queue, Selection
 from labeling.qrels import read_release, release_qrels
 from labeling.queues import claim
 from labeling.selection_report import selection_of, sentence
+from pooling.interface.problems import InputError
 from pooling.models import Job, Query
-from pooling.problems import InputError
 from tests.labeling.helpers import judge, make_live_queue
 from tests.world import World
 

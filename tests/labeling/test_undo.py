@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from labeling.models import Item, Judgment, JudgmentEvent, Lease
 from labeling.queues import claim, skip, undo
-from pooling.problems import InputError
+from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World
 

@@ -7,8 +7,8 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import PermissionDenied
 from django.http import Http404
 
-from pooling.access import ADMIN, MEMBERS, READERS, collection_for, collections_of, pool_for, run_for
 from pooling.models import Collection
+from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for, collections_of, pool_for, run_for
 from tests.world import World
 
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.audit import audit_order, choose, spread_budget, walk
+from pooling.audit.sample import audit_order, choose, spread_budget, walk
 
 
 def pool_of(*sizes: int) -> pl.DataFrame:

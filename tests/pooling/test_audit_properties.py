@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.audit import walk
+from pooling.audit.sample import walk
 from pooling.strategies import STRATEGIES, Candidates, Strategy
 from pooling.strategies.audited import Audited, Hybrid, campaign
 from tests.pooling.pools_at_random import pool_of, random_pool, runs_of

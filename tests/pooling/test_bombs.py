@@ -29,7 +29,7 @@ IMPORT_OF_DOCUMENTS = """
 import django
 django.setup()
 from pooling.formats import FormatError, iterate_documents
-from pooling.texts import _checked_row, _weighed_batches
+from pooling.texts.importing import _checked_row, _weighed_batches
 try:
     records = iterate_documents(arguments[0], max_bytes=4_000_000_000)
     for batch in _weighed_batches(records):

@@ -12,13 +12,13 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pooling.choice import Choice
-from pooling.chunk_options import chunks_of
-from pooling.chunks import Chunks, collapse_chunks, read_chunk_map
 from pooling.formats import FormatError
-from pooling.problems import InputError
-from pooling.runs import import_run, provenance_of, read_stored_run
-from pooling.streaming import pool_in_parts
+from pooling.interface.problems import InputError
+from pooling.merging.choice import Choice
+from pooling.merging.streaming import pool_in_parts
+from pooling.ranking.chunk_options import chunks_of
+from pooling.ranking.chunks import Chunks, collapse_chunks, read_chunk_map
+from pooling.runs.stored import import_run, provenance_of, read_stored_run
 from tests.world import World
 
 HASH = Chunks("#")

@@ -6,8 +6,8 @@ import json
 
 import polars as pl
 
-from pooling.diagnosis import as_text, diagnose, diagnose_labels
-from pooling.merging import build_pool
+from pooling.diagnosis.summary import as_text, diagnose, diagnose_labels
+from pooling.merging.merging import build_pool
 from tests.pooling.test_families import qrels_of
 from tests.pooling.test_merging import run_of
 

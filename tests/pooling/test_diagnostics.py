@@ -5,8 +5,8 @@ import json
 import polars as pl
 import pytest
 
-from pooling.diagnostics import overlap, preflight, size_by_depth, unique_finds
-from pooling.merging import build_pool
+from pooling.diagnosis.diagnostics import overlap, preflight, size_by_depth, unique_finds
+from pooling.merging.merging import build_pool
 from tests.pooling.test_merging import run_of
 
 RUNS = {"alpha": run_of(q1="abc", q2="x"), "beta": run_of(q1="bad"), "gamma": run_of(q1="abc")}

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pooling.formats import FormatError, read_qrels, read_run
-from pooling.ranking import order_run
+from pooling.ranking.ranking import order_run
 
 
 def write(folder: Path, content: str | bytes) -> Path:

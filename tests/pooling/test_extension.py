@@ -10,11 +10,11 @@ from django.core.management import call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
-from pooling.pools import build_pool, pool_lines
-from pooling.problems import InputError
-from pooling.runs import import_run
-from pooling.versions import extend_pool
+from pooling.pools.building import build_pool, pool_lines
+from pooling.pools.versions import extend_pool
+from pooling.runs.stored import import_run
 from tests.world import World, run_text
 
 KEPT = ("query_id", "document_id", "position", "in_audit", "inclusion_probability")

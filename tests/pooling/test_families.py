@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from pooling.families import dry_depth, families, lone_relevant, rank_biased_overlap
-from pooling.merging import merge_runs
+from pooling.diagnosis.families import dry_depth, families, lone_relevant, rank_biased_overlap
+from pooling.merging.merging import merge_runs
 from tests.pooling.pools_at_random import runs_of
 
 

@@ -17,7 +17,7 @@ from pooling.formats import (
     write_qrels,
     write_run,
 )
-from pooling.query_facts import weight_of
+from pooling.formats.query_facts import weight_of
 from tests.testdata import DATA, needs_data
 
 ROWS = [("q1", "a", 2.5), ("q1", "b", 1.5), ("q2", "a", -0.001)]

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pooling.formats import FormatError, name_of, read_qrels, read_run, write_qrels, write_run
-from pooling.formats.lines import QRELS, RUN
-from pooling.formats.shape import shape_of
+from pooling.formats.bytes.lines import QRELS, RUN
+from pooling.formats.bytes.shape import shape_of
 from pooling.formats.sources import Source
 from pooling.formats.trec import read_careful, read_plain, read_tidied
 from tests.testdata import DATA, needs_data

@@ -7,10 +7,10 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from pooling.invitations import Invited, accept, invitation_of, invite, open_invitations, withdraw
-from pooling.membership import add_member, change_role, create_collection, remove_member
+from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Invitation, Membership
-from pooling.problems import InputError
+from pooling.people.invitations import Invited, accept, invitation_of, invite, open_invitations, withdraw
+from pooling.people.membership import add_member, change_role, create_collection, remove_member
 from tests.world import World
 
 

@@ -17,11 +17,11 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from pooling import jobs
-from pooling.imports import take_in
-from pooling.jobs import LASTING, cancel_job, end_abandoned_jobs, run_job, start_job
+from pooling.interface.problems import InputError
+from pooling.jobs import running as jobs
+from pooling.jobs.running import LASTING, cancel_job, end_abandoned_jobs, run_job, start_job
 from pooling.models import Job
-from pooling.problems import InputError
+from pooling.storage.imports import take_in
 from tests.world import ALPHA, World, run_text
 
 

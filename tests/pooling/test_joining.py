@@ -10,7 +10,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from pooling.invitations import (
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Invitation, Membership
+from pooling.people.invitations import (
     accept,
     invitation_of,
     invite,
@@ -18,10 +20,8 @@ from pooling.invitations import (
     offers_to,
     open_invitations,
 )
-from pooling.joining import add_or_ask
-from pooling.membership import add_member, change_role, create_collection, remove_member
-from pooling.models import Collection, Invitation, Membership
-from pooling.problems import InputError
+from pooling.people.joining import add_or_ask
+from pooling.people.membership import add_member, change_role, create_collection, remove_member
 from tests.world import World
 
 MEMBERS = "/api/collections/harbour/members/"

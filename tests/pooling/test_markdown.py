@@ -6,9 +6,9 @@ import nh3
 import pytest
 from django.test import Client
 
-from pooling.markdown import LONGEST_MARKDOWN, render_markdown
-from pooling.membership import create_collection
-from pooling.problems import InputError
+from pooling.interface.markdown import LONGEST_MARKDOWN, render_markdown
+from pooling.interface.problems import InputError
+from pooling.people.membership import create_collection
 from tests.world import World
 
 

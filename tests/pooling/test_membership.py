@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pooling.membership import add_member, create_collection
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
-from pooling.problems import InputError
+from pooling.people.membership import add_member, create_collection
 from tests.world import World
 
 

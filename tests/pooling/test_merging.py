@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from pooling.formats import read_run
-from pooling.merging import POOLED, build_pool, merge_runs
+from pooling.merging.merging import POOLED, build_pool, merge_runs
 from tests.testdata import DATA, needs_data
 
 
@@ -56,7 +56,7 @@ def test_a_run_may_have_a_depth_of_its_own() -> None:
 def test_many_blocks_give_what_one_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     runs = {name: run_of(**{f"q{number}": "abcde"[number % 3 :] for number in range(40)}) for name in "xyz"}
     whole = merge_runs(runs, depth=4)
-    monkeypatch.setattr("pooling.merging.BLOCK_ROWS", 7)
+    monkeypatch.setattr("pooling.merging.merging.BLOCK_ROWS", 7)
     assert merge_runs(runs, depth=4).equals(whole)
 
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.formats.decimals import decimals
-from pooling.formats.ids import Ids, Index, any_twice, codes_of, first_rows, same_ids
-from pooling.formats.lines import IrregularError, Lines
+from pooling.formats.bytes.decimals import decimals
+from pooling.formats.bytes.ids import Ids, Index, any_twice, codes_of, first_rows, same_ids
+from pooling.formats.bytes.lines import IrregularError, Lines
 
 ID = st.text(st.sampled_from("ab\0é\U0001f600") | st.characters(codec="utf-8"), max_size=20)
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from django.db import DatabaseError
 
+from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry
-from pooling.pools import build_pool, pool_lines, pooled_frame
-from pooling.problems import InputError
-from pooling.runs import import_run
+from pooling.pools.building import build_pool, pool_lines, pooled_frame
+from pooling.runs.stored import import_run
 from tests.world import World
 
 
@@ -81,7 +81,7 @@ def test_a_name_that_exists_is_refused(world: World, monkeypatch: pytest.MonkeyP
     with pytest.raises(InputError, match="There is a pool “first pool” already"):
         build_pool(world.collection, name="first pool", runs=runs, depth=1)
     # Somebody else's pool was stored after the look at the names.
-    monkeypatch.setattr("pooling.pools.free_name", lambda collection, name: name)
+    monkeypatch.setattr("pooling.pools.building.free_name", lambda collection, name: name)
     with pytest.raises(InputError, match="There is a pool “first pool” already"):
         build_pool(world.collection, name="first pool", runs=runs, depth=1)
     assert PoolEntry.objects.count() == pool.pair_count
@@ -91,7 +91,7 @@ def test_a_pool_that_cannot_be_written_leaves_nothing(world: World, monkeypatch:
     runs = world.import_runs()
     world.collection.documents.all().delete()
 
-    monkeypatch.setattr("pooling.pools._ENTRIES", "INSERT INTO nowhere VALUES (%s, %s, %s)")
+    monkeypatch.setattr("pooling.pools.building._ENTRIES", "INSERT INTO nowhere VALUES (%s, %s, %s)")
     with pytest.raises(DatabaseError):
         build_pool(world.collection, name="p", runs=runs, depth=2)
     assert not Pool.objects.exists()

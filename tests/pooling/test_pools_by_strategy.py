@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from pooling.merging import build_pool
+from pooling.interface.problems import InputError
+from pooling.merging.merging import build_pool
 from pooling.models import Pool
-from pooling.pools import build_pool as build_stored_pool
-from pooling.problems import InputError
-from pooling.runs import read_stored_run
+from pooling.pools.building import build_pool as build_stored_pool
+from pooling.runs.stored import read_stored_run
 from pooling.strategies import STRATEGIES
 from tests.world import World
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pooling.ranking import group_queries, order_run
+from pooling.ranking.ranking import group_queries, order_run
 
 
 def run_of(*rows: tuple[str, str, float]) -> pl.DataFrame:

@@ -12,10 +12,10 @@ import pytest
 from django.core.files.storage import FileSystemStorage, default_storage
 from django.db import DatabaseError
 
+from pooling.interface.problems import InputError, StorageFullError
 from pooling.models import Run
-from pooling.pools import build_pool
-from pooling.problems import InputError, StorageFullError
-from pooling.runs import import_run, read_stored_run, runs_named
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run, read_stored_run, runs_named
 from tests.world import ALPHA, BETA, World, run_text
 
 
@@ -86,7 +86,7 @@ def test_of_two_imports_at_once_the_second_is_refused_and_leaves_no_file(
     world.import_runs()
     before = stored_files(settings)
     # The other import commits its row between this one's look at the names and its own row.
-    monkeypatch.setattr("pooling.runs._refuse_known_name", lambda collection, name: None)
+    monkeypatch.setattr("pooling.runs.stored._refuse_known_name", lambda collection, name: None)
     with pytest.raises(InputError, match="There is a run “alpha” already"):
         import_run(world.collection, world.folder / "alpha.run")
     assert stored_files(settings) == before

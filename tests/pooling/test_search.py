@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from pooling import search
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, IndexedText, Job
-from pooling.problems import InputError
-from pooling.search import index_texts, job_that_indexes, search_documents
-from pooling.texts import import_documents
+from pooling.texts import search
+from pooling.texts.importing import import_documents
+from pooling.texts.search import index_texts, job_that_indexes, search_documents
 from tests.world import World
 
 
@@ -85,7 +85,7 @@ def test_many_texts_are_indexed_by_a_job(
     waiting = job_that_indexes(world.collection)
     assert waiting is not None
     assert job_that_indexes(world.collection) == waiting
-    from pooling.jobs import run_job
+    from pooling.jobs.running import run_job
 
     run_job.func(waiting.pk)
     done = Job.objects.get()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from pooling.problems import InputError
-from pooling.secrets import redacted, seal, unseal
+from pooling.interface.problems import InputError
+from pooling.storage.secrets import redacted, seal, unseal
 
 
 def test_a_secret_comes_back_and_its_sealed_form_tells_nothing() -> None:

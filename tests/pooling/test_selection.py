@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pooling.budget_rules import GREEDY, SHARE
-from pooling.selection import Batch, Standing, next_batches, spread
+from pooling.audit.budget_rules import GREEDY, SHARE
+from pooling.audit.selection import Batch, Standing, next_batches, spread
 
 POOL = 30
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from pooling import spark
+from pooling.merging import spark
 from tests.pooling.parted import write_runs
 
 

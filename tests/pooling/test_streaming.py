@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from pooling import streaming
-from pooling.choice import Choice
 from pooling.formats import name_of
-from pooling.merging import build_pool
-from pooling.streaming import pool_as_tsv, pool_in_parts, read_top
+from pooling.merging import streaming
+from pooling.merging.choice import Choice
+from pooling.merging.merging import build_pool
+from pooling.merging.streaming import pool_as_tsv, pool_in_parts, read_top
 from tests.pooling.parted import write_runs
 
 STRATEGIES = ("depth", "rrf", "combmnz", "borda", "hedge", "disagreement", "thompson", "learned", "sampling")

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from pooling import texts
+from pooling.interface.problems import InputError
 from pooling.models import Document
-from pooling.problems import InputError
-from pooling.texts import import_documents, import_queries
+from pooling.texts import importing as texts
+from pooling.texts.importing import import_documents, import_queries
 from tests.world import World
 
 

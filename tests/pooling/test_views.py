@@ -12,8 +12,8 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
 from pooling.models import Collection, Document, PoolEntry, Query
-from pooling.pools import build_pool
-from pooling.runs import import_run
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
 from pooling.strategies import STRATEGIES
 from tests.world import ALPHA, BETA, World, run_text
 
@@ -241,7 +241,7 @@ def make_large(world: World, path: Path, queries: int, documents: int) -> int:
         Query(collection=world.collection, external_id=name, text=name) for name in names
     )
     path.write_text(run_text({name: [f"{name}-{rank}" for rank in range(documents)] for name in names}))
-    from pooling.runs import import_run
+    from pooling.runs.stored import import_run
 
     run = import_run(world.collection, path, name=f"big{queries}")
     pool = build_pool(world.collection, name=f"big{queries}", runs=[run], depth=documents)

@@ -26,7 +26,7 @@ from labeling.qrels import import_qrels, read_release, release_qrels
 from labeling.quarantine import impose, lift
 from labeling.queues import claim, open_queue, skip, undo
 from labeling.selection_report import selection_of
-from pooling.pools import build_pool
+from pooling.pools.building import build_pool
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
 

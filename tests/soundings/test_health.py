@@ -37,7 +37,7 @@ def test_a_silent_database_is_503_and_says_so_without_naming_hosts(
 def test_work_that_nobody_does_is_told(client: Client, settings: Settings) -> None:
     from django_tasks_db.models import DBTaskResult
 
-    from pooling.jobs import run_job
+    from pooling.jobs.running import run_job
 
     settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     assert client.get("/health/").json()["worker"] == "ok"
@@ -52,7 +52,7 @@ def test_a_pass_that_is_under_way_does_not_hide_that_imports_wait(client: Client
     from django_tasks_db.models import DBTaskResult
 
     from labeling.prelabel_jobs import run_in_background
-    from pooling.jobs import run_job
+    from pooling.jobs.running import run_job
 
     stored = {"BACKEND": "django_tasks_db.DatabaseBackend"}
     settings.TASKS = {"default": settings.TASKS["default"] | stored}

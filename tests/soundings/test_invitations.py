@@ -13,8 +13,8 @@ from django.http import HttpResponse
 from django.test import Client
 from pytest_django.fixtures import Settings
 
-from pooling.invitations import invite
 from pooling.models import Invitation, Membership
+from pooling.people.invitations import invite
 from tests.world import PASSWORD, World
 
 NEW = "/collections/harbour/invitations/"
@@ -84,7 +84,7 @@ def test_only_an_admin_invites_withdraws_and_sees_the_activity(
 
 
 def test_an_invitation_of_another_collection_is_out_of_reach(world: World, client: Client) -> None:
-    from pooling.membership import create_collection
+    from pooling.people.membership import create_collection
 
     other = create_collection(world.dan, slug="quay", name="Quay")
     invitation, _ = invite(other, "annotator", by=world.dan)

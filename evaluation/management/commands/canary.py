@@ -7,7 +7,7 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -24,7 +24,7 @@ class Command(InputCommand):
         """Exit code 1 when a value is below its threshold."""
         from evaluation.canary_checks import canaries_named, check_run
         from evaluation.canary_page import described
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         chosen = canaries_named(collection, options["names"])

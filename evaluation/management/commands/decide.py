@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from pooling.command_line import count
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -24,8 +24,8 @@ class Command(InputCommand):
         from evaluation.report_comparisons import comparisons_asked
         from evaluation.report_deciding import decision, open_deciding_queue
         from labeling.models import Queue
-        from pooling.membership import collection_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         report = collection.reports.filter(name=options["report"]).order_by("-pk").first()

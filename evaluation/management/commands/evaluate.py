@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from evaluation.command_line import HELP, add_arguments, run
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):

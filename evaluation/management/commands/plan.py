@@ -8,7 +8,7 @@ from typing import Any
 
 from labeling.live_arguments import add_live_arguments
 from pooling.command_line import add_run_depth_argument, count, share
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -53,7 +53,7 @@ class Command(InputCommand):
         from evaluation.plan_settings import settings_from
         from evaluation.plan_words import as_text
         from evaluation.plans import plan
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         planned = plan(collection, settings_from(options))

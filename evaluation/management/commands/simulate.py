@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pooling.command_line import SCORES, TIES, count
-from pooling.commands import InputCommand
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 
 if TYPE_CHECKING:
     from evaluation.replay import LabelledPool
@@ -80,7 +80,7 @@ def read_pool(options: dict[str, Any]) -> LabelledPool:
     """The labelled pool of the files; each run is cut to the depth right after reading."""
     from evaluation.inputs import named_runs, qrels_frame, run_frame
     from evaluation.replay import labelled_pool, with_prior_scores
-    from pooling.ranking import order_run
+    from pooling.ranking.ranking import order_run
 
     order = {name: options[name] for name in ("ties", "scores", "depth")}
     labels = qrels_frame(options["qrels"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -29,8 +29,8 @@ class Command(InputCommand):
         from labeling.prelabel_export import newest_named
         from labeling.score_audit_tables import audit_table
         from labeling.score_audits import draw_audit, plan_audit
-        from pooling.membership import collection_named
-        from pooling.versions import pool_named
+        from pooling.people.membership import collection_named
+        from pooling.pools.versions import pool_named
 
         collection = collection_named(options["slug"])
         pool = pool_named(collection, options["pool"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 SIZES = ("zero-failures", "half-width", "none")
 
@@ -37,7 +37,7 @@ class Command(InputCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.prelabel_options import known_prelabeler
         from labeling.verification_samples import USUAL, Wanted, open_sample
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         prelabeler = known_prelabeler(collection, options["model"], options["prompt"], answered=True)

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -24,8 +24,8 @@ class Command(InputCommand):
         from labeling.judgment_export import export_judgments, format_of
         from labeling.queue_tables import queue_named
         from pooling.formats.writing import write_pieces
-        from pooling.membership import collection_named
-        from pooling.storing import disk_errors_named
+        from pooling.people.membership import collection_named
+        from pooling.storage.storing import disk_errors_named
 
         collection, path = collection_named(options["slug"]), options["output"]
         queue = queue_named(collection.slug, options["queue"]) if options["queue"] else None

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 FORMATS = ("csv", "tsv", "jsonl", "trec")
 
@@ -26,7 +26,7 @@ class Command(InputCommand):
         from labeling.prelabel_export import export_prelabels, prelabeler_named
         from labeling.queue_tables import queue_named
         from pooling.formats.writing import packed, replaced
-        from pooling.storing import disk_errors_named
+        from pooling.storage.storing import disk_errors_named
 
         queue = queue_named(options["slug"], options["queue"])
         prelabeler = prelabeler_named(queue, options["model"], options["prompt"])

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 FORMATS = ("trec", "beir", "csv", "tsv", "jsonl", "json", "parquet")
 
@@ -22,7 +22,7 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.qrels import export_file, newest_release, release_named
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         name, path = options["release"], options["output"]

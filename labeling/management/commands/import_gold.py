@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -24,7 +24,7 @@ class Command(InputCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.gold_import import import_gold
         from labeling.gold_questions import gold_balance
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         done = import_gold(collection, options["file"])

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -18,7 +18,7 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.qrels import import_qrels
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         done = import_qrels(collection_named(options["slug"]), options["file"])
         self.stdout.write(f"Labels: {done}.")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.commands import InputCommand
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 
 
 class Command(InputCommand):
@@ -17,8 +17,8 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.search_finds import search_finds
-        from pooling.membership import collection_named
-        from pooling.search import index_texts
+        from pooling.people.membership import collection_named
+        from pooling.texts.search import index_texts
 
         collection = collection_named(options["slug"])
         with progress_bar("Indexing") as report:

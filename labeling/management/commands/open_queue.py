@@ -6,8 +6,8 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.live_arguments import add_live_arguments
-from pooling.commands import InputCommand
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 
 
 class Command(InputCommand):
@@ -78,8 +78,8 @@ class Command(InputCommand):
         from labeling.models import PrelabelMode
         from labeling.prelabel_use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
         from labeling.queues import open_queue
-        from pooling.membership import collection_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         pool = collection.pools.filter(name=options["pool"]).first()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.commands import InputCommand
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 
 
 class Command(InputCommand):
@@ -28,7 +28,7 @@ class Command(InputCommand):
         from labeling.prelabel_export import prelabeler_named
         from labeling.prelabel_order import order_by_scores, order_without_scores
         from labeling.queue_tables import queue_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
 
         queue = queue_named(options["slug"], options["queue"])
         if options["without_scores"]:

@@ -7,8 +7,8 @@ import sys
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from pooling.commands import InputCommand
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 
 if TYPE_CHECKING:
     from labeling.models import PrelabelJob
@@ -89,7 +89,7 @@ class Command(InputCommand):
         from labeling.prelabel_jobs import run_here
         from labeling.prelabel_running import PAUSE
         from labeling.prelabel_tables import pass_told
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
 
         with progress_bar("Asking") as report:
 

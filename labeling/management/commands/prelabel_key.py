@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from getpass import getpass
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -20,8 +20,8 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.prelabel_options import checked_url, remove_key, store_key
-        from pooling.membership import collection_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         if options["action"] == "list":

@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 if TYPE_CHECKING:
     from labeling.models import PrelabelJob
@@ -36,7 +36,7 @@ class Command(InputCommand):
         )
         from labeling.prelabel_page import pass_meant, passes_of
         from labeling.queue_tables import queue_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
 
         action, number, budget = (options[name] for name in ("action", "number", "budget"))
         queue = queue_named(options["slug"], options["queue"])

@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -21,8 +21,8 @@ class Command(InputCommand):
         from labeling.blind_labels import evidence
         from labeling.prelabel_tables import worth_table
         from labeling.prelabeler_api import told
-        from pooling.membership import collection_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         chosen = collection.prelabelers.asked().select_related("collection")

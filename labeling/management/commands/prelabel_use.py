@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -42,7 +42,7 @@ class Command(InputCommand):
         from labeling.prelabel_tables import use_told
         from labeling.prelabel_use import change_use, use_of
         from labeling.queue_tables import queue_named
-        from pooling.problems import InputError
+        from pooling.interface.problems import InputError
 
         queue = queue_named(options["slug"], options["queue"])
         if options["prompt"] and not options["model"]:

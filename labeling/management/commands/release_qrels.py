@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.rules import RULES_IN_WORDS
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
@@ -21,7 +21,7 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         from labeling.qrels import release_qrels
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         release = release_qrels(collection, name=options["name"], rule=options["rule"])

@@ -6,9 +6,9 @@ from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
 from pooling.command_line import CHOICE, add_choice_arguments
-from pooling.commands import InputCommand
-from pooling.problems import InputError
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
+from pooling.interface.terminal import progress_bar
 
 if TYPE_CHECKING:
     from pooling.models import Collection, Pool
@@ -33,7 +33,7 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.membership import collection_named
+        from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])
         pool = (self.extend if options["extend"] else self.build)(collection, options)
@@ -48,7 +48,7 @@ class Command(InputCommand):
             f"{added} to judge."
         )
         if options["diagnostics"]:
-            from pooling.diagnosis import as_text
+            from pooling.diagnosis.summary import as_text
 
             self.stderr.write(as_text(pool.diagnostics), ending="")
         for run, count in pool.diagnostics["left_out_queries"].items():
@@ -56,8 +56,8 @@ class Command(InputCommand):
                 self.stderr.write(self.style.WARNING(f"{run}: {count:,} queries are not in the collection."))
 
     def build(self, collection: Collection, options: dict[str, Any]) -> Pool:
-        from pooling.pools import build_pool
-        from pooling.runs import runs_named
+        from pooling.pools.building import build_pool
+        from pooling.runs.stored import runs_named
 
         for name in ("name", "depth"):
             if options[name] is None:
@@ -68,8 +68,8 @@ class Command(InputCommand):
             return build_pool(collection, name=options["name"], runs=runs, report=report, **given)
 
     def extend(self, collection: Collection, options: dict[str, Any]) -> Pool:
-        from pooling.runs import runs_named
-        from pooling.versions import extend_pool, pool_named, runs_beside
+        from pooling.pools.versions import extend_pool, pool_named, runs_beside
+        from pooling.runs.stored import runs_named
 
         pool = pool_named(collection, options["extend"])
         for name in ("ties", "scores"):

@@ -6,9 +6,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from pooling.chunk_options import add_chunk_arguments, chunks_of
-from pooling.commands import InputCommand
-from pooling.terminal import progress_bar
+from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
+from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 
 class Command(InputCommand):
@@ -21,8 +21,8 @@ class Command(InputCommand):
         add_chunk_arguments(parser.add_argument)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.membership import collection_named
-        from pooling.runs import import_run
+        from pooling.people.membership import collection_named
+        from pooling.runs.stored import import_run
 
         files, name = options["files"], options["name"]
         if name and len(files) > 1:

@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from pooling.command_line import HELP, add_arguments, run
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):

@@ -6,10 +6,10 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from pooling.commands import InputCommand
-from pooling.membership import add_member
+from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
-from pooling.problems import InputError
+from pooling.people.membership import add_member
 
 
 class Command(InputCommand):

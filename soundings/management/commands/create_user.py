@@ -11,8 +11,8 @@ from django.contrib.auth.password_validation import validate_password
 from django.core.exceptions import ValidationError
 from django.core.management.base import CommandParser
 
-from pooling.commands import InputCommand
-from pooling.problems import InputError
+from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from soundings.installation import create_account, generated_password, prepare_database
 
 

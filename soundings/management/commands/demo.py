@@ -8,7 +8,7 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 from soundings.demo import CUTOFFS, Demo, report_rows, run_demo
 from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare

@@ -10,8 +10,8 @@ from django.urls import reverse
 from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
-from pooling.commands import InputCommand
-from pooling.membership import account_named
+from pooling.interface.commands import InputCommand
+from pooling.people.membership import account_named
 
 
 class Command(InputCommand):

@@ -10,7 +10,7 @@ from typing import Any
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
-from pooling.commands import InputCommand
+from pooling.interface.commands import InputCommand
 from soundings.data_folder import close_tree
 from soundings.installation import create_first_admin, prepare_database
 from soundings.serving import require_free_port, serve_site

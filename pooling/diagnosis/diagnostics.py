@@ -1,0 +1,143 @@
+"""What people look at before they pay for judgments: preflight, size by depth, overlap, unique finds."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from pooling.ranking.ranking import order_run, query_starts
+
+LISTED = 20
+
+
+@dataclass(frozen=True)
+class Preflight:
+    """How a run fits a set of queries; counts are of queries or rows, lists hold the first 20 ids bytewise.
+
+    `depths` are the least, median and greatest number of documents of a query. `ties_across_k` maps each
+    cutoff to the number of queries whose documents at ranks k and k + 1 score equally, so that the rule for
+    ties decides who is in the top k. `unjudged_at_k` maps each cutoff to the share of the top k without a
+    judgment (None without qrels).
+    """
+
+    rows: int
+    queries: int
+    queries_in_common: int
+    missing_queries: int
+    missing_query_ids: list[str]
+    unknown_queries: int
+    unknown_query_ids: list[str]
+    depths: dict[str, float]
+    ties_across_k: dict[int, int]
+    unjudged_at_k: dict[int, float] | None
+    notes: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, fit for JSON; cutoffs become strings."""
+        values = asdict(self)
+        for name in ("ties_across_k", "unjudged_at_k"):
+            if values[name] is not None:
+                values[name] = {str(k): value for k, value in values[name].items()}
+        return {**values, "notes": list(self.notes)}
+
+
+def preflight(
+    run_frame: pl.DataFrame,
+    query_ids: Iterable[str],
+    qrels: pl.DataFrame | None = None,
+    k: Sequence[int] = (1, 5, 10, 100),
+) -> Preflight:
+    """Hold a run against the queries it should answer, and against qrels where there are some."""
+    ordered = order_run(run_frame)
+    lengths = ordered.group_by("query_id").len()
+    wanted, found = set(query_ids), set(lengths["query_id"].to_list())
+    missing, unknown = sorted(wanted - found), sorted(found - wanted)
+    return Preflight(
+        rows=run_frame.height,
+        queries=len(found),
+        queries_in_common=len(wanted & found),
+        missing_queries=len(missing),
+        missing_query_ids=missing[:LISTED],
+        unknown_queries=len(unknown),
+        unknown_query_ids=unknown[:LISTED],
+        depths=depths_of(lengths["len"]),
+        ties_across_k={cutoff: ties_across(ordered, cutoff) for cutoff in k},
+        unjudged_at_k=None
+        if qrels is None
+        else {cutoff: unjudged_at(ordered, qrels, cutoff) for cutoff in k},
+        notes=coverage_notes(len(missing), len(unknown)),
+    )
+
+
+def depths_of(lengths: pl.Series) -> dict[str, float]:
+    if not len(lengths):
+        return {"least": 0.0, "median": 0.0, "greatest": 0.0}
+    values = lengths.to_numpy()
+    return {
+        "least": float(values.min()),
+        "median": float(np.median(values)),
+        "greatest": float(values.max()),
+    }
+
+
+def ties_across(ordered: pl.DataFrame, k: int) -> int:
+    """Queries whose documents at ranks k and k + 1 have the same score."""
+    starts = query_starts(ordered)
+    lengths = np.diff(np.append(starts, ordered.height))
+    last = starts[lengths > k] + k - 1
+    score = ordered["score"].to_numpy()
+    return int((score[last] == score[last + 1]).sum())
+
+
+def unjudged_at(ordered: pl.DataFrame, qrels: pl.DataFrame, k: int) -> float:
+    """Share of the top k of the queries in the qrels that has no judgment; a negative relevance is none."""
+    judged = qrels.filter(pl.col("relevance") >= 0).select("query_id", "document_id")
+    top = ordered.filter(pl.col("position") <= k).join(qrels.select("query_id"), on="query_id", how="semi")
+    if not top.height:
+        return 0.0
+    return top.join(judged, on=["query_id", "document_id"], how="anti").height / top.height
+
+
+def coverage_notes(missing: int, unknown: int) -> tuple[str, ...]:
+    notes = []
+    if missing:
+        notes.append(f"{missing:,} of the queries {'is' if missing == 1 else 'are'} not in the run.")
+    if unknown:
+        notes.append(f"{unknown:,} of the run's queries {'is' if unknown == 1 else 'are'} not known here.")
+    return tuple(notes)
+
+
+def size_by_depth(runs: Mapping[str, pl.DataFrame], depth: int | None = None) -> list[dict[str, int]]:
+    """Pairs in the pool at each depth to `depth` (or the deepest list): `[{"depth": 1, "pairs": 7}, …]`."""
+    best = pl.concat([tops(run, depth) for run in runs.values()]).group_by("query_id", "document_id").min()
+    deepest = depth or int(best["position"].max() or 0)  # type: ignore[arg-type]
+    counts = np.bincount(best["position"].to_numpy(), minlength=deepest + 1)
+    return [{"depth": rank, "pairs": int(pairs)} for rank, pairs in enumerate(counts.cumsum())][1:]
+
+
+def tops(run: pl.DataFrame, depth: int | None) -> pl.DataFrame:
+    return order_run(run, depth=depth).select("query_id", "document_id", "position")
+
+
+def overlap(runs: Mapping[str, pl.DataFrame], depth: int) -> list[list[float]]:
+    """`[i][j]`: the share (0 to 1) of run i's top `depth` that is in run j's too, over all queries."""
+    found = [tops(run, depth).select("query_id", "document_id") for run in runs.values()]
+    owners = pl.concat(
+        frame.with_columns(run=pl.lit(index, dtype=pl.Int64)) for index, frame in enumerate(found)
+    )
+    codes = owners.select(pl.struct("query_id", "document_id").rank("dense").alias("pair"), "run")
+    both = codes.join(codes, on="pair", suffix="_other").group_by("run", "run_other").len()
+    shared = np.zeros((len(found), len(found)))
+    shared[both["run"].to_numpy(), both["run_other"].to_numpy()] = both["len"].to_numpy()
+    sizes = np.array([max(frame.height, 1) for frame in found])
+    return [[float(share) for share in row] for row in shared / sizes[:, None]]
+
+
+def unique_finds(pooled: pl.DataFrame) -> list[int]:
+    """Pairs that one run alone found, by index of the run; empty runs at the end are left out."""
+    finders = pooled["runs"].explode()
+    alone = pooled.filter(pl.col("run_count") == 1)["runs"].list.first().to_numpy()
+    runs = 1 + int(finders.to_numpy().max(initial=-1))
+    return [int(count) for count in np.bincount(alone, minlength=runs)]

@@ -1,0 +1,53 @@
+"""A later version of a pool: more runs or a greater depth, with everything that was there before kept.
+
+What was pooled keeps its position, its place in the audit and its inclusion probability: those say how it
+came to be judged, and that has happened. Who found it where is told anew, since more runs may have. The pairs
+that are new follow behind, in the order of a strategy that looks at all runs, and are chosen as if they were
+a pool of their own: a budget of theirs, and an audit drawn among them alone, in a random order of the new
+documents. An estimate therefore adds up strata, one for each query and version, and nothing that an earlier
+version drew has to be drawn again: a document that was left out of the first audit stays what it was, one of
+those for which that audit speaks.
+"""
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from pooling.merging.choice import Choice
+from pooling.merging.merging import POOLED, chosen_pairs, ordered_pairs, with_position
+
+PAIR = ["query_id", "document_id"]
+#: What a pair keeps through all versions; `version` is the one that brought it.
+KEPT = ("position", "in_audit", "inclusion_probability", "version")
+
+
+class NothingNewError(ValueError):
+    """The runs' first documents were all pooled before."""
+
+
+def extended_pool(
+    runs: Mapping[str, pl.DataFrame], before: pl.DataFrame, choice: Choice, *, version: int
+) -> pl.DataFrame:
+    """The pooled frame of `pooling.merging.merging.build_pool` with the column `version`.
+
+    runs: those of the pool, in its order, then the new ones. before: query_id, document_id and KEPT of the
+    pool that is extended. choice: how the new pairs are ordered and chosen; budget and audit are
+    theirs alone. Positions of new pairs go on behind the query's last. Raises `NothingNewError` without a
+    new pair, and ValueError as `build_pool` does.
+    """
+    ordered = ordered_pairs(runs, choice)
+    new = ordered.join(before, on=PAIR, how="anti", maintain_order="left")
+    if new.is_empty():
+        raise NothingNewError
+    last = before.group_by("query_id").agg(last=pl.col("position").max())
+    chosen = chosen_pairs(with_position(new), choice).join(
+        last, on="query_id", how="left", maintain_order="left"
+    )
+    behind = chosen.with_columns(
+        position=(pl.col("position") + pl.col("last").fill_null(0)).cast(pl.UInt32),
+        version=pl.lit(version, dtype=pl.Int64),
+    )
+    facts = ordered.drop("position").join(before.select(*PAIR, *KEPT), on=PAIR)
+    columns = [*(name for name in POOLED if name in behind.columns), "version"]
+    kept = facts.with_columns(pl.col("position").cast(pl.UInt32), pl.col("version").cast(pl.Int64))
+    return pl.concat([kept.select(columns), behind.select(columns)]).sort("query_id", "position")

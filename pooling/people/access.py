@@ -1,0 +1,101 @@
+"""The doors to stage 1's rows: whoever fetches through them has been asked for permission on the way.
+
+A stranger gets "not found" and so learns nothing; a member without the role gets "forbidden".
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from django.core.exceptions import PermissionDenied
+from django.db.models import Model, QuerySet
+from django.http import Http404
+
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Job, Membership, Pool, Role, Run
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
+
+ADMIN = (Role.ADMIN,)
+READERS = (Role.ADMIN, Role.VIEWER)
+JUDGES = (Role.ADMIN, Role.ANNOTATOR)
+MEMBERS = (Role.ADMIN, Role.ANNOTATOR, Role.VIEWER)
+
+# The same words for what does not exist and for what is somebody else's.
+NOTHING_HERE = "There is nothing here, or it belongs to a collection of which you are not a member."
+
+Row = TypeVar("Row", bound=Model)
+
+
+def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
+    """The one row of `rows` that meets the conditions; `Http404` in the words that a stranger gets."""
+    row = rows.filter(**conditions).first()
+    if row is None:
+        raise Http404(NOTHING_HERE)
+    return row
+
+
+def known_role(role: str) -> None:
+    """`InputError` for a role that does not exist."""
+    if role not in Role.values:
+        problem = f"There is no role “{role}”. A role is {', '.join(Role.values)}."
+        raise InputError(problem, fields={"role": problem})
+
+
+def collections_of(user: User | AnonymousUser) -> QuerySet[Collection]:
+    """The collections that `user` may know of."""
+    if user.is_superuser:
+        return Collection.objects.all()
+    return Collection.objects.filter(memberships__user_id=user.pk or 0)
+
+
+def role_in(user: User | AnonymousUser, collection: Collection) -> Role | None:
+    """The role of `user` in `collection`, or None for a stranger; a superuser is admin everywhere."""
+    if user.is_superuser:
+        return Role.ADMIN
+    memberships = Membership.objects.filter(user_id=user.pk or 0, collection=collection).order_by()
+    role = memberships.values_list("role", flat=True).first()
+    return Role(role) if role else None
+
+
+def require_role(user: User | AnonymousUser, collection: Collection, roles: tuple[Role, ...]) -> None:
+    """Raise `Http404` for a stranger, `PermissionDenied` for a member without one of `roles`."""
+    admit(role_in(user, collection), collection, roles)
+
+
+def admit(role: Role | None, collection: Collection, roles: tuple[Role, ...]) -> None:
+    """`require_role` for a role that is known already."""
+    if role is None:
+        raise Http404(NOTHING_HERE)
+    if role not in roles:
+        raise PermissionDenied(f"This needs the role {' or '.join(roles)}; you are {role} here.")
+    collection.role = role  # type: ignore[attr-defined]  # for templates: what to offer
+
+
+def collection_for(user: User | AnonymousUser, slug: str, roles: tuple[Role, ...] = READERS) -> Collection:
+    """Fetch a collection for somebody with one of `roles`."""
+    collection = fetch(Collection.objects.all(), slug=slug)
+    require_role(user, collection, roles)
+    return collection
+
+
+def run_for(user: User | AnonymousUser, run_id: int, roles: tuple[Role, ...] = READERS) -> Run:
+    """Fetch a run, and its collection, for somebody with one of `roles`."""
+    run = fetch(Run.objects.select_related("collection"), pk=run_id)
+    require_role(user, run.collection, roles)
+    return run
+
+
+def pool_for(user: User | AnonymousUser, pool_id: int, roles: tuple[Role, ...] = READERS) -> Pool:
+    """Fetch a pool, and its collection, for somebody with one of `roles`."""
+    pool = fetch(Pool.objects.select_related("collection"), pk=pool_id)
+    require_role(user, pool.collection, roles)
+    return pool
+
+
+def job_for(user: User | AnonymousUser, job_id: int, roles: tuple[Role, ...] = READERS) -> Job:
+    """Fetch a job, and its collection, for somebody with one of `roles`."""
+    job = fetch(Job.objects.select_related("collection"), pk=job_id)
+    require_role(user, job.collection, roles)
+    return job

@@ -1,0 +1,174 @@
+"""Invitations: links, and offers to accounts, that make one person a member of a collection, for a while.
+
+One stands as long as whoever made it could make it again: it ends with that person's role or account.
+"""
+
+from __future__ import annotations
+
+import secrets
+from datetime import timedelta
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db import transaction
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.utils import timezone
+
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Invitation, Membership, Role
+from pooling.people.access import known_role
+from pooling.people.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_DAYS = 90
+OFFERED_DAYS = 14
+# Of the offers to somebody; whoever asks a thousand times fills nobody's page.
+MOST_LISTED = 20
+
+
+class Invited(NamedTuple):
+    """An invitation and its token, which is told once and kept nowhere."""
+
+    invitation: Invitation
+    token: str
+
+
+@transaction.atomic
+def invite(collection: Collection, role: str, *, by: User | None, email: str = "", days: int = 14) -> Invited:
+    """Make an invitation for one person, valid for `days` (1 to 90); `InputError` for other values."""
+    known_role(role)
+    if not 1 <= days <= LONGEST_DAYS:
+        problem = f"An invitation is valid for 1 to {LONGEST_DAYS} days."
+        raise InputError(problem, fields={"days": problem})
+    token = secrets.token_urlsafe(32)
+    invitation = Invitation.objects.create(
+        collection=collection,
+        role=role,
+        token_sha256=_hashed(token),
+        email=email,
+        invited_by=by,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    record_action(collection, by, "invitation made", email or f"number {invitation.pk}", role=role, days=days)
+    return Invited(invitation, token)
+
+
+@transaction.atomic
+def offer(collection: Collection, username: str, role: str, *, by: User, user: User | None) -> Invitation:
+    """Ask whoever has this user name to join; `user` is the account, None where nobody has the name.
+
+    Asking again while the first offer stands only changes its role.
+    """
+    known_role(role)
+    standing = _standing(collection.invitations.filter(username=username))
+    invitation = standing.first() or Invitation(collection=collection, username=username)
+    invitation.role, invitation.user, invitation.invited_by = role, user, by
+    invitation.token_sha256 = _hashed(secrets.token_urlsafe(32))  # of no link
+    invitation.expires_at = timezone.now() + timedelta(days=OFFERED_DAYS)
+    invitation.save()
+    record_action(collection, by, "membership offered", username, role=role)
+    return invitation
+
+
+def offers_to(user: User) -> QuerySet[Invitation]:
+    """The offers that an account can still accept, newest first."""
+    return _standing(Invitation.objects.filter(user=user)).select_related("collection", "invited_by")
+
+
+@transaction.atomic
+def accept_offer(invitation: Invitation, user: User) -> Membership:
+    """Make `user`, whom the offer is for, a member."""
+    rows = Invitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk, user=user)
+    return _join(_usable(rows.first()), user)
+
+
+@transaction.atomic
+def decline_offer(invitation: Invitation) -> None:
+    """End an offer as whom it is for wishes."""
+    Invitation.objects.filter(pk=invitation.pk).update(withdrawn_at=timezone.now())
+    record_action(invitation.collection, invitation.user, "membership declined", invitation.username)
+
+
+def invitation_of(token: str) -> Invitation:
+    """The invitation a link stands for; `InputError` says why one cannot be used any more."""
+    found = Invitation.objects.select_related("collection", "invited_by").filter(token_sha256=_hashed(token))
+    return _usable(found.first())
+
+
+@transaction.atomic
+def accept(token: str, user: User) -> Membership:
+    """Make `user` a member and use the invitation up."""
+    rows = Invitation.objects.select_for_update(of=("self",)).select_related("collection")
+    return _join(_usable(rows.filter(token_sha256=_hashed(token)).first()), user)
+
+
+def _join(invitation: Invitation, user: User) -> Membership:
+    """Whoever is a member already keeps their role; a link then stays good for somebody else."""
+    member, is_new = Membership.objects.get_or_create(
+        collection=invitation.collection, user=user, defaults={"role": invitation.role}
+    )
+    if is_new or invitation.user_id:
+        invitation.accepted_at, invitation.accepted_by = timezone.now(), user
+        invitation.save(update_fields=["accepted_at", "accepted_by"])
+        record_action(invitation.collection, user, "invitation accepted", user, role=member.role)
+    return member
+
+
+@transaction.atomic
+def withdraw(invitation: Invitation, *, by: User | None) -> None:
+    """End an invitation that nobody has used; `InputError` where somebody has."""
+    invitation = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
+    if invitation.accepted_at:
+        raise InputError("Somebody has used this invitation already. Remove the member instead.")
+    if not invitation.withdrawn_at:
+        invitation.withdrawn_at = timezone.now()
+        invitation.save(update_fields=["withdrawn_at"])
+        subject = invitation.username or invitation.email or f"number {invitation.pk}"
+        record_action(invitation.collection, by, "invitation withdrawn", subject)
+
+
+def withdraw_those_of(author: User, collection: Collection, *, by: User | None) -> None:
+    """End the open invitations that somebody made, who is not to be an admin any longer."""
+    rows = collection.invitations.filter(invited_by=author, accepted_at=None, withdrawn_at=None)
+    if ended := rows.update(withdrawn_at=timezone.now()):
+        record_action(collection, by, "invitations withdrawn", author, count=ended)
+
+
+def open_invitations(collection: Collection) -> list[Invitation]:
+    """Those that can still be used, newest first."""
+    return list(_standing(collection.invitations.all()).select_related("invited_by"))
+
+
+def _standing(rows: QuerySet[Invitation]) -> QuerySet[Invitation]:
+    """Those of `rows` that are open and whose author may still invite; None is a command."""
+    admins = Membership.objects.filter(
+        collection=OuterRef("collection"), user=OuterRef("invited_by"), role=Role.ADMIN
+    )
+    may_invite = Q(invited_by__is_active=True) & (Q(invited_by__is_superuser=True) | Exists(admins))
+    return rows.filter(
+        Q(invited_by=None) | may_invite,
+        accepted_at=None,
+        withdrawn_at=None,
+        expires_at__gt=timezone.now(),
+    )
+
+
+def _usable(invitation: Invitation | None) -> Invitation:
+    """`InputError` in words for the person who followed the link."""
+    if invitation is None:
+        raise InputError("This is no invitation. Perhaps a part of the link was lost.", missing=True)
+    if invitation.accepted_at:
+        raise InputError("This invitation has been used. Ask for a new one.")
+    if invitation.withdrawn_at:
+        raise InputError("This invitation was withdrawn. Ask for a new one.")
+    if invitation.expires_at <= timezone.now():
+        raise InputError("This invitation has expired. Ask for a new one.")
+    if not _standing(Invitation.objects.filter(pk=invitation.pk)).exists():
+        raise InputError("Whoever made this invitation may no longer invite. Ask somebody else for one.")
+    return invitation
+
+
+def _hashed(token: str) -> str:
+    return sha256(token.encode()).hexdigest()

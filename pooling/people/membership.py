@@ -1,0 +1,126 @@
+"""Who belongs to a collection, in which role: the one place that writes collections' memberships."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from django.contrib.auth import get_user_model
+from django.db import IntegrityError, transaction
+
+from pooling.interface.markdown import LONGEST_MARKDOWN
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Membership, Role
+from pooling.people.access import known_role
+from pooling.people.invitations import withdraw_those_of
+from pooling.people.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
+
+
+def create_collection(
+    user: User | None, *, slug: str, name: str, question: str = "", guidelines: str = ""
+) -> Collection:
+    """Create a collection, of which `user`, if there is one, becomes admin.
+
+    `InputError` for a slug that is taken or has other than letters, digits, hyphens and underscores.
+    """
+    _check_collection(slug, name, question, guidelines)
+    collection = Collection(slug=slug, name=name, guidelines=guidelines)
+    if question:
+        collection.question = question
+    with transaction.atomic():
+        try:
+            with transaction.atomic():
+                collection.save()
+        except IntegrityError:
+            problem = f"There is a collection “{slug}” already. Choose another short name."
+            raise InputError(problem, fields={"slug": problem}, conflict=True) from None
+        if user is not None:
+            Membership.objects.create(collection=collection, user=user, role=Role.ADMIN)
+        record_action(collection, user, "collection created", collection.name)
+    return collection
+
+
+def _check_collection(slug: str, name: str, question: str, guidelines: str) -> None:
+    problems = {}
+    if not SLUG.fullmatch(slug):
+        problems["slug"] = "A short name has 1 to 60 letters, digits, hyphens and underscores."
+    if not 1 <= len(name.strip()) <= 200:
+        problems["name"] = "A name has 1 to 200 characters."
+    if len(question) > 300:
+        problems["question"] = "A question has at most 300 characters."
+    if len(guidelines) > LONGEST_MARKDOWN:
+        problems["guidelines"] = f"Guidelines have at most {LONGEST_MARKDOWN:,} characters."
+    if problems:
+        raise InputError(" ".join(problems.values()), fields=problems)
+
+
+def collection_named(slug: str) -> Collection:
+    """The collection of this short name, for commands, which ask nobody for permission."""
+    collection = Collection.objects.filter(slug=slug).first()
+    if collection is None:
+        raise InputError(f"There is no collection “{slug}”. Make it on the site or with import_collection.")
+    return collection
+
+
+def account_named(username: str) -> User:
+    """The account of this user name, or `InputError`."""
+    user = get_user_model().objects.filter(username=username).first()
+    if user is None:
+        problem = f"There is no account “{username}”. Make one with create_user first."
+        raise InputError(problem, fields={"username": problem})
+    return user
+
+
+def add_member(collection: Collection, username: str, role: str, *, by: User | None = None) -> Membership:
+    """Give an account a role in the collection; `InputError` if unknown or a member already."""
+    user = account_named(username)
+    known_role(role)
+    try:
+        with transaction.atomic():
+            record_action(collection, by, "member added", username, role=role)
+            return Membership.objects.create(collection=collection, user=user, role=role)
+    except IntegrityError:
+        problem = f"{username} is a member already. Change the role in the list of members."
+        raise InputError(problem, fields={"username": problem}, conflict=True) from None
+
+
+@transaction.atomic
+def change_role(membership: Membership, role: str, *, by: User | None = None) -> Membership:
+    """Give a member another role; `InputError` where that would leave the collection without an admin.
+
+    Whoever is no longer an admin leaves no open invitation behind.
+    """
+    known_role(role)
+    if role != Role.ADMIN:
+        _keep_an_admin(membership)
+        withdraw_those_of(membership.user, membership.collection, by=by)
+    before, membership.role = membership.role, role
+    membership.save(update_fields=["role"])
+    record_action(membership.collection, by, "role changed", membership.user, before=before, role=role)
+    return membership
+
+
+@transaction.atomic
+def remove_member(membership: Membership, *, by: User | None = None) -> None:
+    """End a membership, and with it the person's open invitations; `InputError` for the last admin.
+
+    What the person judged stays.
+    """
+    _keep_an_admin(membership)
+    withdraw_those_of(membership.user, membership.collection, by=by)
+    record_action(membership.collection, by, "member removed", membership.user, role=membership.role)
+    membership.delete()
+
+
+def _keep_an_admin(membership: Membership) -> None:
+    """Lock the collection's admins, so that two of them cannot remove each other at the same moment."""
+    admins = Membership.objects.select_for_update().filter(
+        collection_id=membership.collection_id, role=Role.ADMIN
+    )
+    if [admin.pk for admin in admins] == [membership.pk]:
+        raise InputError(f"{membership.user} is the only admin. Make somebody else admin first.")

@@ -1,0 +1,44 @@
+"""Making a collection and changing its name, question and guidelines."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from pooling.forms import CollectionForm, NewCollectionForm, show_problem
+from pooling.interface.markdown import render_markdown
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for
+from pooling.people.membership import create_collection
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest) -> HttpResponse:
+    """A form for a new collection; whoever fills it becomes its admin."""
+    form = NewCollectionForm(request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            collection = create_collection(request.user, **form.cleaned_data)  # type: ignore[arg-type]
+            return redirect("collection", collection.slug)
+        except InputError as error:
+            show_problem(form, error)
+    return render(request, "pooling/collection_new.html", {"form": form})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def edit(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form for what annotators read: name, question and guidelines."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = CollectionForm(request.POST or None, instance=collection)
+    if request.method == "POST" and form.is_valid():
+        form.save()
+        messages.success(request, "Saved. Annotators see the new text from their next page on.")
+        return redirect("collection", slug)
+    preview = render_markdown(form["guidelines"].value() or "")
+    context = {"form": form, "preview": preview, "collection": collection}
+    return render(request, "pooling/collection_edit.html", context)

@@ -1,0 +1,294 @@
+"""Pools: chosen by the pure modules from stored runs, then written row by row in one transaction."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from pooling.interface.problems import InputError
+from pooling.jobs.running import job_kind, start_job
+from pooling.merging.choice import Choice
+from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
+from pooling.runs.stored import read_stored_run, runs_named
+from pooling.storage.staging import Staged, staged
+from pooling.storage.storing import checked_name, disk_errors_named, tell_the_planner
+from pooling.texts.importing import lock
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+    from pooling.texts.importing import Report
+
+BATCH = 5000
+PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
+TABLE = ("query_id", "document_id", *PLAIN)
+MANY = 10_000
+STAGED_PAIR = {
+    "query_id": "text",
+    "document_id": "text",
+    "position": "whole",
+    "run_count": "whole",
+    "best_rank": "whole",
+    "rrf": "number",
+    "in_audit": "flag",
+    "inclusion_probability": "number",
+    "found_by": "json",
+    "version": "whole",
+}
+_NEW_DOCUMENTS = """
+    INSERT INTO pooling_document (collection_id, external_id, title, metadata, version)
+    SELECT %s, document_id, '', '{}', 1 FROM staged_pairs staged WHERE NOT EXISTS (
+        SELECT 1 FROM pooling_document known
+        WHERE known.collection_id = %s AND known.external_id = staged.document_id
+    )
+    GROUP BY document_id
+"""
+_ENTRIES = """
+    INSERT INTO pooling_poolentry (
+        pool_id, query_id, document_id,
+        position, run_count, best_rank, rrf, in_audit, inclusion_probability, found_by, version
+    )
+    SELECT %s, query.id, document.id, position, run_count, best_rank, rrf, in_audit, inclusion_probability,
+        found_by, staged.version
+    FROM staged_pairs staged
+    JOIN pooling_query query ON query.collection_id = %s AND query.external_id = staged.query_id
+    JOIN pooling_document document
+        ON document.collection_id = %s AND document.external_id = staged.document_id
+"""
+
+
+def build_pool(
+    collection: Collection,
+    *,
+    name: str,
+    runs: Sequence[Run],
+    depth: int,
+    strategy: str = "rrf",
+    budget: int | None = None,
+    audit_share: float = 0.0,
+    seed: int = 0,
+    ties: str = "docid",
+    scores: str = "float64",
+    depths: Mapping[str, int] | None = None,
+    user: User | None = None,
+    report: Report | None = None,
+) -> Pool:
+    """Merge stored runs to `depth` (or, by name, `depths`), choose by `strategy`, and store the pool with its
+    diagnostics.
+
+    Queries of the runs that the collection does not have are left out and counted. Documents not known yet
+    get a row without text. `InputError` for a name that exists and for values out of range.
+    """
+    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores, depths or {})
+    from pooling.diagnosis.summary import diagnose
+
+    report = report or (lambda share, detail: None)
+    name = free_name(collection, name)
+    if not runs:
+        raise InputError("A pool needs at least one run.", fields={"runs": "Choose at least one run."})
+    choice = checked_choice(choice, runs)
+    query_keys = dict(collection.queries.values_list("external_id", "pk"))
+    frames, left_out = read_tops(runs, query_keys, choice, report)
+    report(0.4, "Merging.")
+    pooled = _pooled(frames, choice)
+    if pooled.is_empty():
+        raise InputError("Nothing to pool: none of these runs has a query of the collection.")
+    pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
+    count_pairs(pool, pooled)
+    pool.diagnostics = {**diagnose(frames, pooled, choice.deepest), "left_out_queries": left_out}
+    report(0.5, f"Storing {pool.pair_count:,} pairs.")
+    return store_pool(pool, runs, pooled.with_columns(version=1))
+
+
+def checked_choice(choice: Choice, runs: Iterable[Run]) -> Choice:
+    """The choice with its defaults settled; `InputError` for a value out of its range."""
+    if problems := choice.problems({run.name for run in runs}):
+        raise InputError(" ".join(problems.values()), fields=problems)
+    return choice.settled()
+
+
+def free_name(collection: Collection, name: str) -> str:
+    """The name as it is stored; `InputError` if a pool of the collection has it."""
+    name = checked_name(name, "pool")
+    if collection.pools.filter(name=name).exists():
+        raise _name_exists(name)
+    return name
+
+
+def _name_exists(name: str) -> InputError:
+    problem = f"There is a pool “{name}” already. Give this one another name."
+    return InputError(problem, fields={"name": problem}, conflict=True)
+
+
+def read_tops(
+    runs: Sequence[Run], query_keys: Mapping[str, int], choice: Choice, report: Report
+) -> tuple[dict[str, pl.DataFrame], dict[str, int]]:
+    """The top of each run for the collection's queries, and how many other queries each run has.
+
+    Cut to the depth while reading, so that fifty deep runs need the memory of their tops alone.
+    """
+    import polars as pl
+
+    from pooling.ranking.ranking import order_run
+    from pooling.strategies import STRATEGIES
+
+    known = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
+    frames, left_out = {}, {}
+    for done, run in enumerate(runs):
+        report(0.4 * done / len(runs), f"Reading run “{run.name}”.")
+        frame = read_stored_run(run, need_rank=choice.ties == "rank")
+        frame = frame.join(known, on="query_id", how="semi", maintain_order="left")
+        left_out[run.name] = run.query_count - frame["query_id"].n_unique()
+        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth_of(run.name))
+        if not STRATEGIES[choice.strategy].needs_scores:
+            # Its order is settled now: scores that fall with it keep it under every rule for ties.
+            top = top.with_columns(score=-pl.col("position").cast(pl.Float64))
+        frames[run.name] = top.drop("position")
+    return frames, left_out
+
+
+def _pooled(frames: Mapping[str, pl.DataFrame], choice: Choice) -> pl.DataFrame:
+    from pooling.merging import merging
+
+    try:
+        return merging.build_pool(frames, **asdict(choice))
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def count_pairs(pool: Pool, pooled: pl.DataFrame) -> None:
+    """Set the counts of a pool, not yet saved."""
+    pool.pair_count = pooled.height
+    pool.chosen_count = pooled.height - pooled["inclusion_probability"].null_count()
+    pool.query_count = pooled["query_id"].n_unique()
+
+
+def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
+    """Write a pool, not yet saved, with the pairs of a pooled frame that has the column `version`."""
+    with disk_errors_named(), staged("staged_pairs", STAGED_PAIR) as stage:
+        _stage(stage, pooled)
+        with transaction.atomic():
+            _store(pool, runs, stage)
+    return pool
+
+
+def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
+    for batch in pooled.select(*TABLE, "version", "runs", "ranks").iter_slices(BATCH):
+        *columns, versions, runs, ranks = (column.to_list() for column in batch)
+        found_by = (
+            json.dumps(sorted(zip(*finders, strict=True))) for finders in zip(runs, ranks, strict=True)
+        )
+        stage.add(list(zip(*columns, found_by, versions, strict=True)))
+    stage.settle()
+
+
+def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
+    """Write the pool and its pairs; documents that the collection does not know get a row without text."""
+    lock(pool.collection)
+    try:
+        with transaction.atomic():
+            pool.save()
+    except IntegrityError:
+        if pool.extends is not None and Pool.objects.filter(extends=pool.extends).exists():
+            problem = f"Pool “{pool.extends.name}” was extended meanwhile. Look at the list of pools."
+            raise InputError(problem, conflict=True) from None
+        raise _name_exists(pool.name) from None
+    PoolRun.objects.bulk_create(PoolRun(pool=pool, run=run, index=index) for index, run in enumerate(runs))
+    keys = [pool.collection_id, pool.collection_id]
+    if stage.run(_NEW_DOCUMENTS, keys) > MANY:
+        tell_the_planner(Document)
+    stage.run(_ENTRIES, [pool.pk, *keys])
+    if pool.pair_count > MANY:
+        tell_the_planner(PoolEntry)
+
+
+def pooled_frame(pool: Pool) -> pl.DataFrame:
+    """The pool's pairs as `query_id`, `document_id` (external ids), by `position` within a query."""
+    import polars as pl
+
+    rows = pool.entries.order_by("query_id", "position").values_list(
+        "query__external_id", "document__external_id"
+    )
+    schema = {"query_id": pl.String, "document_id": pl.String}
+    return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
+
+
+def expected_pairs(runs: Iterable[Run], depth: int, depths: Mapping[str, int] | None = None) -> int:
+    """No pool of these runs to this depth is larger: what decides between now and the background worker."""
+    own = depths or {}
+    return sum(run.query_count * min(run.depth, own.get(run.name, depth)) for run in runs)
+
+
+def result_of(pool: Pool) -> dict[str, Any]:
+    """What the HTTP interface and a finished job say of a pool."""
+    return {
+        "id": pool.pk,
+        "name": pool.name,
+        "pairs": pool.pair_count,
+        "chosen": pool.chosen_count,
+        "queries": pool.query_count,
+        "left_out_queries": pool.diagnostics.get("left_out_queries", {}),
+        "version": pool.version,
+        "new": pool.diagnostics.get("new"),
+        "detail": _detail(pool),
+        "url": reverse("pool", args=[pool.collection.slug, pool.pk]),
+    }
+
+
+def _detail(pool: Pool) -> str:
+    text = f"Pool “{pool.name}”: {pool.pair_count:,} pairs for {pool.query_count:,} queries"
+    new = pool.diagnostics.get("new")
+    return f"{text}, {new['pairs']:,} of them new." if new else f"{text}."
+
+
+@job_kind("pool")
+def _build_in_background(job: Job, report: Report) -> dict[str, Any]:
+    arguments = dict(job.arguments)
+    runs = runs_named(job.collection, arguments.pop("runs"))
+    return result_of(build_pool(job.collection, runs=runs, user=job.created_by, report=report, **arguments))
+
+
+def build_or_start(
+    collection: Collection, *, name: str, runs: Sequence[Run], depth: int, user: User | None, **choice: Any
+) -> dict[str, Any] | Job:
+    """Build a small pool at once, a large one in the background; what is refused is refused now."""
+    if expected_pairs(runs, depth, choice.get("depths")) <= settings.BACKGROUND_POOL_PAIRS:
+        return result_of(build_pool(collection, name=name, runs=runs, depth=depth, user=user, **choice))
+    arguments = {"name": free_name(collection, name), "depth": depth, **choice}
+    checked_choice(Choice(depth, **choice), runs)
+    return start_job(collection, "pool", {**arguments, "runs": [run.name for run in runs]}, user)
+
+
+def pool_lines(pool: Pool) -> Iterator[str]:
+    """The lines of the table that the command `pool` prints: by query id bytewise, then position.
+
+    Later versions have a column more, `version`, since each has an audit of its own.
+    """
+    is_later = pool.extends_id is not None
+    yield "\t".join([*TABLE, "version"] if is_later else TABLE) + "\n"
+    queries = dict(Query.objects.filter(collection=pool.collection).values_list("pk", "external_id"))
+    for batch in _slices(sorted(queries, key=lambda key: queries[key].encode()), 200):
+        place = {key: number for number, key in enumerate(batch)}
+        entries = pool.entries.filter(query__in=batch).select_related("document").defer("document__text")
+        for entry in sorted(entries, key=lambda entry: (place[entry.query_id], entry.position)):
+            yield _line(queries[entry.query_id], entry, with_version=is_later)
+
+
+def _slices(rows: Sequence[Any], size: int) -> Iterator[Sequence[Any]]:
+    return (rows[start : start + size] for start in range(0, len(rows), size))
+
+
+def _line(query_id: str, entry: PoolEntry, *, with_version: bool) -> str:
+    probability = "" if entry.inclusion_probability is None else entry.inclusion_probability
+    place = [query_id, entry.document.external_id, entry.position]
+    worth = [entry.run_count, entry.best_rank, entry.rrf, int(entry.in_audit), probability]
+    if with_version:
+        worth.append(entry.version)
+    return "\t".join(map(str, [*place, *worth])) + "\n"

@@ -1,0 +1,218 @@
+"""A pool's next version, in the database: the rules stand in `pooling/merging/extension.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+
+from pooling.interface.problems import InputError
+from pooling.jobs.running import job_kind, start_job
+from pooling.merging.choice import Choice
+from pooling.models import Collection, Job, Pool, Run
+from pooling.pools.building import count_pairs, expected_pairs, free_name, read_tops, result_of, store_pool
+from pooling.runs.stored import runs_named
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from pooling.texts.importing import Report
+
+
+def extend_pool(
+    pool: Pool,
+    *,
+    runs: Sequence[Run] = (),
+    depth: int | None = None,
+    depths: Mapping[str, int] | None = None,
+    name: str | None = None,
+    strategy: str | None = None,
+    budget: int | None = None,
+    audit_share: float | None = None,
+    seed: int | None = None,
+    user: User | None = None,
+    report: Report | None = None,
+) -> Pool:
+    """The next version of a pool: `runs` join its own, `depth` is at least its own; see
+    `pooling/merging/extension.py`.
+
+    A run with a depth of its own keeps it, unless `depths` has a greater one.
+    budget and audit_share are for the new pairs alone; strategy, audit share and seed are the pool's where
+    they are None. How ties and scores are compared stays. `InputError` where nothing would be new, for a run
+    that the pool has already or of another collection, a pool that was extended before, and new pairs that
+    would leave a pool with an audit without one.
+    """
+    from pooling.diagnosis.summary import diagnose
+    from pooling.merging.extension import NothingNewError, extended_pool
+
+    report = report or (lambda share, detail: None)
+    choice = extension_choice(pool, runs, Extension(depth, strategy, budget, audit_share, seed, depths))
+    name = free_name(pool.collection, name or next_name(pool))
+    all_runs = [place.run for place in pool.pool_runs.select_related("run")] + list(runs)
+    query_keys = dict(pool.collection.queries.values_list("external_id", "pk"))
+    frames, left_out = read_tops(all_runs, query_keys, choice, report)
+    report(0.4, "Merging.")
+    made = Pool(
+        collection=pool.collection,
+        name=name,
+        built_by=user,
+        extends=pool,
+        version=pool.version + 1,
+        **asdict(choice),
+    )
+    try:
+        pooled = extended_pool(frames, _kept(pool), choice, version=made.version)
+    except NothingNewError:
+        many = "" if choice.depths else f"{choice.depth:,} "
+        raise InputError(
+            f"Nothing is new: the first {many}documents of these runs are all in pool “{pool.name}”. "
+            "Add a run or take a greater depth."
+        ) from None
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    count_pairs(made, pooled)
+    new = pooled.filter(pooled["version"] == made.version)
+    made.diagnostics = {
+        **diagnose(frames, pooled, choice.deepest),
+        "left_out_queries": left_out,
+        "new": {
+            "pairs": new.height,
+            "chosen": new.height - new["inclusion_probability"].null_count(),
+            "queries": new["query_id"].n_unique(),
+            "audit": int(new["in_audit"].sum()),
+            "runs": [run.name for run in runs],
+        },
+    }
+    report(0.5, f"Storing {made.pair_count:,} pairs, {new.height:,} of them new.")
+    return store_pool(made, all_runs, pooled)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What is asked of the next version of a pool; None stands for what the pool had."""
+
+    depth: int | None = None
+    strategy: str | None = None
+    budget: int | None = None
+    audit_share: float | None = None
+    seed: int | None = None
+    depths: Mapping[str, int] | None = None
+
+
+def pool_named(collection: Collection, name: str) -> Pool:
+    """The pool of this name; `InputError` when there is none."""
+    pool = collection.pools.filter(name=name).first()
+    if pool is None:
+        problem = f"There is no pool “{name}” in “{collection.slug}”."
+        raise InputError(problem, fields={"pool": problem}, missing=True)
+    return pool
+
+
+def runs_beside(pool: Pool) -> QuerySet[Run]:
+    """The runs of the collection that a pool does not have."""
+    return pool.collection.runs.exclude(pk__in=pool.runs.values("pk")).defer("preflight")
+
+
+def next_name(pool: Pool) -> str:
+    """What the next version of a pool is called when nobody says."""
+    return f"{pool.versions()[0].name}, version {pool.version + 1}"
+
+
+def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choice:
+    """How the next version of a pool is merged and chosen; `InputError` for what will not do."""
+    from pooling.strategies import STRATEGIES
+
+    if pool.is_picked:
+        raise InputError(
+            f"The pairs of pool “{pool.name}” were picked one by one; there are no runs to extend it by."
+        )
+    if later := Pool.objects.filter(extends=pool).first():
+        raise InputError(
+            f"Pool “{pool.name}” is extended already, by “{later.name}”. Extend that one.", conflict=True
+        )
+    before = set(pool.pool_runs.values_list("run__name", flat=True))
+    share = pool.audit_share if asked.audit_share is None else asked.audit_share
+    choice = Choice(
+        depth=pool.depth if asked.depth is None else asked.depth,
+        strategy=asked.strategy or pool.strategy,
+        budget=asked.budget,
+        audit_share=share,
+        seed=pool.seed if asked.seed is None else asked.seed,
+        ties=pool.ties,
+        scores=pool.scores,
+        depths={**pool.depths, **(asked.depths or {})},
+    )
+    problems = choice.problems({*before, *(run.name for run in runs)})
+    strange = next((run.name for run in runs if run.collection_id != pool.collection_id), None)
+    known = next((run.name for run in runs if run.name in before), None)
+    if strange is not None:
+        problems["runs"] = f"Run “{strange}” belongs to another collection. Import it into this one first."
+    elif known is not None:
+        problems["runs"] = f"Run “{known}” is in pool “{pool.name}” already. Choose runs that are not."
+    elif not runs and all(choice.depth_of(run) == pool.depth_of(run) for run in before):
+        problems["runs"] = "Nothing would be new. Add a run, or take a greater depth."
+    if choice.depth < pool.depth:
+        problems["depth"] = f"An extension is at least as deep as its pool, {pool.depth:,}."
+    less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
+    if less is not None and not {"depth", "depths"} & set(problems):
+        problems["depths"] = (
+            f"An extension is at least as deep as its pool: of “{less}”, {pool.depth_of(less):,}."
+        )
+    if choice.strategy in STRATEGIES and STRATEGIES[choice.strategy].samples:
+        problems["strategy"] = "An extension draws by its audit. Choose a strategy that does not sample."
+    if pool.audit_share and choice.budget is not None and not share:
+        problems["audit_share"] = (
+            f"Pool “{pool.name}” has an audit. Without one of their own nothing could be estimated of the "
+            "new pairs: give an audit share, or no budget."
+        )
+    if problems:
+        raise InputError(" ".join(problems.values()), fields=problems)
+    return choice.settled()
+
+
+def _kept(pool: Pool) -> pl.DataFrame:
+    """What a pool's pairs keep in its next version, as `pooling.merging.extension` wants it."""
+    import polars as pl
+
+    schema: dict[str, Any] = {
+        "query_id": pl.String,
+        "document_id": pl.String,
+        "position": pl.Int64,
+        "in_audit": pl.Boolean,
+        "inclusion_probability": pl.Float64,
+        "version": pl.Int64,
+    }
+    rows = pool.entries.order_by().values_list(
+        "query__external_id",
+        "document__external_id",
+        "position",
+        "in_audit",
+        "inclusion_probability",
+        "version",
+    )
+    return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
+
+
+@job_kind("extension")
+def _extend_in_background(job: Job, report: Report) -> dict[str, Any]:
+    arguments = dict(job.arguments)
+    pool = job.collection.pools.get(pk=arguments.pop("pool"))
+    runs = runs_named(job.collection, arguments.pop("runs"))
+    return result_of(extend_pool(pool, runs=runs, user=job.created_by, report=report, **arguments))
+
+
+def extend_or_start(
+    pool: Pool, *, runs: Sequence[Run], name: str | None, user: User | None, **asked: Any
+) -> dict[str, Any] | Job:
+    """Extend by few pairs at once, by many in the background; what is refused is refused now."""
+    choice = extension_choice(pool, runs, Extension(**asked))
+    all_runs = [*pool.runs.all(), *runs]
+    if expected_pairs(all_runs, choice.depth, choice.depths) <= settings.BACKGROUND_POOL_PAIRS:
+        return result_of(extend_pool(pool, runs=runs, name=name, user=user, **asked))
+    name = free_name(pool.collection, name or next_name(pool))
+    arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asked}
+    return start_job(pool.collection, "extension", arguments, user)

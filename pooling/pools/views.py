@@ -1,0 +1,130 @@
+"""Pages of pools: the list, the form that builds one, and one pool with its pairs and its download."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Case, Count, Exists, OuterRef, QuerySet, When
+from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.views.decorators.http import require_GET, require_http_methods
+
+from pooling.diagnosis import rows as pictures
+from pooling.forms import ExtensionForm, PoolForm, show_problem
+from pooling.interface.pages import asked, go_on, page_of, person
+from pooling.interface.problems import refusals
+from pooling.models import Pool, PoolEntry, Query, Role
+from pooling.people.access import ADMIN, READERS, collection_for, pool_for
+from pooling.pools.building import build_or_start, pool_lines
+from pooling.pools.versions import extend_or_start
+
+TSV = "text/tab-separated-values; charset=utf-8"
+
+
+@login_required
+@require_GET
+def pools(request: HttpRequest, slug: str) -> HttpResponse:
+    """The pools of a collection, newest first."""
+    collection = collection_for(request.user, slug)
+    rows = Pool.objects.filter(collection=collection).defer("diagnostics")
+    context = {"page": page_of(request, rows), "collection": collection, "section": "pools"}
+    return render(request, "pooling/pools.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def new(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form for a new pool; a large one is built by the background worker."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = PoolForm(collection, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            runs = list(form.cleaned_data["runs"])
+            return go_on(
+                request, build_or_start(collection, runs=runs, user=person(request), **form.choice())
+            )
+        except refusals() as error:
+            show_problem(form, error)
+    has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
+    context = {"form": form, "has_runs": has_runs, "collection": collection, "section": "pools"}
+    return render(request, "pooling/pool_new.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
+    """A form for the next version of a pool: more runs, or a greater depth."""
+    pool = _pool(request, slug, pool_id, ADMIN)
+    form = ExtensionForm(pool, request.POST or None)
+    if request.method == "POST" and form.is_valid():
+        try:
+            runs = list(form.cleaned_data["runs"])
+            return go_on(request, extend_or_start(pool, runs=runs, user=person(request), **form.asked()))
+        except refusals() as error:
+            show_problem(form, error)
+    has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
+    context = {"form": form, "pool": pool, "has_runs": has_runs, "collection": pool.collection}
+    return render(request, "pooling/pool_extend.html", {**context, "section": "pools"})
+
+
+def _pool(request: HttpRequest, slug: str, pool_id: int, roles: tuple[Role, ...] = READERS) -> Pool:
+    pool = pool_for(request.user, pool_id, roles)
+    if pool.collection.slug != slug:
+        raise Http404
+    return pool
+
+
+@login_required
+@require_GET
+def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
+    """One pool: its facts, sizes, overlap and lone finds; what labels say is fetched by the page."""
+    pool = _pool(request, slug, pool_id)
+    entries = PoolEntry.objects.filter(pool=pool, document=OuterRef("pk"))
+    without_text = pool.collection.documents.filter(Exists(entries), text__isnull=True)
+    context = {"pool": pool, "without_text": without_text.count(), "collection": pool.collection}
+    context |= {"later": Pool.objects.filter(extends=pool).first(), "new": pool.diagnostics.get("new")}
+    if pool.is_picked:
+        return render(request, "pooling/pool_picked.html", {**context, "section": "pools"})
+    context |= {"growth": pictures.growth(pool.diagnostics), "heat_map": pictures.heat_map(pool.diagnostics)}
+    context |= {"sizes": pictures.distribution(pool.diagnostics), "by_run": pictures.by_run(pool.diagnostics)}
+    context |= {"curve": pictures.curve(pool.diagnostics)}
+    context["left_out"] = {run: n for run, n in pool.diagnostics["left_out_queries"].items() if n}
+    return render(request, "pooling/pool.html", {**context, "section": "pools"})
+
+
+@login_required
+@require_GET
+def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
+    """The queries of a pool with their pairs, or with `?query=ID` its documents and who found them."""
+    pool = _pool(request, slug, pool_id)
+    context = {"pool": pool, "collection": pool.collection, "section": "pools"}
+    if "query" in request.GET:
+        query = get_object_or_404(Query, collection=pool.collection, external_id=asked(request, "query"))
+        page = page_of(request, _entries(pool, query))
+        names = pool.diagnostics.get("runs", [])
+        for entry in page:
+            entry.finders = [(names[index], rank) for index, rank in entry.found_by]
+        return render(request, "pooling/pool_query.html", {**context, "query": query, "page": page})
+    pooled = PoolEntry.objects.filter(pool=pool, query=OuterRef("pk"))
+    page = page_of(request, Query.objects.filter(Exists(pooled)).order_by("pk"))
+    counts = dict(pool.entries.filter(query__in=list(page)).values_list("query").annotate(Count("pk")))
+    for query in page:
+        query.pooled = counts[query.pk]
+    return render(request, "pooling/pool_pairs.html", {**context, "page": page})
+
+
+def _entries(pool: Pool, query: Query) -> QuerySet[PoolEntry]:
+    entries = pool.entries.filter(query=query).order_by("position").select_related("document")
+    has_text = Case(When(document__text__isnull=True, then=False), default=True)
+    return entries.defer("document__text", "document__metadata").annotate(has_text=has_text)
+
+
+@login_required
+@require_GET
+def download(request: HttpRequest, slug: str, pool_id: int) -> StreamingHttpResponse:
+    """The pool as the table that the command `pool` prints."""
+    pool = _pool(request, slug, pool_id)
+    response = StreamingHttpResponse(
+        pool_lines(pool), content_type="text/tab-separated-values; charset=utf-8"
+    )
+    response["Content-Disposition"] = f'attachment; filename="pool-{pool.pk}.tsv"'
+    return response

@@ -1,0 +1,34 @@
+"""How commands are told that runs hold chunks; loads nothing heavy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pooling.ranking.chunks import Chunks
+
+
+def add_chunk_arguments(add_argument: Callable[..., Any]) -> None:
+    """The same two options for every command that reads runs."""
+    add_argument(
+        "--collapse-chunks",
+        metavar="SEPARATOR",
+        help="make documents of chunks: their id is what stands before the last SEPARATOR, "
+        "their score the best of their chunks",
+    )
+    add_argument(
+        "--chunk-map", metavar="FILE", type=Path, help="the same by a TSV file of chunk ids and document ids"
+    )
+
+
+def chunks_of(separator: str | None, path: Path | None) -> Chunks | None:
+    """What two options of a command say; None where they say nothing, ValueError where both do."""
+    if separator is not None and path is not None:
+        raise ValueError("--collapse-chunks and --chunk-map tell chunks in two ways; name one of them.")
+    from pooling.ranking.chunks import Chunks, read_chunk_map
+
+    if path is not None:
+        return read_chunk_map(path)
+    return None if separator is None else Chunks(separator)

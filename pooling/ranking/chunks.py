@@ -1,0 +1,192 @@
+"""Runs of chunks as runs of documents: the score of a document is the highest of its chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pooling.ranking.ranking import order_run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Chunks:
+    """Which document a chunk is of: what stands before the last `separator` of its id, or what a file says.
+
+    An id without the separator is a document of its own. mapping: chunk id -> document id, of every chunk.
+    name: the file of the mapping, as messages call it.
+
+    >>> Chunks("#").words
+    'best chunk per document (id before the last “#”)'
+    """
+
+    separator: str | None = None
+    mapping: dict[str, str] | None = None
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if (self.separator is None) == (self.mapping is None):
+            raise ValueError("Tell chunks by a separator or by a file of chunks and documents, not by both.")
+        if self.separator is not None and (not self.separator or self.separator.strip(" \t\r\n") == ""):
+            raise ValueError("The separator of chunk ids is empty; write for instance “#”.")
+
+    @property
+    def words(self) -> str:
+        """The convention, as it stands beside a number."""
+        how = f"id before the last “{self.separator}”" if self.mapping is None else f"by {self.name}"
+        return f"best chunk per document ({how})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain values: the separator or the file of the mapping, and `words`."""
+        told = {"separator": self.separator} if self.mapping is None else {"file": self.name}
+        return {"score": "max", **told, "words": self.words}
+
+    @cached_property
+    def _frame(self) -> pl.DataFrame:
+        import polars as pl
+
+        mapping = self.mapping or {}
+        columns = {"chunk_id": list(mapping), "document_id": list(mapping.values())}
+        return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))
+
+    def documents(self, ids: pl.Series, run: str) -> pl.Series:
+        """The document of each chunk id of a run; ValueError for a chunk without one."""
+        import polars as pl
+
+        frame = ids.alias("chunk_id").to_frame()
+        if self.mapping is not None:
+            found = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")["document_id"]
+            self._refuse(
+                ids, found.is_null(), run, f"is not among those of {self.name}", "Add its line there."
+            )
+            return found
+        # The last separator, found as the first of the reversed text: Polars has no search from the right.
+        parts = pl.col("chunk_id").str.split(str(self.separator))
+        before = parts.list.head(parts.list.len() - 1).list.join(str(self.separator))
+        found = frame.select(
+            pl.when(parts.list.len() > 1).then(before).otherwise(pl.col("chunk_id")).alias("document_id")
+        )["document_id"]
+        what = f"has no document before its “{self.separator}”"
+        self._refuse(ids, found == "", run, what, "Choose another separator.")
+        return found
+
+    @staticmethod
+    def _refuse(ids: pl.Series, wrong: pl.Series, run: str, what: str, remedy: str) -> None:
+        first = ids.filter(wrong).head(1).to_list()
+        if first:
+            raise ValueError(f"Run {run}: chunk {first[0]} {what}. {remedy}")
+
+
+@dataclass(frozen=True)
+class Collapsed:
+    """A run of documents: `frame` in its order, with `rank` counted anew, and what became of the chunks.
+
+    chunks, documents: rows before and after. before, after: query id -> its rows then.
+    """
+
+    frame: pl.DataFrame
+    before: dict[str, int]
+    after: dict[str, int]
+
+    @property
+    def chunks(self) -> int:
+        """Rows before."""
+        return sum(self.before.values())
+
+    @property
+    def documents(self) -> int:
+        """Rows after."""
+        return self.frame.height
+
+    def note(self, words: str) -> str:
+        """How many chunks became how many documents, in a sentence."""
+        fewest, most = min(self.after.values(), default=0), max(self.after.values(), default=0)
+        depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
+        kept = "" if self.documents < self.chunks else " No two chunks were of one document."
+        return (
+            f"{self.chunks:,} chunks became {self.documents:,} documents, {depth} for a query: {words}.{kept}"
+        )
+
+    def shortened(self, k: int) -> int:
+        """Queries that had `k` chunks or more and are left with fewer documents."""
+        return sum(self.before[query] >= k > found for query, found in self.after.items())
+
+    def warning(self, k: int) -> str | None:
+        """A sentence when lists that reached down to `k` no longer do."""
+        short = self.shortened(k)
+        if not short:
+            return None
+        return (
+            f"After the collapse {short:,} of {len(self.after):,} queries have fewer than {k:,} documents, "
+            f"though their lists had {k:,} chunks or more. Retrieve more chunks to measure at {k:,}."
+        )
+
+
+def collapse_chunks(
+    frame: pl.DataFrame, chunks: Chunks, run: str, *, ties: str = "docid", scores: str = "float64"
+) -> Collapsed:
+    """One row per query and document: that of its chunk which stands highest in the run's order.
+
+    frame: query_id, document_id (of the chunk), score, perhaps rank. The documents are put in the order of
+    `pooling.ranking.ranking`, by the same rules, and `rank` counts their places. ValueError for a chunk without a
+    document.
+
+    >>> import polars as pl
+    >>> ids = ["a#1", "b#1", "a#2"]
+    >>> run = pl.DataFrame({"query_id": ["1"] * 3, "document_id": ids, "score": [1.0, 2, 3]})
+    >>> collapse_chunks(run, Chunks("#"), "bm25").frame.select("document_id", "score", "rank").rows()
+    [('a', 3.0, 1), ('b', 2.0, 2)]
+    """
+    import polars as pl
+
+    ordered = order_run(frame, ties=ties, scores=scores).drop("position")
+    documents = chunks.documents(ordered["document_id"], run)
+    best = ordered.with_columns(documents.alias("document_id")).unique(
+        ["query_id", "document_id"], keep="first", maintain_order=True
+    )
+    # By document id, where the ids of chunks may have settled a tie another way.
+    settled = order_run(best, ties=ties, scores=scores)
+    ranked = settled.drop("position").with_columns(settled["position"].cast(pl.Int64).alias("rank"))
+    return Collapsed(ranked, _lengths(ordered), _lengths(ranked))
+
+
+def _lengths(frame: pl.DataFrame) -> dict[str, int]:
+    return dict(frame.group_by("query_id", maintain_order=True).len().iter_rows())
+
+
+def read_chunk_map(path: Path) -> Chunks:
+    """The mapping of a TSV file, `chunk_id document_id` a line; FormatError names file and line."""
+    from pooling.formats.errors import shown
+    from pooling.formats.sources import source_of
+
+    file = source_of(path, None, None)
+    mapping: dict[str, str] = {}
+    for number, line in file.text_lines():
+        fields = line.split("\t")
+        if fields == ["chunk_id", "document_id"] and number == 1:
+            continue
+        if len(fields) != 2 or not all(fields):
+            raise file.error(
+                number,
+                f"{len(fields)} fields where 2 belong" if len(fields) != 2 else "an id is empty",
+                "Write the chunk's id, a tab, and its document's id.",
+            )
+        chunk, document = fields
+        if mapping.setdefault(chunk, document) != document:
+            what = f"chunk {shown(chunk)} is of {shown(mapping[chunk])} and of {shown(document)}"
+            raise file.error(number, what, "Keep one line for each chunk.")
+    if not mapping:
+        raise file.empty()
+    return Chunks(mapping=mapping, name=file.shown)
+
+
+def said(collapsed: Collapsed, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:
+    """What is told of one run: the counts, and at the first K that suffers, the warning."""
+    warnings = (collapsed.warning(k) for k in sorted(cutoffs))
+    warning = next((one for one in warnings if one), None)
+    return [sentence for sentence in (collapsed.note(chunks.words), warning) if sentence]

@@ -1,0 +1,241 @@
+"""Runs: read once, held against the collection's queries, and kept as an unchanging Parquet file."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.files import File
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Run
+from pooling.signals import run_imported
+from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+    from pooling.formats import RunFile
+    from pooling.ranking.chunks import Chunks
+    from pooling.texts.importing import Report
+
+COLUMNS = ("query_id", "document_id", "score", "rank")
+
+
+@dataclass(frozen=True)
+class _Source:
+    """The file a run came from."""
+
+    file_name: str
+    sha256: str
+
+
+def import_run(
+    collection: Collection,
+    path: Path,
+    *,
+    name: str | None = None,
+    file_name: str | None = None,
+    user: User | None = None,
+    report: Report | None = None,
+    chunks: Chunks | None = None,
+) -> Run:
+    """Store the run of a file under `name`, or under the file's own.
+
+    1. Read and check the whole file; with `chunks`, make documents of its chunks.
+    2. Hold it against the collection's queries (preflight).
+    3. Write the Parquet file, then the row. Whatever fails, neither stays behind.
+
+    `InputError` for a name that exists and for a run without any query of the collection, `FormatError` for a
+    file that cannot be read.
+    """
+    from pooling.formats import name_of, read_run
+
+    path = Path(path)
+    report = report or (lambda share, detail: None)
+    source = _Source(file_name or path.name, sha256_of(path))
+    name = checked_name(name or name_of(source.file_name), "run")
+    _refuse_known_name(collection, name)
+    report(0.1, f"Reading {source.file_name}.")
+    run_file = read_run(
+        path,
+        name=name,
+        file_name=file_name,
+        with_rank=True,
+        need_rank=False,
+        max_bytes=settings.MAX_UPLOAD_BYTES,
+    )
+    report(0.5, f"Checking {run_file.frame.height:,} rows.")
+    run_file, collapse = (run_file, None) if chunks is None else _collapsed(run_file, chunks)
+    run = _described(collection, name, run_file, source)
+    run.imported_by = user
+    if collapse is not None:
+        run.preflight["chunks"] = collapse
+    report(0.8, "Storing.")
+    return _stored(run, run_file.frame)
+
+
+def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, dict[str, Any]]:
+    """The run with documents in place of their chunks, and what is kept of that."""
+    from pooling.ranking.chunks import collapse_chunks
+
+    try:
+        collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
+    except ValueError as error:
+        raise InputError(str(error), fields={"collapse_chunks": str(error)}) from None
+    facts = {
+        **chunks.to_dict(),
+        "chunks": collapsed.chunks,
+        "documents": collapsed.documents,
+        "sentence": collapsed.note(chunks.words),
+    }
+    return replace(run_file, frame=collapsed.frame), facts
+
+
+def _refuse_known_name(collection: Collection, name: str) -> None:
+    if collection.runs.filter(name=name).exists():
+        raise _name_exists(name)
+
+
+def _name_exists(name: str) -> InputError:
+    problem = f"There is a run “{name}” already, and runs do not change. Give this one another name."
+    return InputError(problem, fields={"name": problem}, conflict=True)
+
+
+def _described(collection: Collection, name: str, run_file: RunFile, source: _Source) -> Run:
+    """The run's row, not yet saved, with what the preflight found."""
+    from pooling.diagnosis.diagnostics import preflight
+
+    frame = run_file.frame
+    _check_ids(frame, source.file_name)
+    query_ids = list(collection.queries.values_list("external_id", flat=True))
+    lengths = frame.group_by("query_id").len()
+    if lengths.join(_column("query_id", query_ids), on="query_id", how="semi").is_empty():
+        raise InputError(_no_query_in_common(collection, query_ids, frame, source.file_name))
+    checks = preflight(frame, query_ids).to_dict()
+    notes = [*run_file.notes, *_same_bytes(collection, source.sha256)]
+    return Run(
+        collection=collection,
+        name=name,
+        source_name=source.file_name[-300:],
+        sha256=source.sha256,
+        tag=run_file.tag[:500],
+        row_count=frame.height,
+        query_count=lengths.height,
+        depth=int(lengths["len"].to_numpy().max()),
+        preflight={**checks, "notes": [*notes, *checks.get("notes", [])]},
+    )
+
+
+def _column(name: str, values: Iterable[str]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame({name: list(values)}, schema={name: pl.String})
+
+
+def _check_ids(frame: pl.DataFrame, file_name: str) -> None:
+    """Ids of pooled documents go to the database, so a run with others would fail when pooled."""
+    import polars as pl
+
+    document = pl.col("document_id")
+    refused = frame.filter(
+        (document.str.len_chars() > LONGEST_ID) | document.str.contains("\0", literal=True)
+    )
+    for external_id in refused["document_id"].head(1):
+        check_id(external_id, "document", file_name)
+
+
+def _no_query_in_common(
+    collection: Collection, query_ids: Sequence[str], frame: pl.DataFrame, file_name: str
+) -> str:
+    if not query_ids:
+        return f"{file_name}: “{collection.slug}” has no queries yet. Import its queries first."
+    example = frame["query_id"][0]
+    return (
+        f"{file_name}: no query of this run is in “{collection.slug}”; the run's first is “{example}”, the "
+        f"collection's “{query_ids[0]}”. Import the run's queries, or choose the run's own collection."
+    )
+
+
+def _same_bytes(collection: Collection, sha256: str) -> list[str]:
+    twins = collection.runs.filter(sha256=sha256).values_list("name", flat=True)
+    return [f"The same file was imported before, as “{twin}”." for twin in twins]
+
+
+def _stored(run: Run, frame: pl.DataFrame) -> Run:
+    """Write file, then row; the file goes again when the row cannot be written."""
+    with disk_errors_named(), tempfile.TemporaryDirectory() as folder:
+        parquet = Path(folder) / "run.parquet"
+        frame.select(COLUMNS).write_parquet(parquet, compression="zstd")
+        with parquet.open("rb") as file:
+            run.file.name = _put(f"runs/{run.collection.slug}/{uuid4().hex}.parquet", file)
+        try:
+            with transaction.atomic():
+                run.save()
+                run_imported.send(Run, run=run)
+        except BaseException as error:
+            default_storage.delete(run.file.name)
+            if isinstance(error, IntegrityError) and run.collection.runs.filter(name=run.name).exists():
+                raise _name_exists(run.name) from None
+            raise
+    return run
+
+
+def _put(name: str, file: Any) -> str:
+    """Save into storage; a file that could not be written whole is removed."""
+    try:
+        return default_storage.save(name, File(file))
+    except OSError:
+        default_storage.delete(name)
+        raise
+
+
+def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
+    """The rows of a run as it was imported: `query_id`, `document_id`, `score`, `rank`, in file order.
+
+    The rank is null where the file had none; with `need_rank` that is an `InputError`.
+    """
+    import polars as pl
+
+    with run.file.open("rb") as file:
+        frame = pl.read_parquet(file)
+    if need_rank and frame["rank"].null_count():
+        problem = f"The file of run “{run.name}” has no rank for every row. Choose another rule for ties."
+        raise InputError(problem, fields={"ties": problem})
+    return frame
+
+
+def read_stored_query(run: Run, query_id: str) -> pl.DataFrame:
+    """The rows of one query of a run, as `read_stored_run` gives them; none where it does not answer it."""
+    import polars as pl
+
+    try:
+        frame = pl.scan_parquet(default_storage.path(str(run.file.name)))
+    except NotImplementedError:  # a storage without local paths
+        frame = read_stored_run(run).lazy()
+    return frame.filter(pl.col("query_id") == query_id).collect()
+
+
+def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
+    """The runs of these names, in this order; `InputError` names those that are missing."""
+    names = list(dict.fromkeys(names))
+    known = {run.name: run for run in collection.runs.filter(name__in=names)}
+    missing = [name for name in names if name not in known]
+    if missing:
+        problem = f"There is no run “{'”, “'.join(missing)}” in “{collection.slug}”. Import it first."
+        raise InputError(problem, fields={"runs": problem})
+    return [known[name] for name in names]
+
+
+def provenance_of(run: Run) -> dict[str, Any]:
+    """What a result keeps of a run that it rests on: name, checksum, and how chunks became documents."""
+    chunks = run.preflight.get("chunks")
+    return {"name": run.name, "sha256": run.sha256, **({"chunks": chunks["words"]} if chunks else {})}

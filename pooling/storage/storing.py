@@ -1,0 +1,168 @@
+"""Writing what an import brings in: what no database keeps is refused, and a full disk is one clear error."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from django.conf import settings
+from django.db import OperationalError, connection
+from django.db.models import Model
+
+from pooling.interface.problems import InputError, StorageFullError, is_disk_full
+
+LONGEST_ID = 500
+LONGEST_NAME = 200
+
+
+def sha256_of(path: Path) -> str:
+    """The checksum of a file's bytes, as they are on disk."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def disk_errors_named() -> Iterator[None]:
+    """Turn "no space left" of the disk or the database into `StorageFullError`; other errors pass."""
+    try:
+        yield
+    except (OSError, OperationalError) as error:
+        if is_disk_full(error):
+            raise StorageFullError from error
+        raise
+
+
+def checked_name(name: str, what: str) -> str:
+    """Return `name` without surrounding space; `InputError` for an empty, too long or unprintable one."""
+    name = name.strip()
+    problem = ""
+    if not name:
+        problem = f"A {what} needs a name."
+    elif len(name) > LONGEST_NAME:
+        problem = f"The name of a {what} has at most {LONGEST_NAME} characters; this one has {len(name)}."
+    elif not name.isprintable():
+        problem = f"The name of a {what} cannot hold control characters."
+    if problem:
+        raise InputError(problem, fields={"name": problem})
+    return name
+
+
+def check_id(external_id: str, what: str, place: str) -> None:
+    """`InputError` for an id the database cannot keep as it is; `place` says where it stands."""
+    if len(external_id) > LONGEST_ID:
+        start = external_id[:40]
+        raise InputError(
+            f"{place}: the {what} id “{start}…” has {len(external_id)} characters. Use at most {LONGEST_ID}."
+        )
+    if not _storable(external_id):
+        raise InputError(
+            f"{place}: the {what} id {external_id!r} holds a NUL or half a character. Remove it."
+        )
+
+
+def check_text(place: str, what: str, external_id: str, *texts: str, metadata: dict[str, Any]) -> None:
+    """`InputError` for texts or metadata that are too long, or hold what a database cannot keep."""
+    if metadata:
+        try:
+            written = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        except ValueError:
+            problem = f"the metadata of {what} “{external_id}” hold a number that is not finite"
+            raise InputError(f"{place}: {problem}. Remove it, or write null.") from None
+        texts = (*texts, written)
+    longest, bound = max(map(len, texts), default=0), settings.MAX_TEXT_CHARACTERS
+    if longest > bound:
+        raise InputError(
+            f"{place}: a text of {what} “{external_id}” has {longest:,} characters; the most are {bound:,}. "
+            "Split or shorten it, or raise SOUNDINGS_MAX_TEXT_CHARACTERS."
+        )
+    if not all(map(_storable, texts)):
+        raise InputError(f"{place}: {what} “{external_id}” holds a NUL or half a character. Remove it.")
+    if metadata and "\\u0000" in json.dumps(metadata):
+        raise InputError(f"{place}: the metadata of {what} “{external_id}” hold a NUL. Remove it.")
+
+
+def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Insert rows of plain values, JSON as text; every field without a null must be among `fields`.
+
+    One prepared statement, on SQLite five times faster than `bulk_create`: its one writer is free sooner.
+    PostgreSQL takes them with COPY.
+    """
+    rows = list(rows)  # before the statement begins, for they may come from the database themselves
+    if connection.vendor == "postgresql":
+        table, names = _names(model, fields)
+        copy_rows(f"COPY {table} ({names}) FROM STDIN", rows)
+        return
+    with connection.cursor() as cursor:
+        cursor.executemany(_insertion(model, fields), rows)
+
+
+def plain_rows(fields: Sequence[str], instances: Sequence[Model]) -> list[list[Any]]:
+    """The values of instances as the database takes them: rows for `upsert_rows`.
+
+    Made before a transaction begins, they keep nobody waiting for it.
+    """
+    if not instances:
+        return []
+    columns = [instances[0]._meta.get_field(name) for name in fields]
+    return [
+        [column.get_db_prep_save(getattr(each, column.attname), connection) for column in columns]  # type: ignore[union-attr]
+        for each in instances
+    ]
+
+
+def upsert_rows(
+    model: type[Model], fields: Sequence[str], rows: Sequence[Sequence[Any]], *, unique: Sequence[str]
+) -> None:
+    """Insert rows as `plain_rows` makes them; one that is there already by `unique` gets the other values."""
+    _, key = _names(model, unique)
+    others = [_column(model, name) for name in fields if name not in unique]
+    changes = ", ".join(f"{name} = EXCLUDED.{name}" for name in others)
+    with connection.cursor() as cursor:
+        statement = f"{_insertion(model, fields)} ON CONFLICT ({key}) DO UPDATE SET {changes}"
+        cursor.executemany(statement, rows)
+
+
+def _insertion(model: type[Model], fields: Sequence[str]) -> str:
+    table, names = _names(model, fields)
+    places = ", ".join(["%s"] * len(fields))
+    return f"INSERT INTO {table} ({names}) VALUES ({places})"  # noqa: S608  no values
+
+
+def _names(model: type[Model], fields: Sequence[str]) -> tuple[str, str]:
+    """The table of a model and the columns of some of its fields, as a statement writes them."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    return table, ", ".join(_column(model, name) for name in fields)
+
+
+def _column(model: type[Model], name: str) -> str:
+    return connection.ops.quote_name(str(model._meta.get_field(name).column))  # type: ignore[union-attr]
+
+
+def tell_the_planner(model: type[Model]) -> None:
+    """Let PostgreSQL look at a table that got many rows.
+
+    Until then it takes ids to be few among many collections, and reads the whole collection to find some.
+    """
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
+
+
+def copy_rows(statement: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Send rows with PostgreSQL's COPY."""
+    with connection.wrap_database_errors, connection.cursor() as cursor, cursor.copy(statement) as copy:
+        for row in rows:
+            copy.write_row(row)
+
+
+def _storable(text: str) -> bool:
+    if text.isascii():
+        return "\0" not in text
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

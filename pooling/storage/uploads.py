@@ -1,0 +1,126 @@
+"""Files that people send: bounded while they arrive, kept in storage while they wait for the worker."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from django.conf import settings
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import UploadedFile
+from django.core.files.uploadhandler import FileUploadHandler, SkipFile
+from django.http import HttpRequest
+
+from pooling.formats.bytes.parquet_pages import rows_told
+from pooling.formats.errors import FormatError
+from pooling.formats.sources import GZIP_MAGIC, PARQUET_MAGIC, Source
+from pooling.interface.problems import InputError
+from pooling.storage.storing import disk_errors_named
+
+# A packed file is small for what it holds: text shrinks to about a tenth.
+PACKED_FACTOR = 10
+# What a row of a run or of qrels takes in memory, at the least.
+ROW_BYTES = 40
+
+
+class BoundedUpload(FileUploadHandler):
+    """Stands first among the upload handlers and drops a file as soon as it is larger than allowed."""
+
+    def new_file(self, *args: object, **kwargs: object) -> None:
+        super().new_file(*args, **kwargs)  # type: ignore[arg-type]
+        self.received = 0
+
+    def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
+        self.received += len(raw_data)
+        if self.received > settings.MAX_UPLOAD_BYTES:
+            self.request.upload_refused = True  # type: ignore[union-attr]
+            raise SkipFile
+        return raw_data
+
+    def file_complete(self, file_size: int) -> None:
+        return None
+
+
+def refuse_oversized(request: HttpRequest) -> None:
+    """`InputError` when a file of this request was dropped for its size; to be called before it is missed."""
+    _ = request.FILES  # reads the body
+    if getattr(request, "upload_refused", False):
+        bound = f"{settings.MAX_UPLOAD_BYTES:,}"
+        problem = f"The file is larger than {bound} bytes. Split it, or raise SOUNDINGS_MAX_UPLOAD_BYTES."
+        raise InputError(problem, fields={"file": problem})
+
+
+def is_large(upload: UploadedFile[Any]) -> bool:
+    """Whether reading the file is work for the background, by what it is and holds, whatever it is called."""
+    bound, size = int(settings.BACKGROUND_UPLOAD_BYTES), upload.size or 0
+    beginning = upload.read(len(PARQUET_MAGIC))
+    upload.seek(0)
+    if not beginning.startswith((GZIP_MAGIC, PARQUET_MAGIC)):
+        return size > bound
+    if size * PACKED_FACTOR > bound:
+        return True
+    with local_copy(upload) as path:
+        upload.seek(0)
+        source = Source(path, upload.name or "upload")
+        if beginning == PARQUET_MAGIC:
+            return (rows_told(source) or 0) * ROW_BYTES > bound
+        return _holds_more_than(source, bound)
+
+
+def _holds_more_than(source: Source, bound: int) -> bool:
+    total = 0
+    try:
+        for block in source.blocks(1 << 18):
+            total += len(block)
+            if total > bound:
+                return True
+    except FormatError:
+        return False  # whoever reads it says what is wrong
+    return False
+
+
+@contextmanager
+def local_copy(upload: UploadedFile[Any]) -> Iterator[Path]:
+    """The upload as a file of the local disk, for as long as the block runs."""
+    if hasattr(upload, "temporary_file_path"):
+        yield Path(upload.temporary_file_path())
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "upload"
+        with disk_errors_named(), path.open("wb") as file:
+            shutil.copyfileobj(upload, file)
+        yield path
+
+
+def keep(upload: UploadedFile[Any]) -> str:
+    """Put the upload into storage for the worker and return its name there."""
+    name = f"uploads/{uuid4().hex}"
+    with disk_errors_named():
+        try:
+            return default_storage.save(name, upload)
+        except OSError:
+            default_storage.delete(name)
+            raise
+
+
+@contextmanager
+def kept(name: str) -> Iterator[Path]:
+    """A kept upload as a file of the local disk, wherever the storage is."""
+    try:
+        yield Path(default_storage.path(name))
+    except NotImplementedError:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "upload"
+            with disk_errors_named(), default_storage.open(name) as source, path.open("wb") as file:
+                shutil.copyfileobj(source, file)
+            yield path
+
+
+def discard(name: str) -> None:
+    """Remove a kept upload."""
+    default_storage.delete(name)

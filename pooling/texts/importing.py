@@ -1,0 +1,222 @@
+"""Queries and documents: imported in one transaction, so that a file with an error stores nothing."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
+from pooling.storage.staging import Staged, staged
+from pooling.storage.storing import check_id, check_text, disk_errors_named, tell_the_planner
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.formats import DocumentRecord, QueryRecord
+
+BATCH, BATCH_CHARACTERS = 1000, 8_000_000
+BATCHES_BETWEEN_REPORTS = 20
+MANY = 10_000
+STAGED_DOCUMENT = {"line": "whole", "id": "text", "title": "text", "text": "text", "metadata": "json"}
+_REPEATS = """
+    SELECT MIN(again.line), again.id FROM staged_documents again
+    JOIN (SELECT id, MIN(line) AS line FROM staged_documents GROUP BY id HAVING COUNT(*) > 1) first
+    ON first.id = again.id AND again.line > first.line
+    GROUP BY again.id ORDER BY 1 LIMIT 1
+"""
+# The version counts up when title or text change; an error of the file has been told by now.
+_UPDATE = """
+    UPDATE pooling_document SET
+        title = staged.title, text = staged.text, metadata = staged.metadata,
+        version = version + CASE WHEN pooling_document.title <> staged.title
+            OR pooling_document.text IS NULL OR pooling_document.text <> staged.text THEN 1 ELSE 0 END
+    FROM staged_documents staged
+    WHERE pooling_document.collection_id = %s AND pooling_document.external_id = staged.id
+    AND (pooling_document.title <> staged.title OR pooling_document.text IS NULL
+        OR pooling_document.text <> staged.text OR pooling_document.metadata <> staged.metadata)
+"""
+_INSERT = """
+    INSERT INTO pooling_document (collection_id, external_id, title, text, metadata, version)
+    SELECT %s, id, title, text, metadata, 1 FROM staged_documents staged WHERE NOT EXISTS (
+        SELECT 1 FROM pooling_document known
+        WHERE known.collection_id = %s AND known.external_id = staged.id
+    )
+"""
+
+Report = Callable[[float, str], None]
+
+
+@dataclass(frozen=True)
+class ImportSummary:
+    """What an import did, counted in rows; `left_out` are documents that no pool contains."""
+
+    created: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    left_out: int = 0
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts as plain data."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        parts = [f"{self.created:,} new", f"{self.changed:,} changed", f"{self.unchanged:,} as before"]
+        if self.left_out:
+            parts.append(f"{self.left_out:,} in no pool and left out")
+        return ", ".join(parts)
+
+
+def lock(collection: Collection) -> None:
+    """Let imports into one collection wait for each other; needs a transaction.
+
+    Only for each other: rows that refer to the collection, such as judgments, are stored meanwhile.
+    """
+    Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+
+
+def import_queries(
+    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+) -> ImportSummary:
+    """Import the queries of a file; one that is there already takes over the file's metadata.
+
+    A query's text may change only while no pool contains the query, because judgments hang on what was asked.
+    """
+    from pooling.formats import read_queries
+
+    path = Path(path)
+    place = file_name or path.name
+    records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    for record in records:
+        check_id(record.id, "query", place)
+        check_text(place, "query", record.id, record.text, metadata=record.metadata)
+    with disk_errors_named(), transaction.atomic():
+        lock(collection)
+        return _store_queries(collection, records, place)
+
+
+def _store_queries(collection: Collection, records: list[QueryRecord], place: str) -> ImportSummary:
+    known = {query.external_id: query for query in collection.queries.all()}
+    new = [
+        Query(collection=collection, external_id=record.id, text=record.text, metadata=record.metadata)
+        for record in records
+        if record.id not in known
+    ]
+    differing = [
+        (known[record.id], record)
+        for record in records
+        if record.id in known
+        and (known[record.id].text, known[record.id].metadata) != (record.text, record.metadata)
+    ]
+    _refuse_new_wording(differing, place)
+    for query, record in differing:
+        query.text, query.metadata = record.text, record.metadata
+    Query.objects.bulk_create(new, batch_size=BATCH)
+    Query.objects.bulk_update([query for query, _ in differing], ["text", "metadata"], batch_size=200)
+    return ImportSummary(len(new), len(differing), len(records) - len(new) - len(differing))
+
+
+def _refuse_new_wording(differing: list[tuple[Query, QueryRecord]], place: str) -> None:
+    reworded = [query for query, record in differing if query.text != record.text]
+    for batch in _batches(reworded):
+        pooled = PoolEntry.objects.filter(query__in=batch).select_related("query").first()
+        if pooled is not None:
+            raise InputError(
+                f"{place}: the text of query “{pooled.query.external_id}” differs from the stored one, and "
+                "a pool contains the query. Give the new wording a new id."
+            )
+
+
+def import_documents(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str | None = None,
+    only_pooled: bool = False,
+    report: Report | None = None,
+) -> ImportSummary:
+    """Import a corpus file of any size, or with `only_pooled` the documents that some pool contains.
+
+    The file is read once, in constant memory, into a table of this connection alone. Only when all of it is
+    right, three statements store what it brings: the database is locked for no longer than they take.
+    """
+    path = Path(path)
+    place = file_name or path.name
+    report = report or (lambda share, detail: None)
+    wanted = _pooled_ids(collection) if only_pooled else None
+    left_out = total = reported = 0
+    with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
+        for batch in _weighed_batches(_records(path, file_name)):
+            total += len(batch)
+            rows = [_checked_row(record, place) for record in batch]
+            kept = rows if wanted is None else [row for row in rows if row[1] in wanted]
+            left_out += len(rows) - len(kept)
+            stage.add(kept)
+            if total >= reported + BATCHES_BETWEEN_REPORTS * BATCH:
+                reported = total
+                report(min(0.7, total / 10_000_000), f"{total:,} documents checked.")
+        report(0.7, f"Storing what the {total:,} documents of the file bring.")
+        _refuse_repeats(stage, place)
+        stage.settle()
+        with transaction.atomic():
+            lock(collection)
+            changed = stage.run(_UPDATE, [collection.pk])
+            created = stage.run(_INSERT, [collection.pk, collection.pk])
+            if created > MANY:
+                tell_the_planner(Document)
+            if created or changed:
+                TextIndex.objects.filter(collection=collection).update(is_behind=True)
+    return ImportSummary(created, changed, total - left_out - created - changed, left_out)
+
+
+def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
+    from pooling.formats import iterate_documents
+
+    return iterate_documents(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+
+
+def _pooled_ids(collection: Collection) -> set[str]:
+    pooled = PoolEntry.objects.filter(pool__collection=collection)
+    return set(pooled.values_list("document__external_id", flat=True).distinct().iterator())
+
+
+def _checked_row(record: DocumentRecord, file_name: str) -> tuple[int, str, str, str, str]:
+    """A row of STAGED_DOCUMENT; metadata are written in one order, so that equal ones are equal texts."""
+    place = f"{file_name}, line {record.line}"
+    id, title, text, metadata, line = record
+    check_id(id, "document", place)
+    check_text(place, "document", id, title, text, metadata=metadata)
+    return line, id, title, text, json.dumps(metadata, sort_keys=True) if metadata else "{}"
+
+
+def _refuse_repeats(stage: Staged, file_name: str) -> None:
+    """`InputError` names the first line whose document stood in the file before."""
+    for line, id in stage.rows(_REPEATS):
+        raise InputError(f"{file_name}, line {line}: document “{id}” stands twice in the file. Keep one.")
+
+
+def _weighed_batches(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
+    """Batches of so many records, or of so many characters and one record more."""
+    batch: list[DocumentRecord] = []
+    characters = 0
+    for record in records:
+        batch.append(record)
+        characters += len(record.text) + len(record.title)
+        if len(batch) == BATCH or characters > BATCH_CHARACTERS:
+            yield batch
+            batch, characters = [], 0
+    if batch:
+        yield batch
+
+
+def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
+    iterator = iter(rows)
+    while batch := list(islice(iterator, BATCH)):
+        yield batch
