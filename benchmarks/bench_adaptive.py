@@ -122,7 +122,7 @@ def compare_prior(name: str, pool: LabelledPool, auc: float, seeds: int) -> bool
 def live_found(name: str, pool: LabelledPool, seed: int, scores: pl.DataFrame | None) -> float:
     """What a live queue finds, whose order starts from scores if there are some."""
     from benchmarks.live_campaign import Campaign
-    from labeling.prelabel_order import order_by_scores
+    from labeling.queues.score_order import order_by_scores
 
     told = {query: noisy(query, truth, NOISE, seed) for query, truth in pool.truth.items()}
     queue = opened(name, pool, seed, slug=f"{name}-{seed}-{'runs' if scores is None else 'scores'}")
@@ -239,9 +239,9 @@ def opened(
     """An adaptive queue over the judged pairs, in a collection of its own."""
     from django.contrib.auth.models import User
 
-    from labeling.gold_options import GoldOptions
-    from labeling.live_options import LiveOptions
-    from labeling.queues import open_queue
+    from labeling.adaptive.options import LiveOptions
+    from labeling.gold.options import GoldOptions
+    from labeling.queues.opening import open_queue
     from pooling.models import Membership, Query
     from pooling.people.membership import create_collection
     from pooling.pools.building import build_pool

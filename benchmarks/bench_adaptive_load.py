@@ -102,9 +102,9 @@ def second_collection(first: Any) -> Any:
 
 def open_one(collection: Any, folder: Path, queries: int, *, live: bool) -> int:
     """A queue over a pool of some runs that find the same documents in other orders."""
-    from labeling.gold_options import GoldOptions
-    from labeling.live_options import LiveOptions
-    from labeling.queues import open_queue
+    from labeling.adaptive.options import LiveOptions
+    from labeling.gold.options import GoldOptions
+    from labeling.queues.opening import open_queue
     from pooling.models import Document, Query
     from pooling.pools.building import build_pool
     from pooling.runs.stored import import_run

@@ -6,7 +6,7 @@ Simulated campaigns on pools made by chance, without a database: the planner of 
 ten by the labels that have come so far (part of a batch is still out when the next is planned), the audit is
 looked at where a queue would look, at m points fixed beforehand, by the functions that queues use. Runs are
 good or worse than chance. With --prior, a model's scores, of a quality drawn for each campaign, are taken up
-at a moment drawn among its judgments, as `labeling/live_prior.py` does.
+at a moment drawn among its judgments, as `labeling/adaptive/prior.py` does.
 
 Limits: at most 5 % of the campaigns, and two standard errors of the simulation, have any look whose bound is
 smaller than the relevant documents that are truly missing, for each query by itself (hypergeometric) and over
@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from labeling.planning import Course, Entry, Known, Planner, Prior, summed
+from labeling.adaptive.next_documents import Course, Entry, Known, Planner, Prior, summed
 from pooling.audit.bounds import Remainder
 from pooling.audit.budget_rules import BATCH
 
@@ -123,8 +123,8 @@ class Looks:
 
 def looks_of_campaign(seed: int, strategy: str, *, has_prior: bool = False) -> Looks:
     """Judge three pools to their ends, looking as a queue would; nothing is stopped."""
+    from labeling.adaptive.stopping import look_at_plans, look_at_query
     from labeling.models import QueryPlan, Selection
-    from labeling.stopping import look_at_plans, look_at_query
 
     chance = np.random.default_rng(seed)
     looks = LOOKS[seed % len(LOOKS)]

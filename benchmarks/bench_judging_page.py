@@ -44,7 +44,7 @@ def fill(items: int) -> tuple[int, str]:
     from django.core.management import call_command
     from django.test import Client
 
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
     from pooling.models import Collection, Document, Membership, Pool, PoolEntry, Query, Role
 
     call_command("migrate", verbosity=0)

@@ -33,8 +33,8 @@ import numpy as np
 
 from benchmarks.bench_honesty import SETS, ground
 from benchmarks.bench_prediction_powered import COVERAGE, at_least
-from labeling.agreement import cohen_kappa
-from labeling.prelabel_quality import Compared, Quality, best_of, quality
+from labeling.consensus.agreement import cohen_kappa
+from labeling.verification.figures import Compared, Quality, best_of, quality
 from tests.testdata import DATA
 
 LABELS, MODELS = 100, 10

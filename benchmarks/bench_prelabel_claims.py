@@ -55,7 +55,7 @@ class Spans:
     """Brings the conditions about, and keeps when each of them began and ended."""
 
     def __init__(self, queue: Any, model: ModelProcess, options: argparse.Namespace) -> None:
-        from labeling.prelabel_options import prelabeler_for
+        from labeling.prelabels.options import prelabeler_for
 
         self._queue, self._model, self._options = queue, model, options
         self._prelabeler = prelabeler_for(queue.collection, "loopback", base_url=model.url)
@@ -86,8 +86,8 @@ class Spans:
         time.sleep(self._seconds)
 
     def _pass(self, pairs: int) -> None:
-        from labeling.prelabel_costs import Prices
-        from labeling.prelabel_jobs import PassOptions, run_here
+        from labeling.prelabels.costs import Prices
+        from labeling.prelabels.passes import PassOptions, run_here
 
         prices, budget = Prices(Decimal("0.15"), Decimal("0.6")), Decimal(1000)
         options = PassOptions(
@@ -110,7 +110,7 @@ class Spans:
         )
 
     def _unstored_pass(self) -> None:
-        with patch("labeling.prelabel_running.store_outcomes", lambda *arguments, **facts: ""):
+        with patch("labeling.prelabels.running.store_outcomes", lambda *arguments, **facts: ""):
             self._pass(self._options.pairs)
 
     def _spin(self) -> None:

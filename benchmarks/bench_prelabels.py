@@ -58,9 +58,9 @@ def server(latency: float) -> Iterator[ModelProcess]:
 
 
 def measure(url: str, pairs: int, concurrency: int, latency: float) -> int:
-    from labeling.prelabel_costs import Prices
-    from labeling.prelabel_jobs import PassOptions, run_here
-    from labeling.prelabel_options import prelabeler_for
+    from labeling.prelabels.costs import Prices
+    from labeling.prelabels.options import prelabeler_for
+    from labeling.prelabels.passes import PassOptions, run_here
 
     queue = make_queue(pairs)
     prelabeler = prelabeler_for(queue.collection, "loopback", base_url=url)
@@ -86,7 +86,7 @@ def measure(url: str, pairs: int, concurrency: int, latency: float) -> int:
 def make_queue(pairs: int) -> Any:
     from django.contrib.auth.models import User
 
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
     from pooling.models import Collection, Document, Membership, Pool, PoolEntry, Query
 
     collection = Collection.objects.create(slug="bench", name="Bench", guidelines="Relevant helps.")

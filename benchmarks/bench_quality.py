@@ -72,8 +72,8 @@ def _load_libraries() -> None:
     """What a process loads once, however many pages it serves."""
     import polars  # noqa: F401
 
-    import labeling.agreement
-    import labeling.monitors  # noqa: F401
+    import labeling.consensus.agreement
+    import labeling.quality.monitors  # noqa: F401
 
 
 def timed(client: Any, address: str) -> tuple[float, int]:
@@ -93,9 +93,9 @@ def make_queue(judgments: int) -> Any:
     from django.contrib.auth.models import User
     from django.utils import timezone
 
-    from labeling.gold_options import GoldOptions
+    from labeling.gold.options import GoldOptions
     from labeling.models import GoldQuestion, Item, Judgment, JudgmentEvent
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
     from pooling.models import Collection, Document, Membership, Pool, PoolEntry, Query
 
     draw = random.Random(judgments)
@@ -247,7 +247,7 @@ def one_more(queue: Any) -> None:
     """Somebody judges one more pair."""
     from django.contrib.auth.models import User
 
-    from labeling.queues import Submission, claim, record_judgment
+    from labeling.queues.opening import Submission, claim, record_judgment
 
     for user in User.objects.filter(bookmarks=None, memberships__collection=queue.collection)[:1]:
         (lease,) = claim(queue, user, 1).leases

@@ -226,7 +226,7 @@ def write_files(folder: Path, queries: int, depth: int) -> tuple[Path, Path, Pat
 
 def import_all(collection: Any, folder: Path, queries: int, depth: int) -> dict[str, float]:
     """Bring `queries` × `depth` pairs into a queue by the product's own functions; seconds by step."""
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
     from pooling.pools.building import build_pool
     from pooling.runs.stored import import_run
     from pooling.texts.importing import import_documents, import_queries

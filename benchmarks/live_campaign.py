@@ -17,10 +17,10 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.live_protocol import Said, check_nothing_is_free, check_plan, check_query, check_queue
-from labeling import adaptive
+from labeling.adaptive import reordering as adaptive
+from labeling.gold.quarantine import impose
 from labeling.models import Item, Lease, QueryPlan, Queue
-from labeling.quarantine import impose
-from labeling.queues import Submission, claim, record_judgment, release, skip, undo
+from labeling.queues.opening import Submission, claim, record_judgment, release, skip, undo
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:

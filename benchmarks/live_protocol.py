@@ -1,6 +1,6 @@
 """What must hold of an adaptive queue at any moment, for simulated campaigns and their tests alike.
 
-The sentences are those of `labeling/queues.py` and `labeling/adaptive.py`.
+The sentences are those of `labeling/queues/opening.py` and `labeling/adaptive/reordering.py`.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import Any
 
 from django.db import transaction
 
+from labeling.adaptive.next_documents import Known
+from labeling.adaptive.planners import known_of, planner_of
+from labeling.adaptive.query_state import read_state
+from labeling.items.slots import need
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue, Selection
-from labeling.planners import known_of, planner_of
-from labeling.planning import Known
-from labeling.progress import item_counts
-from labeling.query_state import read_state
-from labeling.slots import need
+from labeling.progress.counts import item_counts
 from pooling.audit.budget_rules import BATCH
 
 Pair = tuple[int, int]

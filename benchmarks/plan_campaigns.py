@@ -188,7 +188,7 @@ def compare_widths(
     """The widths that are planned after a pilot beside the mean ones of simulated campaigns."""
     from evaluation.plans import plan
     from labeling.models import ImportedLabel
-    from labeling.qrels import import_qrels
+    from labeling.qrels.releases import import_qrels
 
     blind = plan(collection, settings)["recall_interval"]
     runs = sorted(pool.runs)[:: -(-len(pool.runs) // MEASURED)]
@@ -335,7 +335,7 @@ def compare_work(collection: Any, owner: Any, settings: Any, pool: LabelledPool,
     from evaluation.campaigns import begin
     from evaluation.plans import plan
     from labeling.models import Queue
-    from labeling.progress import queue_progress
+    from labeling.progress.counts import queue_progress
 
     found = plan(collection, settings, now=START)
     team = next(row for row in found["work"]["by_annotators"] if row["annotators"] == PEOPLE)
@@ -360,7 +360,7 @@ def worked(queue: Any, pool: LabelledPool, people: list[tuple[float, float]]) ->
     """
     from django.contrib.auth.models import User
 
-    from labeling.queues import Submission, claim, record_judgment
+    from labeling.queues.opening import Submission, claim, record_judgment
 
     users = list(User.objects.filter(username__startswith="annotator").order_by("pk"))
     chance, keys, last = random.Random(3), itertools.count(), 0.0

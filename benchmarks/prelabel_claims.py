@@ -27,7 +27,7 @@ def main() -> None:
     from django.db import connection
 
     from labeling.models import Queue
-    from labeling.queues import claim, release
+    from labeling.queues.opening import claim, release
 
     queue, ben = Queue.objects.get(pk=int(sys.argv[1])), User.objects.get(username="ben")
     parts: dict[str, list[float]] = {}

@@ -78,7 +78,7 @@ class _Site:
         self._left: dict[str, int] = {}
 
     def judged(self, items: int) -> Campaign:
-        from labeling.item_numbers import item_of
+        from labeling.items.numbers import item_of
         from labeling.models import Item
 
         found = Campaign()
@@ -118,7 +118,7 @@ class _Site:
         return found
 
     def _others_worked(self) -> bool:
-        from labeling.queues import Submission, claim, record_judgment
+        from labeling.queues.opening import Submission, claim, record_judgment
 
         working = [other for other in self._others if self._draw.random() < OTHERS_WORK]
         for other in working:
@@ -281,12 +281,12 @@ def _prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dic
     from django.contrib.auth.models import User
     from django.utils import timezone
 
-    from labeling.gold_options import GoldOptions
-    from labeling.gold_questions import follow_gold
-    from labeling.live_options import LiveOptions
+    from labeling.adaptive.options import LiveOptions
+    from labeling.exposure.use import PrelabelUse, change_use
+    from labeling.gold.options import GoldOptions
+    from labeling.gold.questions import follow_gold
     from labeling.models import Bookmark, GoldQuestion, Prelabel, Prelabeler
-    from labeling.prelabel_use import PrelabelUse, change_use
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
     from pooling.models import Collection, Document, Membership, Pool, PoolEntry, PoolRun, Query, Run
 
     draw = Random(seed)

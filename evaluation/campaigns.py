@@ -9,11 +9,11 @@ from django.conf import settings as site
 from django.urls import reverse
 
 from evaluation.plan_settings import PlanSettings
-from labeling.costs import change_prices
-from labeling.gold_options import GoldOptions, checked_options, site_options
-from labeling.live_options import checked_live
+from labeling.adaptive.options import checked_live
+from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.models import Queue
-from labeling.queues import checked_judgments, free_name, open_queue
+from labeling.queues.costs import change_prices
+from labeling.queues.opening import checked_judgments, free_name, open_queue
 from pooling.interface.problems import InputError
 from pooling.jobs.running import Report, job_kind, note_stored, start_job
 from pooling.models import Collection, Job, Pool

@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from evaluation.drops import change_between, family_of, is_fall
 from evaluation.models import Canary, CanaryStretch, CanaryValue
-from labeling.qrels import read_release
+from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError
 from pooling.models import Run
 from pooling.runs.stored import read_stored_run

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evaluation.models import Canary, CanaryStretch
 from evaluation.report_choices import strata_chosen, tagged_queries
-from labeling.qrels import read_release
+from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from evaluation.access import report_for
 from evaluation.models import Report
 from evaluation.report_comparisons import comparisons_asked
 from evaluation.report_deciding import decision, open_deciding_queue
-from labeling.opening import result_of
+from labeling.queues.opening_jobs import result_of
 from pooling.api import PROBLEM, made, making, person
 from pooling.models import Job
 from pooling.people.access import ADMIN

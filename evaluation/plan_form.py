@@ -17,10 +17,10 @@ from evaluation.plan_settings import (
     PlanSettings,
     settings_from,
 )
-from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
 from labeling.forms import LiveOptionsForm
-from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
-from labeling.queues import MOST_JUDGMENTS_PER_ITEM
+from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
+from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
+from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
 from pooling.forms import STRATEGY_HELP, strategy_choices
 from pooling.interface.problems import InputError
 from pooling.models import Collection

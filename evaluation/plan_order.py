@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.plan_words import WITHOUT_SCORES, order_sentences
 from evaluation.planned import Planned
+from labeling.adaptive.stopping import LEVEL, look_points
 from labeling.models import Selection
-from labeling.stopping import LEVEL, look_points
 
 if TYPE_CHECKING:
     from evaluation.expected_width import RelevanceCurve

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
 from evaluation.plan_form import PlanForm
-from labeling.live_options import LiveOptions
+from labeling.adaptive.options import LiveOptions
 from pooling.diagnosis import rows as pictures
 from pooling.runs.depths import PREFIX, given_depths
 

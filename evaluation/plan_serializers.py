@@ -7,7 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from evaluation.plan_settings import ANNOTATORS, DEPTH, HOURS_PER_WEEK
-from labeling.selection_serializers import LiveOptionsSerializer
+from labeling.adaptive.serializers import LiveOptionsSerializer
 from pooling.runs.depths import given_depths
 
 Object = dict[str, object]

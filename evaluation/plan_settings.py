@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
-from labeling.live_options import USUAL_LOOKS, LiveOptions, taken_from
+from labeling.adaptive.options import USUAL_LOOKS, LiveOptions, taken_from
+from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.models import Selection
-from labeling.queues import MOST_JUDGMENTS_PER_ITEM
+from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
+from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
 from pooling.interface.problems import InputError
 from pooling.merging.choice import Choice
 

@@ -9,7 +9,7 @@ from django.conf import settings as site
 
 from evaluation.plan_words import interval_sentence, pilot_sentence
 from evaluation.planned import Planned
-from labeling.workload import team_work
+from labeling.queues.workload import team_work
 
 if TYPE_CHECKING:
     import numpy as np

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from labeling.workload import Terms
+    from labeling.queues.workload import Terms
 
 
 def supposed(terms: Terms, bases: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -11,12 +11,12 @@ from django.conf import settings as site
 from django.core.cache import cache
 
 from evaluation.plan_settings import PlanSettings
-from labeling.experience import gold_questions, seconds_taken, share_of_ties
-from labeling.gold_options import site_options
-from labeling.labels import judged_labels, state_of_labels
-from labeling.live_options import LiveOptions, checked_live
+from labeling.adaptive.options import LiveOptions, checked_live
+from labeling.gold.options import site_options
 from labeling.models import Selection
-from labeling.workload import Terms
+from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
+from labeling.qrels.labels import judged_labels, state_of_labels
+from labeling.queues.workload import Terms
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.pools.building import checked_choice
@@ -210,7 +210,7 @@ class Planned:
         of a range of shares where nobody knows.
         """
         from evaluation.expected_width import SHARES, curve_with
-        from labeling.shares import share_of
+        from labeling.consensus.shares import share_of
 
         if self.curve is None:
             return [curve_with(share) for share in SHARES]

@@ -19,7 +19,7 @@ from evaluation.plan_settings import PlanSettings
 from evaluation.plan_width import expected_width, offered_pilot
 from evaluation.plan_words import power_sentence, supposed
 from evaluation.planned import Planned
-from labeling.workload import judgments_needed, team_work, whole_days
+from labeling.queues.workload import judgments_needed, team_work, whole_days
 from pooling.models import Collection
 
 TEAMS = (1, 2, 5, 10, 20)

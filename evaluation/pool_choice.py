@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q
 
 from evaluation.pool_sample import read_sample
-from labeling.selection_report import parts_of
+from labeling.adaptive.state import parts_of
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
 

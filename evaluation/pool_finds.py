@@ -8,7 +8,7 @@ from django.core.cache import cache
 from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 
-from labeling.labels import judged_labels, state_of_labels
+from labeling.qrels.labels import judged_labels, state_of_labels
 from pooling.models import Pool
 
 if TYPE_CHECKING:

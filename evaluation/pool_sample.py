@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Max
 
+from labeling.adaptive.state import parts_of
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
-from labeling.selection_report import parts_of
 from pooling.models import Collection, Pool, PoolEntry
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.audit_sample import AuditSample
-    from labeling.selection_report import Part
+    from labeling.adaptive.state import Part
 
 PAIR = ["query_id", "document_id"]
 _KEYS = ("query__external_id", "document__external_id")

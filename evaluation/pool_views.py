@@ -13,7 +13,7 @@ from rest_framework.views import APIView
 
 from evaluation.pool_finds import pool_diagnostics, pool_finds
 from evaluation.serializers import PoolDiagnosticsSerializer
-from labeling.judged_share import judged_share_of_pool
+from labeling.progress.judged_share import judged_share_of_pool
 from pooling.api import PROBLEM
 from pooling.diagnosis.rows import label_rows
 from pooling.people.access import pool_for

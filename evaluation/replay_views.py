@@ -14,7 +14,7 @@ from evaluation.models import Replay
 from evaluation.replay_form import ReplayForm
 from evaluation.replay_page import replay_context
 from evaluation.replays import request_replay
-from labeling.labels import has_labels
+from labeling.qrels.labels import has_labels
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for

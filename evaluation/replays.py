@@ -14,7 +14,7 @@ from evaluation.models import Replay
 from evaluation.replay_noise import noise_problem
 from evaluation.report_choices import release_chosen, runs_chosen
 from evaluation.software import software_versions
-from labeling.qrels import current_labels, read_release
+from labeling.qrels.releases import current_labels, read_release
 from pooling.interface.problems import InputError
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run

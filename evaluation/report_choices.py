@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from labeling.qrels import newest_release, release_named
+from labeling.qrels.releases import newest_release, release_named
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.runs.stored import runs_named

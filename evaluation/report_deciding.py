@@ -11,10 +11,10 @@ from django.core.cache import cache
 from evaluation.models import Report
 from evaluation.report_comparisons import PAIR, UNJUDGED, comparisons_asked
 from evaluation.report_files import run_names, scan_beside, scan_per_query, scan_relevant
-from labeling.labels import judged_labels, state_of_labels
 from labeling.models import Item, Queue
-from labeling.opening import open_or_start
-from labeling.qrels import read_release
+from labeling.qrels.labels import judged_labels, state_of_labels
+from labeling.qrels.releases import read_release
+from labeling.queues.opening_jobs import open_or_start
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
 from pooling.pools.building import pooled_frame

@@ -16,7 +16,7 @@ from evaluation.provenance import Provenance, command_of
 from evaluation.report_charts import CHART_FORMATS, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.report_files import TABLES, read_table
 from evaluation.report_settings import settings_of
-from labeling.qrels import export_name
+from labeling.qrels.releases import export_name
 
 if TYPE_CHECKING:
     from evaluation.chart_kinds import ChartChoice, ChartKind

@@ -8,7 +8,7 @@ from django.db.models import Count
 
 from evaluation.pool_estimates import Basis, recall_cutoffs
 from labeling.models import Prelabeler
-from labeling.pool_scores import pool_scores, prelabels_of_pool
+from labeling.verification.pool_scores import pool_scores, prelabels_of_pool
 from pooling.models import Pool
 
 

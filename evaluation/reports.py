@@ -32,7 +32,7 @@ from evaluation.report_files import delete_parts, store_parts
 from evaluation.report_powered import powered_of
 from evaluation.report_score_audit import score_audit_of
 from evaluation.software import software_versions
-from labeling.qrels import read_release
+from labeling.qrels.releases import read_release
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.jobs.running import job_kind, start_job

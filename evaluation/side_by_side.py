@@ -10,7 +10,7 @@ from evaluation.missed_documents import Text, found_by, texts_of
 from evaluation.models import Report
 from evaluation.report_breakdown import check_measure, check_runs, value_rows
 from evaluation.report_files import relevant_of, run_names
-from labeling.qrels import read_release
+from labeling.qrels.releases import read_release
 from pooling.formats.query_facts import known_weight, tags_of
 from pooling.interface.problems import InputError
 from pooling.models import Query

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from django.http import Http404
 
+from labeling.items.statements import queue_with_role
 from labeling.models import Prelabeler, PrelabelJob, QrelsRelease, Queue
-from labeling.statements import queue_with_role
 from pooling.models import Role
 from pooling.people.access import ADMIN, JUDGES, NOTHING_HERE, READERS, admit, fetch, require_role
 

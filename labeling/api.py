@@ -19,16 +19,17 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from labeling import live_options, serializers
+from labeling import serializers
 from labeling.access import queue_for
-from labeling.blind_progress import blind_progress, own_figures
-from labeling.gold_options import taken_from
+from labeling.adaptive import options as live_options
+from labeling.gold.options import taken_from
+from labeling.judging.blind_counts import blind_progress, own_figures
+from labeling.judging.offers import offers_of
+from labeling.judging.verdicts import LONGEST_KEY
 from labeling.models import Queue
-from labeling.offers import offers_of
-from labeling.opening import open_or_start
-from labeling.progress import queue_progress
-from labeling.progress_serializers import ProgressSerializer
-from labeling.qrels import (
+from labeling.progress.counts import queue_progress
+from labeling.progress.serializers import ProgressSerializer
+from labeling.qrels.releases import (
     FORMATS,
     export_name,
     export_release,
@@ -36,8 +37,8 @@ from labeling.qrels import (
     release_named,
     release_qrels,
 )
-from labeling.queue_changes import change_queue
-from labeling.queues import (
+from labeling.queues.changes import change_queue
+from labeling.queues.opening import (
     Outcome,
     claim,
     record_judgment,
@@ -46,7 +47,7 @@ from labeling.queues import (
     skip,
     undo,
 )
-from labeling.verdicts import LONGEST_KEY
+from labeling.queues.opening_jobs import open_or_start
 from labeling.views import attachment
 from pooling.api import PROBLEM, made, making, parsed, person
 from pooling.interface.problems import InputError, told_back

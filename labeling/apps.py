@@ -9,12 +9,10 @@ class LabelingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what the worker does: imports, opening, changing and finishing of queues, pre-labels."""
-        from labeling import (  # noqa: F401
-            finishing,
-            gold_import,
-            label_import,
-            live_prior,
-            opening,
-            prelabel_jobs,
-            redundancy,
-        )
+        from labeling.adaptive import finishing
+        from labeling.adaptive import prior as live_prior
+        from labeling.gold import importing as gold_import
+        from labeling.prelabels import passes as prelabel_jobs
+        from labeling.qrels import imported as label_import
+        from labeling.queues import opening_jobs as opening
+        from labeling.queues import redundancy

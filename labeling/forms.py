@@ -7,12 +7,12 @@ from typing import Any
 
 from django import forms
 
-from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.gold_options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE, site_options
-from labeling.live_options import MOST_LOOKS
+from labeling.adaptive.options import MOST_LOOKS
+from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE, site_options
 from labeling.models import Queue, Selection
-from labeling.queues import MOST_JUDGMENTS_PER_ITEM
-from labeling.rules import RULES_IN_WORDS
+from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
+from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
 from pooling.models import Collection, Pool
 
 

@@ -6,14 +6,14 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.gold_serializers import GoldOptionsSerializer
-from labeling.item_numbers import LARGEST_NUMBER, item_of
-from labeling.leases import LARGEST_CLAIM
+from labeling.adaptive.serializers import LiveQueueSerializer
+from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.gold.serializers import GoldOptionsSerializer
+from labeling.items.numbers import LARGEST_NUMBER, item_of
+from labeling.judging.leases import LARGEST_CLAIM
 from labeling.models import QrelsRelease, Queue, Reason, Verdict
-from labeling.queues import MOST_JUDGMENTS_PER_ITEM, Submission
-from labeling.rules import RULES_IN_WORDS
-from labeling.selection_serializers import LiveQueueSerializer
+from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
+from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM, Submission
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.

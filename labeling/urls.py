@@ -2,29 +2,25 @@
 
 from django.urls import URLPattern, path
 
-from labeling import (
-    adjudication_api,
-    adjudication_views,
-    api,
-    gold_api,
-    gold_views,
-    judging,
-    judgment_downloads,
-    prelabel_api,
-    prelabel_use_api,
-    prelabel_views,
-    prelabeler_api,
-    prelabeler_views,
-    quality_api,
-    quality_views,
-    queue_views,
-    score_audit_api,
-    score_audit_views,
-    search_api,
-    search_views,
-    selection_api,
-    views,
-)
+from labeling import api, views
+from labeling.adaptive import api as selection_api
+from labeling.exposure import api as prelabel_use_api
+from labeling.gold import api as gold_api
+from labeling.gold import views as gold_views
+from labeling.judging import adjudication_api, adjudication_views
+from labeling.judging import views as judging
+from labeling.prelabels import api as prelabel_api
+from labeling.prelabels import views as prelabel_views
+from labeling.progress import views as queue_views
+from labeling.qrels import judgment_views as judgment_downloads
+from labeling.quality import api as quality_api
+from labeling.quality import views as quality_views
+from labeling.score_audits import api as score_audit_api
+from labeling.score_audits import views as score_audit_views
+from labeling.search import api as search_api
+from labeling.search import views as search_views
+from labeling.verification import api as prelabeler_api
+from labeling.verification import views as prelabeler_views
 
 urlpatterns: list[URLPattern] = [
     # collections/<slug>/queues/

@@ -8,17 +8,17 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from labeling import live_options
 from labeling.access import queue_for, release_for
-from labeling.blind_progress import own_figures, own_queues
+from labeling.adaptive import options as live_options
+from labeling.adaptive.state import sentence
 from labeling.forms import QrelsForm, QueueForm, ReleaseForm
-from labeling.gold_options import taken_from
+from labeling.gold.options import taken_from
+from labeling.judging.blind_counts import own_figures, own_queues
+from labeling.judging.own_work import own_verdicts, own_work
 from labeling.models import ImportedLabel
-from labeling.opening import open_or_start
-from labeling.own_work import own_verdicts, own_work
-from labeling.progress import listed_queues
-from labeling.qrels import FORMATS, current_labels, export_name, export_release, release_qrels
-from labeling.selection_report import sentence
+from labeling.progress.counts import listed_queues
+from labeling.qrels.releases import FORMATS, current_labels, export_name, export_release, release_qrels
+from labeling.queues.opening_jobs import open_or_start
 from pooling.forms import show_problem
 from pooling.interface.pages import page_of, person, upload
 from pooling.interface.problems import refusals

@@ -181,7 +181,7 @@ def _pool(collection: Collection, runs: list[Run], name: str, depth: int, admin:
 
 
 def _queue(pool: Pool, judgments_per_item: int, admin: User) -> Queue:
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
 
     return open_queue(pool, name=pool.name, judgments_per_item=judgments_per_item, seed=SEED, user=admin)
 
@@ -198,7 +198,7 @@ def release_and_report(collection: Collection, runs: list[Run], admin: User, say
     """Freeze the labels under a name and measure the runs with them."""
     from evaluation.conventions import Conventions
     from evaluation.reports import create_report
-    from labeling.qrels import release_qrels
+    from labeling.qrels.releases import release_qrels
 
     release = release_qrels(collection, name="demo-1", user=admin)
     say(

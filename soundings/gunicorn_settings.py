@@ -17,7 +17,7 @@ loglevel = "warning"
 
 def post_worker_init(worker: object) -> None:
     """Load what ordering an adaptive queue needs beside the first requests: no verdict waits for it."""
-    Thread(target=import_module, args=["labeling.planning"], daemon=True).start()
+    Thread(target=import_module, args=["labeling.adaptive.next_documents"], daemon=True).start()
 
 
 # One installation may serve several sites: no socket in the home folder.

@@ -13,7 +13,7 @@ from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from evaluation.models import Report
-from labeling.blind_progress import count_of_answers
+from labeling.judging.blind_counts import count_of_answers
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Queue
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of

@@ -23,7 +23,7 @@ from django.db import connections
 
 from evaluation.canaries import resume_watching
 from evaluation.deliveries import resume_messages
-from labeling.prelabel_jobs import pause_abandoned_passes
+from labeling.prelabels.passes import pause_abandoned_passes
 from pooling.jobs.running import end_abandoned_jobs
 
 # A child gets this long to finish what it is doing; then it is told again, which ends a job half way.

@@ -64,7 +64,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "soundings.caching.kept_by_nobody",
-    "labeling.account.same_account",
+    "labeling.judging.same_account.same_account",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
@@ -273,7 +273,7 @@ SPECTACULAR_SETTINGS = {
     "ENUM_NAME_OVERRIDES": {
         "JobState": "pooling.models.Job.State",
         "QueueState": "labeling.models.Queue.State",
-        "SampleMethod": "labeling.verification_samples.METHODS",
+        "SampleMethod": "labeling.verification.samples.METHODS",
         "Verdict": "labeling.models.Verdict",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

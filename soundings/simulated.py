@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from labeling.models import Lease, Queue, Reason, Verdict
-from labeling.queues import Submission, claim, record_judgment, release
+from labeling.queues.opening import Submission, claim, record_judgment, release
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -168,5 +168,5 @@ class Judgment(models.Model):
 
     @property
     def for_slots(self) -> str:
-        """What the slots of an item make of it; see `labeling/slots.py`."""
+        """What the slots of an item make of it; see `labeling/items/slots.py`."""
         return ADJUDICATED if self.is_adjudication else self.verdict

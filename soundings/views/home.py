@@ -9,9 +9,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
-from labeling.blind_progress import own_queues
-from labeling.judgment_downloads import JUDGMENT_FORMATS
-from labeling.progress import listed_queues
+from labeling.judging.blind_counts import own_queues
+from labeling.progress.counts import listed_queues
+from labeling.qrels.judgment_views import JUDGMENT_FORMATS
 from pooling.interface.pages import person
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for, role_in

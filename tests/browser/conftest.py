@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from pytest_django.live_server_helper import LiveServer
 
 from labeling.models import Queue
-from labeling.queues import open_queue
+from labeling.queues.opening import open_queue
 from tests.browser.chromium import ARGUMENTS, find_chromium
 from tests.browser.judging import open_judging
 from tests.labeling.helpers import make_pool

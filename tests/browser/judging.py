@@ -10,7 +10,7 @@ from typing import NamedTuple
 from playwright.sync_api import Locator, Page, expect
 
 from labeling.models import Item, Judgment, Queue
-from labeling.qrels import export_release, release_qrels
+from labeling.qrels.releases import export_release, release_qrels
 from tests.world import DOCUMENTS, QUERIES, World
 
 # Calls that send verdicts; some of them claim items too.

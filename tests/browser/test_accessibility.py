@@ -15,11 +15,11 @@ from evaluation.canary_measuring import measured, stored
 from evaluation.conventions import Conventions
 from evaluation.deliveries import tell
 from evaluation.reports import create_report
-from labeling import judging
+from labeling.judging import views as judging
 from labeling.models import Queue
-from labeling.qrels import release_qrels
-from labeling.score_audits import draw_audit
-from labeling.verification_samples import Wanted, open_sample
+from labeling.qrels.releases import release_qrels
+from labeling.score_audits.audits import draw_audit
+from labeling.verification.samples import Wanted, open_sample
 from pooling.models import Membership
 from pooling.pools.building import build_pool
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready

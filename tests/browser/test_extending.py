@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from labeling.models import Queue
-from labeling.queues import open_queue
+from labeling.queues.opening import open_queue
 from pooling.models import Pool
 from tests.browser.judging import open_judging, ready
 from tests.browser.test_accessibility import LOOKS, violations

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 from playwright.sync_api import Page, expect
 
-from labeling.gold_options import GoldOptions
-from labeling.gold_questions import add_question
-from labeling.queues import open_queue
+from labeling.gold.options import GoldOptions
+from labeling.gold.questions import add_question
+from labeling.queues.opening import open_queue
 from tests.browser.judging import open_judging
 from tests.browser.test_accessibility import PHONE, violations
 from tests.labeling.helpers import judge, make_pool

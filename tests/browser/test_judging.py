@@ -10,7 +10,7 @@ import pytest
 from django.db import OperationalError
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
-from labeling.leases import claim
+from labeling.judging.leases import claim
 from labeling.models import JudgmentEvent, Queue
 from tests.browser.conftest import sign_in
 from tests.browser.judging import (

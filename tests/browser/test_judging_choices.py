@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from labeling import judging
+from labeling.judging import views as judging
 from labeling.models import JudgmentEvent, Queue
 from tests.browser.judging import (
     all_saved,

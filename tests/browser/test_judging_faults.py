@@ -9,7 +9,7 @@ from django.db import OperationalError
 from playwright.sync_api import BrowserContext, Dialog, Error, Page, Route, expect
 
 from labeling.models import Item, JudgmentEvent, Lease, Queue
-from labeling.queues import change_state
+from labeling.queues.opening import change_state
 from pooling.models import Membership
 from tests.browser.conftest import sign_in, use_session
 from tests.browser.judging import (

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from labeling.live_options import LiveOptions
+from labeling.adaptive.options import LiveOptions
 from labeling.models import Queue
-from labeling.qrels import release_qrels
-from labeling.queues import claim
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import claim
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_live_queue
 from tests.world import World

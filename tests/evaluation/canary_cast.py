@@ -13,7 +13,7 @@ from typing import Any
 
 from evaluation.canaries import Alerts, create_canary
 from evaluation.models import Canary
-from labeling.qrels import import_qrels, release_qrels
+from labeling.qrels.releases import import_qrels, release_qrels
 from pooling.models import Query, Run
 from pooling.runs.stored import import_run
 from tests.world import World

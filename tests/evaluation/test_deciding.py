@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 from evaluation.deciding import Standing, deciding_set
 from evaluation.report_deciding import decision, open_deciding_queue
 from labeling.models import Queue
-from labeling.queues import change_state
+from labeling.queues.opening import change_state
 from pooling.interface.problems import InputError
 from tests.evaluation.cast import SPARSE, make_report
 from tests.labeling.helpers import judge

@@ -9,7 +9,7 @@ from django.urls import reverse
 from evaluation.pool_choice import pools_to_rest_on
 from evaluation.pool_file import design_of
 from evaluation.pool_sample import read_sample
-from labeling.qrels import read_release, release_qrels
+from labeling.qrels.releases import read_release, release_qrels
 from pooling.formats.pools import read_pool
 from pooling.models import Pool, PoolEntry
 from pooling.pools.building import build_pool, pool_lines
@@ -89,7 +89,7 @@ def test_a_report_tells_judged_at_k_of_a_new_run_before_and_after(world: World, 
     extend_pool(pool, runs=[gamma(world)])
     path = world.folder / "more.qrels"
     path.write_text("q1 0 d3 0\n")
-    from labeling.qrels import import_qrels
+    from labeling.qrels.releases import import_qrels
 
     import_qrels(world.collection, path)
     release_qrels(world.collection, name="after")

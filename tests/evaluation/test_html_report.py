@@ -21,7 +21,7 @@ from evaluation.chart_kinds import KINDS
 from evaluation.config import Settings
 from evaluation.provenance import command_of
 from evaluation.report_export import html_of, provenance_of
-from labeling.qrels import export_file
+from labeling.qrels.releases import export_file
 from tests.evaluation.cast import make_report
 from tests.evaluation.test_report_comparisons import audited_pool
 from tests.world import ALPHA, BETA, World, qrels_text, run_text

@@ -8,14 +8,14 @@ from pytest_django import Settings
 from evaluation.conventions import Conventions
 from evaluation.models import Report
 from evaluation.reports import create_report
-from labeling.live_options import LiveOptions
+from labeling.adaptive.options import LiveOptions
 from labeling.models import Prelabel, Prelabeler, Queue
-from labeling.prelabel_jobs import PassOptions, run_here
-from labeling.prelabel_options import prelabeler_for
-from labeling.prelabel_worth import worth
-from labeling.qrels import release_qrels
-from labeling.queues import claim, open_queue
-from labeling.verification_samples import Wanted, open_sample, samples_of
+from labeling.prelabels.options import prelabeler_for
+from labeling.prelabels.passes import PassOptions, run_here
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import claim, open_queue
+from labeling.verification.samples import Wanted, open_sample, samples_of
+from labeling.verification.worth import worth
 from pooling.models import Collection, Document, Pool
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run

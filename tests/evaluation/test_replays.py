@@ -33,7 +33,7 @@ def make_replay(world: World, text: str | None = None, **options: Any) -> Replay
 def test_the_result_equals_that_of_the_command_on_the_exported_files(
     world: World, labels: str | None
 ) -> None:
-    from labeling.qrels import read_release
+    from labeling.qrels.releases import read_release
     from pooling.formats import write_qrels, write_run
     from pooling.runs.stored import read_stored_run
 
@@ -72,7 +72,7 @@ def test_it_is_kept_with_what_it_takes_to_do_it_again(world: World) -> None:
 
 
 def test_labels_that_a_strategy_chose_are_known_as_such(world: World) -> None:
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
 
     runs = world.import_runs()
     part = build_pool(world.collection, name="part", runs=runs, depth=3, strategy="depth", budget=3)

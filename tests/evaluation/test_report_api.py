@@ -65,7 +65,7 @@ def test_runs_and_release_are_named_and_the_numbers_come_back(world: World) -> N
 def test_the_numbers_equal_those_of_the_command_on_the_exported_files(
     world: World, labels: str | None
 ) -> None:
-    from labeling.qrels import read_release
+    from labeling.qrels.releases import read_release
     from pooling.formats import write_qrels, write_run
     from pooling.runs.stored import read_stored_run
 

@@ -24,8 +24,8 @@ from evaluation.pool_sample import read_sample
 from evaluation.report_comparisons import COMPARISONS, compared, deciding, turned
 from evaluation.report_files import beside
 from labeling.models import QrelsRelease
-from labeling.qrels import read_release, release_qrels
-from labeling.queues import open_queue
+from labeling.qrels.releases import read_release, release_qrels
+from labeling.queues.opening import open_queue
 from pooling.models import Pool
 from pooling.pools.building import build_pool
 from tests.evaluation.cast import SPARSE, make_release, make_report

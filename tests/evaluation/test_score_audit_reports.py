@@ -13,7 +13,7 @@ from rest_framework.test import APIClient
 from evaluation.models import Report
 from evaluation.report_export import html_of
 from labeling.models import Prelabel, Prelabeler, Queue
-from labeling.qrels import import_qrels, release_qrels
+from labeling.qrels.releases import import_qrels, release_qrels
 from pooling.models import Document, Pool, Query
 from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool

@@ -14,9 +14,9 @@ from evaluation.conventions import Conventions
 from evaluation.models import Report
 from evaluation.report_charts import kinds_of
 from evaluation.reports import create_report
-from labeling.label_import import import_qrels
-from labeling.qrels import release_qrels
-from labeling.queues import open_queue
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import open_queue
 from pooling.formats.cells import guarded
 from pooling.models import Document, Query
 from pooling.people.membership import create_collection

@@ -5,7 +5,7 @@ import json
 from django.contrib.auth.models import User
 from django.core.management import call_command
 
-from labeling.queues import open_queue
+from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, Query
 from pooling.people.membership import add_member, create_collection
 from soundings.tokens import make_token

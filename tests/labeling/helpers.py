@@ -9,11 +9,11 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from labeling.control_arm import is_blind
-from labeling.live_options import LiveOptions
+from labeling.adaptive.options import LiveOptions
+from labeling.exposure.control_arm import is_blind
+from labeling.exposure.use import PrelabelUse, change_use
 from labeling.models import Item, Lease, Prelabel, Prelabeler, Queue
-from labeling.prelabel_use import PrelabelUse, change_use
-from labeling.queues import Outcome, Submission, claim, open_queue, record_judgment
+from labeling.queues.opening import Outcome, Submission, claim, open_queue, record_judgment
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
 

@@ -9,14 +9,14 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
-from labeling.labels import current_labels
+from labeling.gold.quarantine import impose, lift
+from labeling.items.slots import need
 from labeling.models import Item, Queue
-from labeling.opening import open_or_start
-from labeling.progress import queue_progress
-from labeling.quarantine import impose, lift
-from labeling.queues import claim, undo
-from labeling.redundancy import change_redundancy, has_unfinished_change
-from labeling.slots import need
+from labeling.progress.counts import queue_progress
+from labeling.qrels.labels import current_labels
+from labeling.queues.opening import claim, undo
+from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
 from tests.labeling.helpers import judge, make_pool, make_queue

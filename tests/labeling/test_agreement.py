@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import fleiss_kappa
 
-from labeling.agreement import PAIR, TOO_FEW, UNANIMOUS, Agreement, agreement
+from labeling.consensus.agreement import PAIR, TOO_FEW, UNANIMOUS, Agreement, agreement
 
 
 def frame(rows: list[dict[str, bool]]) -> pl.DataFrame:

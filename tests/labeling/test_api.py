@@ -12,9 +12,9 @@ from django.db import OperationalError
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from labeling.item_numbers import number_of
+from labeling.items.numbers import number_of
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
-from labeling.queues import claim
+from labeling.queues.opening import claim
 from soundings.tokens import make_token
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text

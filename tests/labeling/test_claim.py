@@ -1,4 +1,4 @@
-"""Who gets which item, and when: sentences 1 to 3 of `labeling/queues.py`."""
+"""Who gets which item, and when: sentences 1 to 3 of `labeling/queues/opening.py`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.models import Item, Lease
-from labeling.queues import change_state, claim, release, renew, skip, undo
+from labeling.queues.opening import change_state, claim, release, renew, skip, undo
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World
 

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from labeling.models import ImportedLabel, Queue
-from labeling.queues import claim
+from labeling.queues.opening import claim
 from tests.labeling.helpers import judge, make_pool
 from tests.world import World, qrels_text
 

@@ -7,8 +7,8 @@ import math
 import polars as pl
 import pytest
 
-from labeling.consensus import GOLD, NEEDED, RULES, VERDICTS, Ballots, decide
-from labeling.rules import RULES_IN_WORDS
+from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rules import GOLD, NEEDED, RULES, VERDICTS, Ballots, decide
 
 WORDS = {"+": "relevant", "-": "not_relevant", "?": "cannot_judge"}
 PEOPLE = ("ada", "ben", "cleo", "dan", "eve")

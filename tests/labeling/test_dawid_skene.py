@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from labeling.dawid_skene import Fitted, dawid_skene
+from labeling.consensus.dawid_skene import Fitted, dawid_skene
 
 NONE = (0.0, 0.0)
 

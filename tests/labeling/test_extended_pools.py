@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.judged_share import judged_share, judged_share_of_pool
-from labeling.label_import import import_qrels
 from labeling.models import Queue
-from labeling.qrels import release_qrels
-from labeling.queues import change_state, open_queue
+from labeling.progress.judged_share import judged_share, judged_share_of_pool
+from labeling.qrels.imported import import_qrels
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import change_state, open_queue
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.pools.building import build_pool, pooled_frame

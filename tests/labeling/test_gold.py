@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
-from labeling.gold import Advice, Score, advice, wilson
-from labeling.gold_places import FIRST_ITEMS, Shares, gold_places, wants_relevant
-from labeling.gold_rule import (
+from labeling.gold.places import FIRST_ITEMS, Shares, gold_places, wants_relevant
+from labeling.gold.posterior import (
     PAUSE,
     WARN,
     chance_below,
@@ -25,6 +24,7 @@ from labeling.gold_rule import (
     mean_answers_to_pause,
     pause_shares,
 )
+from labeling.gold.rule import Advice, Score, advice, wilson
 
 GUIDE = Path(__file__).resolve().parents[2] / "templates" / "docs" / "quality.md"
 ANNOTATORS = {

@@ -15,18 +15,18 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
-from labeling.gold_import import import_gold
-from labeling.gold_options import GoldOptions
-from labeling.gold_questions import (
+from labeling.gold.importing import import_gold
+from labeling.gold.options import GoldOptions
+from labeling.gold.questions import (
     accept_suggestions,
     add_question,
     decline_suggestions,
     gold_balance,
     suggestions,
 )
-from labeling.item_numbers import number_of
+from labeling.items.numbers import number_of
 from labeling.models import GoldQuestion, Quarantine, Queue
-from labeling.queues import Submission, record_judgment
+from labeling.queues.opening import Submission, record_judgment
 from pooling.formats import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction

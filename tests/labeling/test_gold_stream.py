@@ -13,15 +13,15 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from labeling.blind_progress import own_figures
-from labeling.gold_options import GoldOptions, change_options
-from labeling.gold_questions import add_question, change_question
-from labeling.gold_scores import gold_rows, score_of
-from labeling.labels import current_labels
+from labeling.gold.options import GoldOptions, change_options
+from labeling.gold.questions import add_question, change_question
+from labeling.gold.scores import gold_rows, score_of
+from labeling.judging.blind_counts import own_figures
+from labeling.judging.offers import offers_of
 from labeling.models import Bookmark, GoldQuestion, Item, Judgment, JudgmentEvent, Lease, Queue
-from labeling.offers import offers_of
-from labeling.progress import queue_progress
-from labeling.queues import claim, open_queue, release, renew, skip, undo
+from labeling.progress.counts import queue_progress
+from labeling.qrels.labels import current_labels
+from labeling.queues.opening import claim, open_queue, release, renew, skip, undo
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_pool, make_queue, only_lease

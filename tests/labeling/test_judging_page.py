@@ -10,10 +10,10 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 
-from labeling.item_numbers import number_of
-from labeling.leases import claim
+from labeling.items.numbers import number_of
+from labeling.judging.leases import claim
 from labeling.models import Judgment, JudgmentEvent, Lease, Queue
-from labeling.queues import change_state
+from labeling.queues.opening import change_state
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
 
@@ -70,7 +70,7 @@ def test_it_shows_the_pair_and_what_relevant_means(world: World, queue: Queue) -
 
 
 def test_it_says_nothing_of_runs_ranks_and_others(world: World) -> None:
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
 
     queue = open_queue(world.build_pool(), name="over two runs", judgments_per_item=2, seed=1)
     judge(queue, world.cleo, queue.items.order_by("order_key")[0].pk)

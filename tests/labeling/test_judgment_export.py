@@ -16,14 +16,14 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from labeling import judgment_export
-from labeling.consensus import VERDICTS, Ballots, decide
-from labeling.gold_questions import add_question
-from labeling.judgment_export import COLUMNS, export_judgments, judgment_rows
-from labeling.labels import current_labels
+from labeling.consensus.rules import VERDICTS, Ballots, decide
+from labeling.gold.quarantine import impose
+from labeling.gold.questions import add_question
 from labeling.models import JudgmentEvent, PrelabelSeen, Queue
-from labeling.quarantine import impose
-from labeling.queues import claim, skip, undo
+from labeling.qrels import judgments as judgment_export
+from labeling.qrels.judgments import COLUMNS, export_judgments, judgment_rows
+from labeling.qrels.labels import current_labels
+from labeling.queues.opening import claim, skip, undo
 from pooling.formats.cells import guarded
 from tests.labeling.helpers import judge, make_prelabels, make_queue, show_prelabels
 from tests.world import World

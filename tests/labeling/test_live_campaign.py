@@ -10,8 +10,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from benchmarks.live_campaign import RESTLESS, Campaign
-from labeling.live_options import LiveOptions
-from labeling.prelabel_order import order_by_scores
+from labeling.adaptive.options import LiveOptions
+from labeling.queues.score_order import order_by_scores
 from pooling.models import Document, Membership
 from tests.labeling.helpers import make_live_queue, make_prelabels
 from tests.world import World
@@ -53,4 +53,8 @@ def test_every_sentence_holds_after_each_act_of_a_restless_campaign(
     campaign.run()
     assert campaign.judged > 2 * BUDGET
     assert {"skips", "taken back", "revisions", "quarantined", "“can't judge”"} <= set(campaign.done)
-    assert not [record for record in caplog.records if record.name == "labeling.adaptive" and record.exc_info]
+    assert not [
+        record
+        for record in caplog.records
+        if record.name == "labeling.adaptive.reordering" and record.exc_info
+    ]

@@ -12,10 +12,10 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from labeling.finishing import finish_queries
-from labeling.live_options import LiveOptions
+from labeling.adaptive.finishing import finish_queries
+from labeling.adaptive.options import LiveOptions
 from labeling.models import QueryPlan, Queue, Selection
-from labeling.queues import claim
+from labeling.queues.opening import claim
 from pooling.models import Query
 from tests.labeling.helpers import judge, make_live_pool, make_live_queue
 from tests.world import World

@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from labeling import adaptive
-from labeling.live_options import LiveOptions
+from labeling.adaptive import reordering as adaptive
+from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.stopping import look_points
+from labeling.gold.quarantine import impose
 from labeling.models import ImportedLabel, Item, QueryPlan, Queue, Selection
-from labeling.quarantine import impose
-from labeling.queues import claim, open_queue, skip, undo
-from labeling.redundancy import change_redundancy
-from labeling.stopping import look_points
+from labeling.queues.opening import claim, open_queue, skip, undo
+from labeling.queues.redundancy import change_redundancy
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from pooling.strategies import STRATEGIES, candidates_of_query

@@ -14,17 +14,18 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from labeling import adaptive, live_prior
-from labeling.finishing import finish_queries
-from labeling.live_options import LiveOptions
+from labeling.adaptive import prior as live_prior
+from labeling.adaptive import reordering as adaptive
+from labeling.adaptive.finishing import finish_queries
+from labeling.adaptive.next_documents import summed
+from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.planners import known_of, planner_of
+from labeling.adaptive.query_state import read_state
+from labeling.adaptive.state import selection_of
 from labeling.models import Prelabel, Prelabeler, QueryPlan, Queue, Selection
-from labeling.planners import known_of, planner_of
-from labeling.planning import summed
-from labeling.prelabel_order import order_by_scores, order_without_scores
-from labeling.qrels import release_qrels
-from labeling.query_state import read_state
-from labeling.queues import claim
-from labeling.selection_report import selection_of
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import claim
+from labeling.queues.score_order import order_by_scores, order_without_scores
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Job
 from pooling.strategies import STRATEGIES

@@ -1,4 +1,4 @@
-"""The sentences of `labeling/queues.py` where labels move the order, and those of `labeling/adaptive.py`."""
+"""The sentences of `labeling/queues/opening.py` where labels move the order, and those of `labeling/adaptive/reordering.py`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
-from labeling import adaptive, repeats
-from labeling.live_options import LiveOptions
+from labeling.adaptive import reordering as adaptive
+from labeling.adaptive.options import LiveOptions
+from labeling.gold import repeats
 from labeling.models import Item, Lease, QueryPlan, Queue, Selection
 from tests.labeling import test_state_machine
 from tests.labeling.helpers import make_live_queue
@@ -96,4 +97,8 @@ def test_the_sentences_hold_where_labels_move_the_order(
             suppress_health_check=list(HealthCheck),
         ),
     )
-    assert not [record for record in caplog.records if record.name == "labeling.adaptive" and record.exc_info]
+    assert not [
+        record
+        for record in caplog.records
+        if record.name == "labeling.adaptive.reordering" and record.exc_info
+    ]

@@ -11,11 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.model_answers import MalformedAnswerError, Reading, TokenChoice, read_answer
-from labeling.prelabel_costs import Budget, Prices, most_input_tokens, parse_prices, price_table, prices_of
-from labeling.prelabel_journal import Journal, read_journal
-from labeling.prelabel_work import Outcome, Pair
-from labeling.prelabels import (
+from labeling.language_models.answers import MalformedAnswerError, Reading, TokenChoice, read_answer
+from labeling.language_models.client import (
     Dialect,
     ModelError,
     NotTakenError,
@@ -26,6 +23,9 @@ from labeling.prelabels import (
     read_problem,
     result_of,
 )
+from labeling.prelabels.costs import Budget, Prices, most_input_tokens, parse_prices, price_table, prices_of
+from labeling.prelabels.journal import Journal, read_journal
+from labeling.prelabels.work import Outcome, Pair
 from tests.bounded import run_bounded
 
 
@@ -340,7 +340,7 @@ def test_a_result_of_a_batch_that_cannot_be_read_is_nothing() -> None:
 
 
 READING_OF = """
-from labeling.model_answers import MalformedAnswerError, read_answer
+from labeling.language_models.answers import MalformedAnswerError, read_answer
 beginning, piece = arguments
 try:
     result = read_answer("binary", beginning + piece * (1_000_000 // len(piece))).relevant

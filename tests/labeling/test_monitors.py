@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from labeling.monitors import hard_queries, leniency, longest_streak, relevant_by_position, speed
+from labeling.quality.monitors import hard_queries, leniency, longest_streak, relevant_by_position, speed
 
 NINE = datetime(2026, 3, 2, 9)
 

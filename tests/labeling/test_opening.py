@@ -8,7 +8,7 @@ from django.urls import reverse
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from labeling.models import Item, Queue
-from labeling.opening import open_or_start
+from labeling.queues.opening_jobs import open_or_start
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
 from tests.labeling.helpers import make_pool
@@ -67,7 +67,7 @@ def test_a_job_that_fails_half_way_leaves_no_queue(
     def broken(*arguments: object) -> None:
         raise InputError("Broken.")
 
-    monkeypatch.setattr("labeling.queues._item_rows", broken)
+    monkeypatch.setattr("labeling.queues.opening._item_rows", broken)
     with django_capture_on_commit_callbacks(execute=True):
         job = open_or_start(pool)
     assert isinstance(job, Job)

@@ -8,7 +8,7 @@ from collections import defaultdict
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.ordering import (
+from labeling.items.ordering import (
     LONGEST_BLOCK,
     OPENING,
     STRETCH_KEYS,

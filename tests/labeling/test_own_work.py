@@ -11,9 +11,9 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from labeling.judging.own_work import own_verdicts, own_work
 from labeling.models import JudgmentEvent, Queue
-from labeling.own_work import own_verdicts, own_work
-from labeling.queues import Submission, claim, open_queue, record_judgment, undo
+from labeling.queues.opening import Submission, claim, open_queue, record_judgment, undo
 from tests.labeling.helpers import make_pool
 from tests.world import World
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.passages import best_passage, marked_parts, query_stems, stem, term_marks
+from labeling.items.passages import best_passage, marked_parts, query_stems, stem, term_marks
 from tests.bounded import run_bounded
 
 
@@ -121,7 +121,7 @@ def test_a_passage_is_a_span_of_the_text(text: str) -> None:
 
 MEGABYTE = 1_000_000
 PASSAGE_OF = """
-from labeling.passages import best_passage, term_marks
+from labeling.items.passages import best_passage, term_marks
 from tests.bounded import run_bounded
 piece, length = arguments
 text = piece * (length // len(piece))

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from labeling.language_models.client import ModelClient
 from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Queue
-from labeling.prelabel_costs import Prices
-from labeling.prelabel_jobs import PassOptions, resume_pass, run_here, start_pass
-from labeling.prelabel_options import prelabeler_for
-from labeling.prelabels import ModelClient
+from labeling.prelabels.costs import Prices
+from labeling.prelabels.options import prelabeler_for
+from labeling.prelabels.passes import PassOptions, resume_pass, run_here, start_pass
 from tests.labeling.helpers import make_queue
 from tests.labeling.model_server import ModelServer
 from tests.world import World

@@ -17,15 +17,15 @@ from django.db.models import Sum
 from pytest_django import Settings
 from rest_framework.test import APIClient
 
+from labeling.exposure.forms import UseForm
+from labeling.exposure.use import PrelabelUse, change_use
 from labeling.forms import QueueForm
 from labeling.models import Prelabeler, PrelabelJob, Queue
-from labeling.prelabel_jobs import PassOptions, run_here, start_pass
-from labeling.prelabel_options import key_for, prelabeler_for
-from labeling.prelabel_use import PrelabelUse, change_use
-from labeling.prelabel_use_forms import UseForm
-from labeling.prelabel_worth import worth_of_all
-from labeling.queues import open_queue
-from labeling.score_audit_forms import AuditForm
+from labeling.prelabels.options import key_for, prelabeler_for
+from labeling.prelabels.passes import PassOptions, run_here, start_pass
+from labeling.queues.opening import open_queue
+from labeling.score_audits.forms import AuditForm
+from labeling.verification.worth import worth_of_all
 from pooling.models import Document, Pool
 from tests.labeling.helpers import judge, make_pool, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer

@@ -13,10 +13,11 @@ from sklearn.metrics import brier_score_loss, cohen_kappa_score
 from statsmodels.stats.inter_rater import cohens_kappa
 from statsmodels.stats.proportion import confint_proportions_2indep, proportion_confint
 
-from labeling.agreement import Figure
-from labeling.anchoring import anchoring
-from labeling.clustered import NEVER_DIFFERED, ONE_QUERY, ONE_SIDED, share_over_queries
-from labeling.prelabel_quality import (
+from labeling.consensus.agreement import Figure
+from labeling.consensus.clustered import NEVER_DIFFERED, ONE_QUERY, ONE_SIDED, share_over_queries
+from labeling.consensus.shares import Share, difference_of, share_of
+from labeling.exposure.anchoring import anchoring
+from labeling.verification.figures import (
     Best,
     Compared,
     best_of,
@@ -25,7 +26,6 @@ from labeling.prelabel_quality import (
     quality,
     quality_by_group,
 )
-from labeling.shares import Share, difference_of, share_of
 
 
 def compared(both: int, model_only: int, person_only: int, neither: int, **also: object) -> Compared:
@@ -84,7 +84,7 @@ def test_with_a_label_from_each_query_shares_are_those_of_statsmodels() -> None:
 
 def test_the_interval_of_the_correlation_is_fishers_where_its_assumptions_hold() -> None:
     """The jackknife on the scale of Fisher's z gives 1/√n for normal values."""
-    from labeling.clustered import correlation_over_queries
+    from labeling.consensus.clustered import correlation_over_queries
 
     rng = np.random.default_rng(1)
     score, noise = rng.normal(size=(2, 20_000))

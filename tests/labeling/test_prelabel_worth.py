@@ -16,14 +16,14 @@ from django.utils.html import escape
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from labeling.audit_weights import inclusion_probabilities
-from labeling.blind_labels import blind_labels
+from labeling.exposure.use import PrelabelUse, change_use
+from labeling.judging.verdicts import undo
 from labeling.models import Item, JudgmentEvent, Prelabel, Prelabeler, QueryPlan, Queue
-from labeling.prelabel_use import PrelabelUse, change_use
-from labeling.prelabel_worth import worth, worth_of_all
-from labeling.queues import open_queue
-from labeling.verdicts import undo
-from labeling.verification_samples import Wanted, open_sample, samples_of
+from labeling.queues.opening import open_queue
+from labeling.verification.audit_weights import inclusion_probabilities
+from labeling.verification.blind_labels import blind_labels
+from labeling.verification.samples import Wanted, open_sample, samples_of
+from labeling.verification.worth import worth, worth_of_all
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry, Query
 from tests.labeling.helpers import judge, make_live_queue, make_prelabels, make_queue

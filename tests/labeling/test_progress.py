@@ -8,11 +8,11 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from labeling.blind_progress import own_figures
-from labeling.live_options import LiveOptions
+from labeling.adaptive.options import LiveOptions
+from labeling.judging.blind_counts import own_figures
 from labeling.models import Queue
-from labeling.progress import queue_progress
-from labeling.queues import claim, skip, undo
+from labeling.progress.counts import queue_progress
+from labeling.queues.opening import claim, skip, undo
 from tests.labeling.helpers import judge, make_live_queue, make_queue
 from tests.world import World
 

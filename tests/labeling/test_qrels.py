@@ -14,7 +14,7 @@ import pytrec_eval
 from django.core.files.storage import default_storage
 
 from labeling.models import ImportedLabel, QrelsRelease
-from labeling.qrels import (
+from labeling.qrels.releases import (
     current_labels,
     export_file,
     export_release,
@@ -23,7 +23,7 @@ from labeling.qrels import (
     release_named,
     release_qrels,
 )
-from labeling.queues import change_state, claim, open_queue
+from labeling.queues.opening import change_state, claim, open_queue
 from pooling.formats import FormatError, read_qrels
 from pooling.interface.problems import InputError
 from pooling.models import Document

@@ -14,11 +14,11 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from labeling import quality as quality_module
+from labeling.gold.quarantine import impose, lift
 from labeling.models import Queue
-from labeling.quality import queue_quality
-from labeling.quarantine import impose, lift
-from labeling.queues import undo
+from labeling.quality import figures as quality_module
+from labeling.quality.figures import queue_quality
+from labeling.queues.opening import undo
 from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_queue
 from tests.labeling.test_quarantine import answer_gold, gold_queue
@@ -86,7 +86,7 @@ def test_the_numbers_of_a_small_queue(world: World, monkeypatch: pytest.MonkeyPa
 
 
 def test_agreement_is_told_from_thirty_pairs_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    import labeling.agreement
+    import labeling.consensus.agreement
 
     known = labeling.agreement.agreement
     monkeypatch.setattr(labeling.agreement, "agreement", lambda frame: known(frame, least=5))

@@ -9,15 +9,15 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
-from labeling.gold_options import GoldOptions
-from labeling.gold_questions import add_question
-from labeling.gold_scores import evidence_of, gold_rows
-from labeling.labels import current_labels
-from labeling.leases import PAUSED_FOR_YOU
+from labeling.gold.options import GoldOptions
+from labeling.gold.practice import answer_practice, practice_round
+from labeling.gold.quarantine import annotator_named, impose, lift
+from labeling.gold.questions import add_question
+from labeling.gold.scores import evidence_of, gold_rows
+from labeling.judging.leases import PAUSED_FOR_YOU
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
-from labeling.practice import answer_practice, practice_round
-from labeling.quarantine import annotator_named, impose, lift
-from labeling.queues import Submission, claim, undo
+from labeling.qrels.labels import current_labels
+from labeling.queues.opening import Submission, claim, undo
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_queue, only_lease

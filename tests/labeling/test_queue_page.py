@@ -14,17 +14,17 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
-from labeling import redundancy
-from labeling.costs import change_prices
-from labeling.handing_back import hand_back
-from labeling.judged_share import judged_share
-from labeling.labels import current_labels
+from labeling.gold.quarantine import impose
 from labeling.models import Item, Lease, Queue
-from labeling.progress import queue_progress
-from labeling.qrels import release_qrels
-from labeling.quarantine import impose
-from labeling.queues import change_state, claim, open_queue
-from labeling.redundancy import change_redundancy, has_unfinished_change
+from labeling.progress.counts import queue_progress
+from labeling.progress.judged_share import judged_share
+from labeling.qrels.labels import current_labels
+from labeling.qrels.releases import release_qrels
+from labeling.queues import redundancy
+from labeling.queues.costs import change_prices
+from labeling.queues.handing_back import hand_back
+from labeling.queues.opening import change_state, claim, open_queue
+from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
 from tests.labeling.helpers import judge, make_queue

@@ -7,7 +7,7 @@ from django.db import connection
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.models import Queue
-from labeling.queues import change_state, open_queue
+from labeling.queues.opening import change_state, open_queue
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import make_pool
 from tests.world import World

@@ -9,7 +9,12 @@ import polars as pl
 import pytest
 
 from evaluation.replay import LabelledPool, labelled_pool, replay, rounded_up
-from labeling.relevance_model import PAIR, ModelMissingError, cross_fitted_scores, relevance_scores
+from labeling.verification.relevance_model import (
+    PAIR,
+    ModelMissingError,
+    cross_fitted_scores,
+    relevance_scores,
+)
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies import STRATEGIES
 from tests.testdata import DATA, needs_data

@@ -11,18 +11,18 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.utils import timezone
 
-from labeling import repeats
-from labeling.blind_progress import own_figures
-from labeling.costs import cost_of
-from labeling.gold_options import GoldOptions, change_options
-from labeling.gold_places import Shares, gold_places
-from labeling.labels import current_labels
+from labeling.gold import repeats
+from labeling.gold.options import GoldOptions, change_options
+from labeling.gold.places import Shares, gold_places
+from labeling.gold.quarantine import impose, lift
+from labeling.gold.repeats import same_again
+from labeling.judging.blind_counts import own_figures
+from labeling.judging.offers import offers_of
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Queue
-from labeling.offers import offers_of
-from labeling.progress import queue_progress
-from labeling.quarantine import impose, lift
-from labeling.queues import claim, open_queue, release, skip, undo
-from labeling.repeats import same_again
+from labeling.progress.counts import queue_progress
+from labeling.qrels.labels import current_labels
+from labeling.queues.costs import cost_of
+from labeling.queues.opening import claim, open_queue, release, skip, undo
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World

@@ -13,9 +13,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from labeling.label_import import import_qrels
 from labeling.models import Item, Prelabel, Prelabeler, Queue
-from labeling.score_audits import audits_of, draw_audit, plan_audit
+from labeling.qrels.imported import import_qrels
+from labeling.score_audits.audits import audits_of, draw_audit, plan_audit
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry, Query
 from tests.labeling.helpers import SENTINEL, judge, make_queue
@@ -97,7 +97,7 @@ def test_the_audit_is_drawn_from_what_has_no_label_and_keeps_how(world: World) -
 
 
 def test_pairs_that_wait_elsewhere_are_drawn_too_and_one_verdict_settles_both(world: World) -> None:
-    from labeling.queues import open_queue
+    from labeling.queues.opening import open_queue
 
     pool, prelabeler = scored_pool(world)
     whole = open_queue(pool, seed=1)

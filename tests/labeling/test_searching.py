@@ -12,11 +12,11 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from labeling.gold_questions import add_question
+from labeling.gold.questions import add_question
 from labeling.models import Lease, Queue
-from labeling.queues import open_queue
-from labeling.search_finds import search_finds
-from labeling.searching import add_found, query_named, search_for
+from labeling.queues.opening import open_queue
+from labeling.search.documents import add_found, query_named, search_for
+from labeling.search.finds import search_finds
 from pooling.interface.problems import InputError
 from pooling.models import Pool, SearchFind
 from tests.labeling.helpers import judge, only_lease

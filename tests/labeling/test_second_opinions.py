@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from rest_framework.test import APIClient
 
-from labeling.blind_progress import own_figures, own_queues
-from labeling.labels import current_labels
+from labeling.exposure.use import PrelabelUse, change_use
+from labeling.gold.quarantine import impose, lift
+from labeling.judging.blind_counts import own_figures, own_queues
 from labeling.models import Item, Prelabel, Prelabeler, PrelabelJob, Queue
-from labeling.prelabel_jobs import PassOptions, pause_abandoned_passes, run_here
-from labeling.prelabel_options import prelabeler_for
-from labeling.prelabel_use import PrelabelUse, change_use
-from labeling.progress import queue_progress
-from labeling.quarantine import impose, lift
-from labeling.queues import claim, undo
+from labeling.prelabels.options import prelabeler_for
+from labeling.prelabels.passes import PassOptions, pause_abandoned_passes, run_here
+from labeling.progress.counts import queue_progress
+from labeling.qrels.labels import current_labels
+from labeling.queues.opening import claim, undo
 from soundings.overview import listed_collections
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer

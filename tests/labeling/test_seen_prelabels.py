@@ -11,18 +11,18 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from labeling import anchoring
-from labeling.gold_options import GoldOptions
-from labeling.gold_questions import add_question
-from labeling.gold_scores import score_of
-from labeling.item_numbers import item_of, number_of
+from labeling.exposure import anchoring
+from labeling.exposure.seen_and_blind import seen_and_blind
+from labeling.exposure.showing import revealed_to
+from labeling.exposure.use import PrelabelUse, change_use
+from labeling.gold.options import GoldOptions
+from labeling.gold.questions import add_question
+from labeling.gold.scores import score_of
+from labeling.items.numbers import item_of, number_of
+from labeling.judging.offers import offers_of
 from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
-from labeling.offers import offers_of
-from labeling.prelabel_showing import revealed_to
-from labeling.prelabel_use import PrelabelUse, change_use
-from labeling.qrels import release_qrels
-from labeling.queues import claim, undo
-from labeling.seen_and_blind import seen_and_blind
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import claim, undo
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Collection
 from tests.labeling.helpers import (

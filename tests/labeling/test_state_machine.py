@@ -1,4 +1,4 @@
-"""The sentences of `labeling/queues.py` under whatever mixture of acts hypothesis thinks of."""
+"""The sentences of `labeling/queues/opening.py` under whatever mixture of acts hypothesis thinks of."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from labeling import repeats
-from labeling.gold_options import GoldOptions
-from labeling.gold_questions import add_question, change_question
+from labeling.exposure.use import PrelabelUse, change_use
+from labeling.gold import repeats
+from labeling.gold.options import GoldOptions
+from labeling.gold.quarantine import impose, lift
+from labeling.gold.questions import add_question, change_question
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
-from labeling.prelabel_use import PrelabelUse, change_use
-from labeling.quarantine import impose, lift
-from labeling.queues import (
+from labeling.queues.opening import (
     Submission,
     change_state,
     claim,

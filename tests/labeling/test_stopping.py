@@ -8,14 +8,14 @@ import pytest
 
 from benchmarks.bench_bounds import rates
 from evaluation.pool_sample import read_sample
-from labeling import adaptive
-from labeling.finishing import finish_queries
-from labeling.labels import current_labels
-from labeling.live_options import LiveOptions
+from labeling.adaptive import reordering as adaptive
+from labeling.adaptive.finishing import finish_queries
+from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.state import selection_of, sentence
 from labeling.models import QueryPlan, Queue, Selection
-from labeling.qrels import read_release, release_qrels
-from labeling.queues import claim
-from labeling.selection_report import selection_of, sentence
+from labeling.qrels.labels import current_labels
+from labeling.qrels.releases import read_release, release_qrels
+from labeling.queues.opening import claim
 from pooling.interface.problems import InputError
 from pooling.models import Job, Query
 from tests.labeling.helpers import judge, make_live_queue

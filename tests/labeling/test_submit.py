@@ -1,4 +1,4 @@
-"""What becomes of a verdict: sentences 4 and 5 of `labeling/queues.py`."""
+"""What becomes of a verdict: sentences 4 and 5 of `labeling/queues/opening.py`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.models import Item, Judgment, JudgmentEvent, Lease
-from labeling.queues import change_state, claim, release
+from labeling.queues.opening import change_state, claim, release
 from pooling.models import Membership
 from tests.labeling.helpers import judge, make_pool, make_queue, only_lease
 from tests.world import World

@@ -1,4 +1,4 @@
-"""Many people at once, on real connections: the sentences of `labeling/queues.py` under concurrency."""
+"""Many people at once, on real connections: the sentences of `labeling/queues/opening.py` under concurrency."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.db.models import F
 
-from labeling import adaptive
-from labeling.live_options import LiveOptions
+from labeling.adaptive import reordering as adaptive
+from labeling.adaptive.options import LiveOptions
+from labeling.gold.quarantine import impose
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue
-from labeling.quarantine import impose
-from labeling.queues import Submission, claim, open_queue, record_judgment, release, renew
+from labeling.queues.opening import Submission, claim, open_queue, record_judgment, release, renew
 from pooling.models import Membership
 from tests.labeling.helpers import judge, make_live_queue, make_queue, only_lease
 from tests.world import World, make_user, make_world
@@ -194,7 +194,7 @@ def test_what_is_judged_while_a_queue_is_being_opened_counts_in_it(
     def judged_meanwhile(queue: Queue) -> None:
         all_at_once(lambda user: judge(old, user, lease.item_id), [file_world.ben])
 
-    monkeypatch.setattr("labeling.queues.follow_gold_in", judged_meanwhile)
+    monkeypatch.setattr("labeling.queues.opening.follow_gold_in", judged_meanwhile)
     new = open_queue(old.pool, name="second thoughts", seed=2)
     item = new.items.get(query=lease.item.query_id, document=lease.item.document_id)
     assert (item.done, item.state) == (1, Item.State.DONE)

@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from labeling.models import Item, Judgment, JudgmentEvent, Lease
-from labeling.queues import claim, skip, undo
+from labeling.queues.opening import claim, skip, undo
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World

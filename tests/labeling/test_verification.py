@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from evaluation.estimates import estimated_total
-from labeling.verification import (
+from labeling.verification.plans import (
     checked,
     cut_points,
     drawn_design,

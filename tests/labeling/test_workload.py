@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from labeling.gold_places import Shares, gold_places
-from labeling.workload import Terms, team_work, whole_days
+from labeling.gold.places import Shares, gold_places
+from labeling.queues.workload import Terms, team_work, whole_days
 
 
 @pytest.mark.parametrize("needed", [10, 20, 400])

@@ -14,18 +14,18 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from evaluation.pool_finds import pool_finds
-from labeling.adjudication import adjudicate
-from labeling.gold_options import GoldOptions
-from labeling.gold_questions import add_question
-from labeling.judged_share import judged_share, judged_share_of_pool
-from labeling.labels import current_labels
-from labeling.live_options import LiveOptions
+from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.state import selection_of
+from labeling.gold.options import GoldOptions
+from labeling.gold.quarantine import impose, lift
+from labeling.gold.questions import add_question
+from labeling.judging.adjudication import adjudicate
 from labeling.models import Item, Judgment, Queue, Verdict
-from labeling.progress import queue_progress
-from labeling.qrels import import_qrels, read_release, release_qrels
-from labeling.quarantine import impose, lift
-from labeling.queues import claim, open_queue, skip, undo
-from labeling.selection_report import selection_of
+from labeling.progress.counts import queue_progress
+from labeling.progress.judged_share import judged_share, judged_share_of_pool
+from labeling.qrels.labels import current_labels
+from labeling.qrels.releases import import_qrels, read_release, release_qrels
+from labeling.queues.opening import claim, open_queue, skip, undo
 from pooling.pools.building import build_pool
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World

@@ -51,7 +51,7 @@ def test_work_that_nobody_does_is_told(client: Client, settings: Settings) -> No
 def test_a_pass_that_is_under_way_does_not_hide_that_imports_wait(client: Client, settings: Settings) -> None:
     from django_tasks_db.models import DBTaskResult
 
-    from labeling.prelabel_jobs import run_in_background
+    from labeling.prelabels.passes import run_in_background
     from pooling.jobs.running import run_job
 
     stored = {"BACKEND": "django_tasks_db.DatabaseBackend"}

@@ -6,7 +6,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.live_arguments import add_live_arguments
+from labeling.adaptive.arguments import add_live_arguments
 from pooling.command_line import add_run_depth_argument, count, share
 from pooling.interface.commands import InputCommand
 

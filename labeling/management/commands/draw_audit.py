@@ -25,10 +25,10 @@ class Command(InputCommand):
         parser.add_argument("--dry-run", action="store_true", help="print the plan, and draw nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.pool_scores import prelabels_of_pool
-        from labeling.prelabel_export import newest_named
-        from labeling.score_audit_tables import audit_table
-        from labeling.score_audits import draw_audit, plan_audit
+        from labeling.prelabels.export import newest_named
+        from labeling.score_audits.audits import draw_audit, plan_audit
+        from labeling.score_audits.tables import audit_table
+        from labeling.verification.pool_scores import prelabels_of_pool
         from pooling.people.membership import collection_named
         from pooling.pools.versions import pool_named
 

@@ -14,7 +14,7 @@ class Command(InputCommand):
     help = "Draw some of what a model calls not relevant, and relevant, and open it as a queue judged blind."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        from labeling.verification_samples import USUAL
+        from labeling.verification.samples import USUAL
 
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--model", metavar="M", required=True, help="whose pre-labels are drawn from")
@@ -35,8 +35,8 @@ class Command(InputCommand):
         parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_options import known_prelabeler
-        from labeling.verification_samples import USUAL, Wanted, open_sample
+        from labeling.prelabels.options import known_prelabeler
+        from labeling.verification.samples import USUAL, Wanted, open_sample
         from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])

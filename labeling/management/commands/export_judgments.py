@@ -21,8 +21,8 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.judgment_export import export_judgments, format_of
-        from labeling.queue_tables import queue_named
+        from labeling.progress.tables import queue_named
+        from labeling.qrels.judgments import export_judgments, format_of
         from pooling.formats.writing import write_pieces
         from pooling.people.membership import collection_named
         from pooling.storage.storing import disk_errors_named

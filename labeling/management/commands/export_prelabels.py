@@ -23,8 +23,8 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_export import export_prelabels, prelabeler_named
-        from labeling.queue_tables import queue_named
+        from labeling.prelabels.export import export_prelabels, prelabeler_named
+        from labeling.progress.tables import queue_named
         from pooling.formats.writing import packed, replaced
         from pooling.storage.storing import disk_errors_named
 

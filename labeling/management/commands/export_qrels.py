@@ -21,7 +21,7 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.qrels import export_file, newest_release, release_named
+        from labeling.qrels.releases import export_file, newest_release, release_named
         from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])

@@ -22,8 +22,8 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.gold_import import import_gold
-        from labeling.gold_questions import gold_balance
+        from labeling.gold.importing import import_gold
+        from labeling.gold.questions import gold_balance
         from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])

@@ -17,7 +17,7 @@ class Command(InputCommand):
         parser.add_argument("file", metavar="FILE", type=Path, help="a qrels file")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.qrels import import_qrels
+        from labeling.qrels.releases import import_qrels
         from pooling.people.membership import collection_named
 
         done = import_qrels(collection_named(options["slug"]), options["file"])

@@ -16,7 +16,7 @@ class Command(InputCommand):
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.search_finds import search_finds
+        from labeling.search.finds import search_finds
         from pooling.people.membership import collection_named
         from pooling.texts.search import index_texts
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.live_arguments import add_live_arguments
+from labeling.adaptive.arguments import add_live_arguments
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 
@@ -73,11 +73,11 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling import live_options
-        from labeling.gold_options import taken_from
+        from labeling.adaptive import options as live_options
+        from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
+        from labeling.gold.options import taken_from
         from labeling.models import PrelabelMode
-        from labeling.prelabel_use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
-        from labeling.queues import open_queue
+        from labeling.queues.opening import open_queue
         from pooling.interface.problems import InputError
         from pooling.people.membership import collection_named
 

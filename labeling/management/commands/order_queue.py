@@ -25,9 +25,9 @@ class Command(InputCommand):
         parser.add_argument("--prompt", metavar="NAME", help="of --by; default: the newest")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_export import prelabeler_named
-        from labeling.prelabel_order import order_by_scores, order_without_scores
-        from labeling.queue_tables import queue_named
+        from labeling.prelabels.export import prelabeler_named
+        from labeling.progress.tables import queue_named
+        from labeling.queues.score_order import order_by_scores, order_without_scores
         from pooling.interface.problems import InputError
 
         queue = queue_named(options["slug"], options["queue"])

@@ -12,7 +12,7 @@ from pooling.interface.terminal import progress_bar
 
 if TYPE_CHECKING:
     from labeling.models import PrelabelJob
-    from labeling.prelabel_running import Pass
+    from labeling.prelabels.running import Pass
 
 INTERRUPTED = 130  # as shells say it
 
@@ -45,11 +45,11 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_costs import parse_budget, parse_prices
-        from labeling.prelabel_estimates import SAMPLE, estimate, estimate_in_words
-        from labeling.prelabel_jobs import PassOptions
-        from labeling.prelabel_options import missing_key, prelabeler_for
-        from labeling.queue_tables import queue_named
+        from labeling.prelabels.costs import parse_budget, parse_prices
+        from labeling.prelabels.estimates import SAMPLE, estimate, estimate_in_words
+        from labeling.prelabels.options import missing_key, prelabeler_for
+        from labeling.prelabels.passes import PassOptions
+        from labeling.progress.tables import queue_named
 
         queue = queue_named(options["slug"], options["queue"])
         prices = parse_prices(options["price"]) if options["price"] else None
@@ -86,9 +86,9 @@ class Command(InputCommand):
                 self.stdout.write(problem)
 
     def _run(self, queue: Any, prelabeler: Any, chosen: Any) -> None:
-        from labeling.prelabel_jobs import run_here
-        from labeling.prelabel_running import PAUSE
-        from labeling.prelabel_tables import pass_told
+        from labeling.prelabels.passes import run_here
+        from labeling.prelabels.running import PAUSE
+        from labeling.prelabels.tables import pass_told
         from pooling.interface.problems import InputError
 
         with progress_bar("Asking") as report:

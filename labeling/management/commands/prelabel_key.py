@@ -19,7 +19,7 @@ class Command(InputCommand):
         parser.add_argument("--base-url", metavar="U", help="the server (default: the first of the settings)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_options import checked_url, remove_key, store_key
+        from labeling.prelabels.options import checked_url, remove_key, store_key
         from pooling.interface.problems import InputError
         from pooling.people.membership import collection_named
 

@@ -26,16 +26,16 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_costs import parse_budget
-        from labeling.prelabel_jobs import (
+        from labeling.prelabels.costs import parse_budget
+        from labeling.prelabels.page import pass_meant, passes_of
+        from labeling.prelabels.passes import (
             SHORT_SILENCE,
             cancel_pass,
             pause_abandoned_passes,
             pause_pass,
             resume_pass,
         )
-        from labeling.prelabel_page import pass_meant, passes_of
-        from labeling.queue_tables import queue_named
+        from labeling.progress.tables import queue_named
         from pooling.interface.problems import InputError
 
         action, number, budget = (options[name] for name in ("action", "number", "budget"))
@@ -55,8 +55,8 @@ class Command(InputCommand):
         self._print([job], options["format"])
 
     def _print(self, passes: list[PrelabelJob], form: str) -> None:
-        from labeling.prelabel_api import PassSerializer
-        from labeling.prelabel_tables import pass_line
+        from labeling.prelabels.api import PassSerializer
+        from labeling.prelabels.tables import pass_line
 
         if form == "json":
             rows = PassSerializer(passes, many=True).data

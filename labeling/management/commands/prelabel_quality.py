@@ -18,9 +18,9 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.blind_labels import evidence
-        from labeling.prelabel_tables import worth_table
-        from labeling.prelabeler_api import told
+        from labeling.prelabels.tables import worth_table
+        from labeling.verification.api import told
+        from labeling.verification.blind_labels import evidence
         from pooling.interface.problems import InputError
         from pooling.people.membership import collection_named
 

@@ -38,10 +38,10 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabel_options import known_prelabeler
-        from labeling.prelabel_tables import use_told
-        from labeling.prelabel_use import change_use, use_of
-        from labeling.queue_tables import queue_named
+        from labeling.exposure.use import change_use, use_of
+        from labeling.prelabels.options import known_prelabeler
+        from labeling.prelabels.tables import use_told
+        from labeling.progress.tables import queue_named
         from pooling.interface.problems import InputError
 
         queue = queue_named(options["slug"], options["queue"])

@@ -18,9 +18,9 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.quality import queue_quality
-        from labeling.quality_serializers import QualitySerializer
-        from labeling.queue_tables import quality_table, queue_named
+        from labeling.progress.tables import quality_table, queue_named
+        from labeling.quality.figures import queue_quality
+        from labeling.quality.serializers import QualitySerializer
 
         found = queue_quality(queue_named(options["slug"], options["queue"]))
         if options["format"] == "json":

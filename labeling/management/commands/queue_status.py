@@ -18,9 +18,9 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.judged_share import judged_share
-        from labeling.progress import queue_progress
-        from labeling.queue_tables import queue_named, status_table
+        from labeling.progress.counts import queue_progress
+        from labeling.progress.judged_share import judged_share
+        from labeling.progress.tables import queue_named, status_table
 
         queue = queue_named(options["slug"], options["queue"])
         progress = queue_progress(queue)

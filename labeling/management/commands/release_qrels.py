@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.rules import RULES_IN_WORDS
+from labeling.consensus.rule_names import RULES_IN_WORDS
 from pooling.interface.commands import InputCommand
 
 
@@ -20,7 +20,7 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.qrels import release_qrels
+        from labeling.qrels.releases import release_qrels
         from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])

@@ -1,0 +1,48 @@
+"""The HTTP interface of adaptive queues: how far each query is, and finishing some by hand."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.adaptive import serializers as selection_serializers
+from labeling.adaptive.finishing import finish_queries
+from labeling.adaptive.state import selection_of
+from pooling.api import PROBLEM, parsed, person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, READERS
+
+
+class LiveSelection(APIView):
+    """The order of an adaptive queue."""
+
+    @extend_schema(responses={200: selection_serializers.SelectionSerializer, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Tell the rule of a live order, how far each query is, and what finished it; 404 for a fixed one."""
+        queue = queue_for(request.user, queue_id, READERS)
+        if (selection := selection_of(queue)) is None:
+            raise InputError("This queue has a fixed order.", missing=True)
+        return Response(selection_serializers.SelectionSerializer(selection).data)
+
+
+class FinishCall(APIView):
+    """Finishing queries."""
+
+    @extend_schema(
+        request=selection_serializers.FinishSerializer,
+        responses={
+            200: selection_serializers.FinishedSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Hand out nothing more of some queries of an adaptive queue, or of all."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        body = parsed(selection_serializers.FinishSerializer, request)
+        return Response({"finished": finish_queries(queue, body.get("queries"), by=person(request))})

@@ -1,0 +1,56 @@
+"""Finishing queries of an adaptive queue: by hand, or many at once that a bound has stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.utils import timezone
+
+from labeling.adaptive.reordering import finish_stopped, stop_by_hand
+from labeling.models import QueryPlan, Queue
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind
+from pooling.models import Job
+from pooling.people.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User | None = None) -> int:
+    """Hand out nothing more of some queries, or of all with None; returns how many that finished.
+
+    What people hold, and the rest of a batch that was begun, still comes in; where the audit had been looked
+    at, some documents drawn anew come as well. `InputError` for a queue with a fixed order, and for a query
+    that it does not have.
+    """
+    if not queue.is_adaptive:
+        raise InputError("This queue has a fixed order: pause or close it instead.", conflict=True)
+    plans = dict(QueryPlan.objects.filter(selection=queue.pk).values_list("query__external_id", "pk"))
+    unknown = sorted(set(query_ids or ()) - set(plans))
+    if unknown:
+        problem = f"There is no query “{unknown[0]}” in this queue."
+        raise InputError(problem, fields={"queries": problem})
+    chosen = [plans[name] for name in (plans if query_ids is None else query_ids)]
+    with transaction.atomic():
+        finished = stop_by_hand(queue, chosen, timezone.now())
+        if finished:
+            record_action(queue.collection, by, "queries finished", queue.name, queries=finished)
+    return finished
+
+
+@job_kind("finish", can_be_cancelled=False)
+def _finish_in_background(job: Job, report: Report) -> dict[str, Any]:
+    queue = job.collection.queues.select_related("collection", "pool", "selection").get(
+        pk=job.arguments["queue"]
+    )
+    finished = finish_stopped(queue, report)
+    return {
+        "id": queue.pk,
+        "name": queue.name,
+        "finished": finished,
+        "detail": f"Queue “{queue.name}” has stopped by its audit: {finished:,} more queries are finished.",
+        "url": queue.get_absolute_url(),
+    }

@@ -1,0 +1,175 @@
+"""What the database knows of one query in an adaptive queue: its pool, its items, its labels."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db.models import Q
+
+from labeling.items.ordering import STRETCH_KEYS, stretch_of
+from labeling.items.slots import KNOWN
+from labeling.models import (
+    GoldQuestion,
+    ImportedLabel,
+    Item,
+    Judgment,
+    JudgmentEvent,
+    Queue,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from labeling.adaptive.next_documents import Entry
+
+#: A pair that one person has judged, shown to them again: no item of the order.
+REPEAT = "repeat"
+#: The key of an item that is not handed out: beyond the budget, or not chosen yet.
+HELD_BACK = -1
+
+
+class Row(NamedTuple):
+    """What planning needs of an item."""
+
+    pk: int
+    document: int
+    order_key: int
+    second_key: int | None
+    state: str
+    done: int
+    leased: int
+
+
+@dataclass
+class QueryState:
+    """One query of an adaptive queue, read at once; `items` and `labels` go by document."""
+
+    items: dict[int, Row]
+    labels: dict[int, bool]
+    unanswered: set[int]
+    #: Items that somebody has held, judged or passed over in this queue.
+    touched: set[int]
+    #: Items that may be moved: free, and locked by us.
+    movable: set[int]
+    entries: list[Entry] = field(default_factory=list)
+    positions: dict[int, int] = field(default_factory=dict)
+
+    @cached_property
+    def judged(self) -> int:
+        """Judgments that fill slots."""
+        return sum(row.done for row in self.items.values())
+
+    @property
+    def free(self) -> set[int]:
+        """Documents whose judging costs the queue nothing: settled elsewhere, gold, or imported."""
+        settled = {
+            row.document
+            for row in self.items.values()
+            if row.state in KNOWN or (row.pk not in self.touched and row.state != Item.State.OPEN)
+        }
+        return settled | {entry.document for entry in self.entries if entry.document not in self.items}
+
+    def last_batch(self, query_count: int) -> int:
+        """The last batch of which something was handed out; 0 where nothing was."""
+        keys = [
+            row.order_key
+            for row in self.items.values()
+            if row.order_key > 0
+            and row.state not in KNOWN
+            and (row.pk in self.touched or row.leased or self._is_being_taken(row))
+        ]
+        return max((batch_of(key, query_count) for key in keys), default=0)
+
+    def _is_being_taken(self, row: Row) -> bool:
+        """Free when it was read, but somebody else holds the row's lock: it is just being handed out."""
+        return row.state == Item.State.OPEN and not row.done and row.pk not in self.movable
+
+
+def batch_of(key: int, query_count: int) -> int:
+    """The batch of its query, from 1, that an order key belongs to."""
+    return (stretch_of(key) - 1) // query_count + 1
+
+
+def key_of(batch: int, query_place: int, query_count: int, place: int) -> int:
+    """The order key of a place in a batch: batches go in rounds over the queries."""
+    return ((batch - 1) * query_count + query_place + 1) * STRETCH_KEYS + place
+
+
+def read_state(queue: Queue, query: int) -> QueryState:
+    """Read a query, and lock those of its items that are free and that nobody else has locked."""
+    from labeling.adaptive.next_documents import Entry
+
+    free = Item.objects.filter(queue=queue, query=query, state=Item.State.OPEN, done=0, leased=0)
+    movable = set(
+        free.order_by("pk").select_for_update(skip_locked=True, no_key=True).values_list("pk", flat=True)
+    )
+    fields = ("pk", "document", "order_key", "second_key", "state", "done", "leased")
+    own = Item.objects.filter(queue=queue, query=query).exclude(order_key=0).order_by("pk")
+    own = own.exclude(state=REPEAT)
+    items = {row.document: row for row in map(Row._make, own.values_list(*fields))}
+    events = JudgmentEvent.objects.filter(queue=queue, query=query).order_by()
+    held = {row.pk for row in items.values() if row.leased}
+    touched = held | {item for item in events.values_list("item_id", flat=True).distinct() if item}
+    labels, unanswered = _labels(queue, query, items)
+    state = QueryState(items, labels, unanswered, touched, movable)
+    entries = queue.pool.entries.filter(query=query)
+    for row in entries.values_list("document", "document__external_id", "rrf", "found_by", "position"):
+        # What joined the pool after the queue was opened is no business of this queue.
+        if row[0] in items or row[0] in labels:
+            state.entries.append(Entry(*row[:4]))
+            state.positions[row[0]] = row[4]
+    return state
+
+
+def _labels(queue: Queue, query: int, items: dict[int, Row]) -> tuple[dict[int, bool], set[int]]:
+    """The labels of a query's documents by the consensus of the queue, and what nobody could judge.
+
+    An item counts when it is done; gold questions and adjudications count as in `labeling/qrels/labels.py`.
+    """
+    imported = ImportedLabel.objects.filter(query=query, relevance__gte=0)
+    labels = {
+        document: relevance >= 1 for document, relevance in imported.values_list("document", "relevance")
+    }
+    votes: dict[int, list[Judgment]] = defaultdict(list)
+    for judgment in Judgment.objects.counted().filter(query=query).order_by("event"):
+        votes[judgment.document_id].append(judgment)
+    unanswered = set()
+    for document, judgments in votes.items():
+        row = items.get(document)
+        labels.pop(document, None)
+        if row is None or row.state == Item.State.OPEN or row.state in KNOWN:
+            continue
+        label = _consensus(judgments) if row.state == Item.State.DONE else None
+        if label is None:
+            unanswered.add(document)
+        else:
+            labels[document] = label
+    questions = GoldQuestion.objects.filter(query=query, active=True).values_list("document", "answer")
+    labels |= {document: answer == Verdict.RELEVANT for document, answer in questions}
+    return labels, unanswered
+
+
+def _consensus(judgments: Iterable[Judgment]) -> bool | None:
+    """What the adjudicator said last, or the majority; None for neither."""
+    said = list(judgments)
+    settled = [judgment for judgment in said if judgment.is_adjudication]
+    relevant = sum(judgment.verdict == Verdict.RELEVANT for judgment in settled[-1:] or said)
+    not_relevant = sum(judgment.verdict == Verdict.NOT_RELEVANT for judgment in settled[-1:] or said)
+    return None if relevant == not_relevant else relevant > not_relevant
+
+
+def known_before(queue: Queue, query: int, drawn_at: datetime) -> list[int]:
+    """Documents of a query that had a label when the pool drew its audit: imported, or judged enough."""
+    imported = ImportedLabel.objects.filter(query=query, relevance__gte=0, imported_at__lt=drawn_at)
+    known = set(imported.values_list("document", flat=True))
+    judged = Judgment.objects.counted().filter(query=query, judged_at__lt=drawn_at)
+    votes: dict[int, int] = defaultdict(int)
+    for document in judged.filter(~Q(verdict=Verdict.CANNOT_JUDGE)).values_list("document", flat=True):
+        votes[document] += 1
+    known |= {document for document, count in votes.items() if count >= queue.judgments_per_item}
+    pooled: Any = queue.pool.entries.filter(query=query).values_list("document", flat=True)
+    return sorted(known & set(pooled))

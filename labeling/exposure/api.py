@@ -1,0 +1,112 @@
+"""What a queue does with pre-labels, over HTTP, for admins; it calls what the page and the command call."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import prelabeler_for_queue, queue_for
+from labeling.exposure.seen_and_blind import seen_and_blind
+from labeling.exposure.use import PrelabelUse, change_use, use_of
+from labeling.models import PrelabelMode, Queue
+from pooling.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN
+
+
+class ShareSerializer(serializers.Serializer[Any]):
+    """A share, or the difference of two, with its 95 % interval; null where there is nothing to divide by."""
+
+    value = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class ArmSerializer(serializers.Serializer[Any]):
+    """Judgments of one arm: how many, and the shares that are relevant and that agree with the model."""
+
+    labels = serializers.IntegerField()
+    relevant = ShareSerializer()
+    agreeing = ShareSerializer()
+
+
+class AnchoringSerializer(serializers.Serializer[Any]):
+    """First verdicts with the pre-label seen before against blind ones; differences are seen minus blind."""
+
+    verdict = serializers.CharField(allow_null=True, help_text="A sentence; null, and `why`, with too few.")
+    why = serializers.CharField()
+    seen = ArmSerializer()
+    blind = ArmSerializer()
+    relevant = ShareSerializer()
+    agreeing = ShareSerializer()
+    by_lot = serializers.BooleanField(help_text="Blind is the control arm alone, which was drawn by lot.")
+    control = serializers.IntegerField(help_text="Judgments in the control arm.")
+    revealed = serializers.IntegerField(help_text="Verdicts that a revealed pre-label contradicted.")
+    changed = serializers.IntegerField(help_text="Of these, changed afterwards.")
+
+
+class UseSerializer(serializers.Serializer[Any]):
+    """When annotators see pre-labels, whose, and which verdicts get a second opinion."""
+
+    mode = serializers.ChoiceField(choices=PrelabelMode.choices)
+    prelabeler = serializers.IntegerField(
+        allow_null=True, help_text="Its number, as the list of models has it."
+    )
+    blind_share = serializers.FloatField(help_text="Of pairs, the control arm: blind in every mode.")
+    second_opinion_from = serializers.FloatField(
+        allow_null=True,
+        help_text="A verdict against a score of at least this, or at most 1 minus this, asks for one more.",
+    )
+    anchoring = AnchoringSerializer(allow_null=True, read_only=True)
+
+
+class UseChangeSerializer(serializers.Serializer[Any]):
+    """What is to change; what is left out stays."""
+
+    mode = serializers.ChoiceField(choices=PrelabelMode.choices, required=False)
+    prelabeler = serializers.IntegerField(required=False, allow_null=True, min_value=1)
+    blind_share = serializers.FloatField(required=False)
+    second_opinion_from = serializers.FloatField(required=False, allow_null=True)
+    understood = serializers.BooleanField(
+        default=False, help_text="You have read what assisting does to people; needed to turn it on."
+    )
+
+
+class PrelabelUseCall(APIView):
+    """What a queue does with pre-labels."""
+
+    @extend_schema(responses={200: UseSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """When annotators see them, whose, and what seeing them does to people, as far as it is measured."""
+        return Response(UseSerializer(_told(queue_for(request.user, queue_id, ADMIN))).data)
+
+    @extend_schema(
+        request=UseChangeSerializer, responses={200: UseSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM}
+    )
+    def patch(self, request: Request, queue_id: int) -> Response:
+        """Change it; judged pairs are gone through at once where verdicts are doubted now, or no more."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        changes = parsed(UseChangeSerializer, request)
+        understood = changes.pop("understood")
+        if changes.get("prelabeler"):
+            changes["prelabeler"] = prelabeler_for_queue(queue, changes["prelabeler"])
+        use = PrelabelUse(**{**_as_fields(use_of(queue)), **changes})
+        change_use(queue, use, by=person(request), understood=understood)
+        return Response(UseSerializer(_told(queue)).data)
+
+
+def _as_fields(use: PrelabelUse) -> dict[str, Any]:
+    names = ("mode", "prelabeler", "blind_share", "second_opinion_from")
+    return {name: getattr(use, name) for name in names}
+
+
+def _told(queue: Queue) -> dict[str, Any]:
+    arms = seen_and_blind(queue)
+    counts = ("by_lot", "control", "revealed", "changed")
+    anchoring = arms and {**asdict(arms.found), **{name: getattr(arms, name) for name in counts}}
+    return {**_as_fields(use_of(queue)), "prelabeler": queue.prelabeler_id, "anchoring": anchoring}

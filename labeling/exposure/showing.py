@@ -1,0 +1,135 @@
+"""What annotators get to see of pre-labels, and who has seen which.
+
+In a blind queue nothing is read and nothing leaves; in one that assists, a proposal goes with the item; in
+one that reveals, it comes with the answer to a verdict that it contradicts. Pairs of the control arm stay
+blind in every mode. Before anything is handed out it is written down, and from then on whoever got it has
+seen it: what a verdict says of this is the server's word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+
+from labeling.exposure.control_arm import is_blind
+from labeling.items.numbers import number_of
+from labeling.judging.blind_counts import own_answers
+from labeling.models import (
+    Item,
+    Prelabel,
+    PrelabelMode,
+    PrelabelSeen,
+    PrelabelSight,
+    Queue,
+    Verdict,
+)
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LONGEST_REASONING = 300
+
+
+def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[int, dict[str, str]]:
+    """What goes with each of these items before its verdict, by the item's key; nothing unless it assists."""
+    if queue.prelabel_mode != PrelabelMode.ASSIST:
+        return {}
+    open_to_it = [item for item in items if not in_control_arm(queue, item)]
+    found = {(row.query_id, row.document_id): row for row in _prelabels(queue, open_to_it)}
+    hand_out(annotator, list(found.values()), timezone.now())
+    pairs = {item.pk: (item.query_id, item.document_id) for item in open_to_it}
+    return {item: proposal_of(found[pair]) for item, pair in pairs.items() if pair in found}
+
+
+def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
+    """The pre-label that is revealed after this verdict, because the two differ.
+
+    After one on a gold question or a repeat as well: what is never revealed would show by it.
+    """
+    if queue.prelabel_mode != PrelabelMode.REVEAL or verdict == Verdict.CANNOT_JUDGE:
+        return None
+    if in_control_arm(queue, item):
+        return None
+    return next((row for row in _prelabels(queue, [item]) if row.verdict != verdict), None)
+
+
+def revealed_to(queue: Queue, annotator: User, key: str) -> dict[str, Any] | None:
+    """What was revealed after the annotator's verdict of this key, as long as that verdict stands.
+
+    `item`, `version` and `title` name what was judged, `said` is the verdict in words, `prelabel` as in
+    `proposal_of`.
+    """
+    mine = own_answers(annotator).filter(queue=queue, key=key, prelabel_seen=PrelabelSeen.AFTER)
+    answer = mine.select_related("document").first()
+    if answer is None:
+        return None
+    pair = {"query": answer.query_id, "document": answer.document_id}
+    rows = Prelabel.objects.filter(prelabeler=answer.prelabeler_id, **pair)
+    prelabel = rows.select_related("prelabeler").first()
+    if prelabel is None or answer.item_id is None:
+        return None
+    return {
+        "item": number_of(answer.item_id),
+        "version": answer.document_version,
+        "title": answer.document.title,
+        "said": answer.get_verdict_display(),
+        "verdict": answer.verdict,
+        "prelabel": proposal_of(prelabel),
+        "proposed": prelabel.get_verdict_display(),
+    }
+
+
+def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> dict[str, Any]:
+    """What the event of a verdict keeps: whether a pre-label was seen, and by which model and prompt."""
+    if seen_prelabeler:
+        return {"prelabel_seen": PrelabelSeen.BEFORE, "prelabeler_id": seen_prelabeler}
+    if revealed:
+        return {"prelabel_seen": PrelabelSeen.AFTER, "prelabeler_id": revealed.prelabeler_id}
+    return {}
+
+
+def hand_out(annotator: User, prelabels: Sequence[Prelabel], now: datetime) -> None:
+    """Write down that somebody has seen these; the first time counts."""
+    sights = [
+        PrelabelSight(
+            annotator=annotator,
+            query_id=row.query_id,
+            document_id=row.document_id,
+            prelabeler_id=row.prelabeler_id,
+            verdict=row.verdict,
+            seen_at=now,
+        )
+        for row in sorted(prelabels, key=lambda row: (row.query_id, row.document_id))
+    ]
+    if sights:
+        PrelabelSight.objects.bulk_create(sights, ignore_conflicts=True)
+
+
+def proposal_of(prelabel: Prelabel) -> dict[str, str]:
+    """A pre-label as an annotator sees it: `verdict`, `reasoning` (short) and `model`."""
+    reasoning = " ".join(prelabel.reasoning.split())
+    if len(reasoning) > LONGEST_REASONING:
+        reasoning = reasoning[: LONGEST_REASONING - 2].rstrip() + " …"
+    return {"verdict": prelabel.verdict, "reasoning": reasoning, "model": prelabel.prelabeler.model}
+
+
+def in_control_arm(queue: Queue, item: Item) -> bool:
+    """Whether the item's pair stays blind in every mode."""
+    return is_blind(queue.blind_seed, queue.blind_share, item.query_id, item.document_id)
+
+
+def _prelabels(queue: Queue, items: Sequence[Item]) -> list[Prelabel]:
+    """The queue's pre-labels of these pairs, of texts that have not changed since."""
+    pairs = {(item.query_id, item.document_id) for item in items}
+    if not pairs:
+        return []
+    rows = Prelabel.objects.current().filter(
+        prelabeler=queue.prelabeler_id,
+        query__in={query for query, _ in pairs},
+        document__in={document for _, document in pairs},
+    )
+    found = rows.select_related("prelabeler")
+    return [row for row in found if (row.query_id, row.document_id) in pairs]

@@ -1,0 +1,216 @@
+"""The HTTP interface around gold questions: admins keep them and look after people, annotators practise."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.gold import serializers as shapes
+from labeling.gold.options import change_options
+from labeling.gold.practice import answer_practice, practice_round
+from labeling.gold.quarantine import annotator_named, impose, lift
+from labeling.gold.questions import (
+    accept_suggestions,
+    add_question,
+    change_question,
+    decline_suggestions,
+    gold_balance,
+    pair_of,
+    suggestions,
+)
+from labeling.gold.scores import gold_rows
+from labeling.judging.offers import question_offer
+from labeling.models import GoldQuestion, Queue
+from labeling.serializers import SubmissionSerializer
+from pooling.api import PROBLEM, made, making, parsed, person
+from pooling.people.access import ADMIN, JUDGES, collection_for, fetch, require_role
+from pooling.storage.imports import take_in
+
+if TYPE_CHECKING:
+    from pooling.models import Collection
+
+MOST_SUGGESTIONS = 200
+
+
+class Gold(APIView):
+    """The gold questions of a collection."""
+
+    @extend_schema(responses={200: shapes.GoldListSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List the gold questions, newest first, and how many there are with each answer."""
+        collection = collection_for(request.user, slug, ADMIN)
+        questions = collection.gold_questions.select_related("query", "document").defer("document__text")
+        shown = shapes.GoldQuestionSerializer(questions, many=True).data
+        return Response({"balance": asdict(gold_balance(collection)), "questions": shown})
+
+    @extend_schema(
+        request=shapes.GoldRequestSerializer,
+        responses={
+            201: shapes.GoldQuestionSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Make a pair a gold question."""
+        collection = collection_for(request.user, slug, ADMIN)
+        body = parsed(shapes.GoldRequestSerializer, request)
+        question = add_question(collection, user=person(request), **body)
+        return Response(shapes.GoldQuestionSerializer(question).data, status=status.HTTP_201_CREATED)
+
+
+class GoldFile(APIView):
+    """Gold questions in."""
+
+    parser_classes = [MultiPartParser, FormParser]
+
+    @extend_schema(
+        request=shapes.GoldFileSerializer,
+        responses={**making(shapes.GoldImportSerializer), 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import a file of gold questions, whole or not at all."""
+        collection = collection_for(request.user, slug, ADMIN)
+        upload = parsed(shapes.GoldFileSerializer, request)["file"]
+        return made(take_in(collection, "gold", upload, user=person(request)))
+
+
+class OneGoldQuestion(APIView):
+    """A gold question."""
+
+    @extend_schema(
+        request=shapes.GoldChangeSerializer,
+        responses={200: shapes.GoldQuestionSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def patch(self, request: Request, question_id: int) -> Response:
+        """Change answer, reason or use, or take the question out of use."""
+        rows = GoldQuestion.objects.select_related("collection", "query", "document")
+        question = fetch(rows, pk=question_id)
+        require_role(request.user, question.collection, ADMIN)
+        change_question(question, **parsed(shapes.GoldChangeSerializer, request))
+        return Response(shapes.GoldQuestionSerializer(question).data)
+
+
+class GoldSuggestions(APIView):
+    """Unanimous pairs as gold questions to be."""
+
+    @extend_schema(responses={200: shapes.SuggestionSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """Up to 200 pairs that at least two people judged, all alike; most votes first."""
+        collection = collection_for(request.user, slug, ADMIN)
+        found = list(suggestions(collection)[:MOST_SUGGESTIONS])
+        return Response(shapes.SuggestionSerializer(found, many=True).data)
+
+    @extend_schema(
+        request=shapes.DecisionSerializer,
+        responses={200: shapes.DecidedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Accept some as gold questions, and decline others for good."""
+        collection = collection_for(request.user, slug, ADMIN)
+        body = parsed(shapes.DecisionSerializer, request)
+        accept, decline = (_pairs(collection, body[name]) for name in ("accept", "decline"))
+        return Response(
+            {
+                "accepted": accept_suggestions(collection, accept, user=person(request)),
+                "declined": decline_suggestions(collection, decline, user=person(request)),
+            }
+        )
+
+
+def _pairs(collection: Collection, named: list[dict[str, str]]) -> list[tuple[int, int]]:
+    found = [pair_of(collection, pair["query"], pair["document"]) for pair in named[:MOST_SUGGESTIONS]]
+    return [(query.pk, document.pk) for query, document in found]
+
+
+class QueueGold(APIView):
+    """Gold questions in a queue."""
+
+    @extend_schema(responses={200: shapes.QueueGoldSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """The queue's options, how its annotators answer, and who was paused."""
+        return Response(_queue_gold(queue_for(request.user, queue_id, ADMIN)))
+
+    @extend_schema(
+        request=shapes.GoldOptionsSerializer,
+        responses={200: shapes.QueueGoldSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def patch(self, request: Request, queue_id: int) -> Response:
+        """Change how gold questions come; what people hold stays with them."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        body = parsed(shapes.GoldOptionsSerializer, request)
+        change_options(queue, {name: value for name, value in body.items() if value is not None})
+        return Response(_queue_gold(queue))
+
+
+def _queue_gold(queue: Queue) -> dict[str, Any]:
+    names = ("gold_first_share", "gold_share", "practice_questions", "gold_pause", "repeat_share")
+    quarantines = queue.quarantines.select_related("annotator", "imposed_by", "lifted_by")
+    return {
+        **{name: getattr(queue, name) for name in names},
+        "questions": queue.gold_count,
+        "annotators": [shapes.described(row) for row in gold_rows(queue)],
+        "quarantines": shapes.QuarantineSerializer(quarantines, many=True).data,
+    }
+
+
+class QuarantineCall(APIView):
+    """Pausing an annotator."""
+
+    @extend_schema(
+        request=shapes.QuarantineRequestSerializer,
+        responses={200: shapes.QuarantineSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int, name: str) -> Response:
+        """Stop somebody in the queue and set their judgments aside; the pairs come up again."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        reason = parsed(shapes.QuarantineRequestSerializer, request)["reason"]
+        quarantine = impose(queue, annotator_named(queue, name), by=person(request), reason=reason)
+        return Response(shapes.QuarantineSerializer(quarantine).data)
+
+
+class RestoreCall(APIView):
+    """Letting an annotator go on."""
+
+    @extend_schema(
+        request=None, responses={200: shapes.QuarantineSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
+    )
+    def post(self, request: Request, queue_id: int, name: str) -> Response:
+        """Count somebody's judgments again and let them go on."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        quarantine = lift(queue, annotator_named(queue, name), by=person(request))
+        return Response(shapes.QuarantineSerializer(quarantine).data)
+
+
+class Practice(APIView):
+    """The practice round."""
+
+    @extend_schema(responses={200: shapes.PracticeSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """How far you are, and the next question."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        state = practice_round(queue, person(request))
+        question = question_offer(state.next) if state.next else None
+        return Response({"total": state.total, "answered": state.answered, "question": question})
+
+    @extend_schema(
+        request=SubmissionSerializer,
+        responses={200: shapes.ExplanationSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Answer a question; the answer says what is right, and why."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        serializer = SubmissionSerializer(data=request.data)
+        serializer.is_valid(raise_exception=True)
+        explained = answer_practice(queue, person(request), serializer.submission())
+        return Response(shapes.ExplanationSerializer(explained).data)

@@ -1,0 +1,144 @@
+"""Gold questions from a file: held against the collection, then stored whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+
+from labeling.gold.questions import LONGEST_REASON, follow_gold
+from labeling.models import GoldQuestion
+from pooling.models import Collection
+from pooling.storage.imports import importer
+from pooling.storage.storing import disk_errors_named
+from pooling.texts.importing import lock
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.formats.gold import GoldRecord
+    from pooling.jobs.running import Report
+
+BATCH = 1000
+
+
+@dataclass(frozen=True)
+class GoldImport:
+    """What an import did, in questions; a changed one has another reason or use, never another answer."""
+
+    created: int
+    changed: int
+    unchanged: int
+
+    def __str__(self) -> str:
+        parts = [f"{self.created:,} new"]
+        if self.changed:
+            parts.append(f"{self.changed:,} changed")
+        return ", ".join([*parts, f"{self.unchanged:,} as before"])
+
+
+def import_gold(
+    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+) -> GoldImport:
+    """Store the gold questions of a CSV, TSV or JSON lines file.
+
+    One that is there already takes over reason and use, and is active again. FormatError with file and
+    line for an unknown query or document, and for an answer that contradicts the stored one.
+    """
+    from pooling.formats import FormatError
+    from pooling.formats.gold import read_gold
+
+    path = Path(path)
+    place = file_name or path.name
+    records = read_gold(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    with disk_errors_named(), transaction.atomic():
+        lock(collection)
+        queries = _keys(collection.queries, [record.query for record in records])
+        documents = _keys(collection.documents, [record.document for record in records])
+        stored = {
+            (question.query_id, question.document_id): question
+            for question in GoldQuestion.objects.filter(collection=collection)
+        }
+        new, changed = [], []
+        for record in records:
+            problem, remedy = _problem_with(record, queries, documents)
+            if problem:
+                raise FormatError(place, record.line, problem, remedy)
+            question = stored.get((queries[record.query], documents[record.document]))
+            if question is None:
+                new.append(_question(collection, record, queries, documents, user))
+            elif question.answer != record.answer:
+                problem = f"the answer is {record.answer} here and {question.answer} in the collection"
+                raise FormatError(
+                    place, record.line, problem, "Decide for one; the page can change the stored one."
+                )
+            elif _took_over(question, record):
+                changed.append(question)
+        GoldQuestion.objects.bulk_create(new, batch_size=BATCH)
+        GoldQuestion.objects.bulk_update(changed, ["reason", "practice", "active"], batch_size=200)
+        follow_gold(collection)
+    return GoldImport(len(new), len(changed), len(records) - len(new) - len(changed))
+
+
+@importer("gold")
+def _gold(
+    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report
+) -> dict[str, Any]:
+    done = import_gold(collection, path, file_name=file_name, user=user)
+    return {
+        **asdict(done),
+        "detail": f"Gold questions: {done}.",
+        "url": reverse("gold", args=[collection.slug]),
+    }
+
+
+def _keys(rows: Any, ids: Iterable[str]) -> dict[str, int]:
+    wanted, keys = list(dict.fromkeys(ids)), {}
+    for start in range(0, len(wanted), BATCH):
+        batch = wanted[start : start + BATCH]
+        keys.update(rows.filter(external_id__in=batch).values_list("external_id", "pk"))
+    return keys
+
+
+def _problem_with(record: GoldRecord, queries: dict[str, int], documents: dict[str, int]) -> tuple[str, str]:
+    """What is wrong with a record, and the remedy."""
+    if record.query not in queries:
+        return f"there is no query “{record.query}” in the collection", "Import the queries first."
+    if record.document not in documents:
+        return f"there is no document “{record.document}” in the collection", "Import the documents first."
+    if len(record.reason) > LONGEST_REASON or "\0" in record.reason:
+        return f"the reason has more than {LONGEST_REASON:,} characters or a NUL", "Shorten it."
+    return "", ""
+
+
+def _question(
+    collection: Collection,
+    record: GoldRecord,
+    queries: dict[str, int],
+    documents: dict[str, int],
+    user: User | None,
+) -> GoldQuestion:
+    return GoldQuestion(
+        collection=collection,
+        query_id=queries[record.query],
+        document_id=documents[record.document],
+        answer=record.answer,
+        reason=record.reason,
+        practice=record.practice,
+        origin=GoldQuestion.Origin.IMPORTED,
+        created_by=user,
+    )
+
+
+def _took_over(question: GoldQuestion, record: GoldRecord) -> bool:
+    """Whether the stored question differed from the file's."""
+    facts = {"reason": record.reason or question.reason, "practice": record.practice, "active": True}
+    differs = any(getattr(question, name) != value for name, value in facts.items())
+    for name, value in facts.items():
+        setattr(question, name, value)
+    return differs

@@ -1,0 +1,109 @@
+"""The practice round: questions with known answers before the first item, each explained after the verdict.
+
+An answer is a verdict like any other, an event that never counts; practice has no part in anybody's score.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from labeling.models import Bookmark, GoldQuestion, Item, Judgment, Queue
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from labeling.judging.verdicts import Submission
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class PracticeRound:
+    """How many questions a round has, how many of them somebody has answered, and the next one's item."""
+
+    total: int
+    answered: int
+    next: Item | None
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Whether a verdict was right, the answer, and why."""
+
+    is_right: bool
+    answer: str
+    reason: str
+
+
+def practice_round(queue: Queue, annotator: User) -> PracticeRound:
+    """Where somebody is in the practice round of a queue; everybody gets the same questions."""
+    questions = _questions(queue)
+    answered = _judged(queue, annotator) & questions.keys()
+    waiting = [pair for pair in questions if pair not in answered]
+    item = _item(queue, waiting[0]) if waiting else None
+    return PracticeRound(len(questions), len(answered), item)
+
+
+def is_practice_due(bookmark: Bookmark) -> bool:
+    """Whether practice questions come before the next item; not for somebody who has begun.
+
+    The bookmark is locked. Once none is due that is stored, and nothing is asked again.
+    """
+    queue = bookmark.queue
+    if bookmark.practised or not queue.practice_count:
+        return False
+    begun = bookmark.stretch > 0
+    if not begun and practice_round(queue, bookmark.annotator).next:
+        return True
+    bookmark.practised = True
+    Bookmark.objects.filter(pk=bookmark.pk).update(practised=True)
+    return False
+
+
+def answer_practice(
+    queue: Queue, annotator: User, submission: Submission, *, now: datetime | None = None
+) -> Explanation:
+    """Take a verdict on a question of the round and say what is right, and why.
+
+    `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
+    """
+    from labeling.judging.verdicts import record_judgment
+
+    pair = Item.objects.filter(pk=submission.item, queue=queue).values_list("query_id", "document_id").first()
+    question = _questions(queue).get(pair) if pair else None
+    if question is None:
+        problem = "This is not a question of the practice round. Ask for the next one."
+        raise InputError(problem, fields={"item": problem})
+    outcome = record_judgment(queue, annotator, submission, now=now)
+    if outcome.status == "rejected":
+        raise InputError(outcome.detail)
+    return Explanation(submission.verdict == question.answer, question.answer, question.reason)
+
+
+def _questions(queue: Queue) -> dict[Pair, GoldQuestion]:
+    """The round's questions by pair, relevant and not relevant ones in turn as far as both last."""
+    if not queue.practice_count:
+        return {}
+    found = GoldQuestion.objects.filter(collection=queue.collection_id, practice=True, active=True)
+    ranked, seen = [], {"relevant": 0, "not_relevant": 0}
+    for question in found.order_by("pk"):
+        seen[question.answer] += 1
+        ranked.append((seen[question.answer], question.pk, question))
+    ranked.sort()
+    chosen = [question for *_, question in ranked[: queue.practice_questions]]
+    return {(question.query_id, question.document_id): question for question in chosen}
+
+
+def _judged(queue: Queue, annotator: User) -> set[Pair]:
+    own = Judgment.objects.filter(
+        annotator=annotator, query__gold_questions__practice=True, collection=queue.collection_id
+    )
+    return set(own.values_list("query_id", "document_id"))
+
+
+def _item(queue: Queue, pair: Pair) -> Item | None:
+    items = queue.items.filter(query=pair[0], document=pair[1])
+    return items.select_related("query", "document").first()

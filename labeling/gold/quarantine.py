@@ -1,0 +1,170 @@
+"""Stopping an annotator in a queue and setting their judgments aside, and taking that back.
+
+Nothing is deleted: a judgment in quarantine is kept with its events and only not counted. Labels and the
+slots of every item of its pair are computed anew in the same transaction, so the items come up again for
+others. Work of the same person in other queues is left alone. A verdict that still arrives from the person is
+acknowledged, and set aside as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth import get_user_model
+from django.db import transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from labeling.adaptive.reordering import follow
+from labeling.gold.rule import Advice, Score, advice
+from labeling.gold.scores import evidence_of, score_of
+from labeling.items.bookmarks import locked_bookmark
+from labeling.items.slots import recount
+from labeling.items.statements import items_judged_by, items_set_aside
+from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
+from pooling.interface.problems import InputError
+from pooling.people.access import JUDGES
+from pooling.people.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+BATCH = 500
+MOST_EVIDENCE = 200
+
+
+def in_quarantine(queue_id: int | None, annotator: User) -> int | None:
+    """The key of the quarantine that somebody is in, or None."""
+    current = Quarantine.objects.filter(queue=queue_id, annotator=annotator, lifted_at=None)
+    return current.order_by().values_list("pk", flat=True).first()
+
+
+def review(queue: Queue, annotator: User, now: datetime) -> Quarantine | None:
+    """Act on the rule of `labeling/gold/rule.py` after an answer, where the queue says so."""
+    if queue.gold_pause != Queue.GoldPause.AUTOMATIC or in_quarantine(queue.pk, annotator):
+        return None
+    score = score_of(queue, annotator)
+    if advice(score) != Advice.PAUSE:
+        return None
+    try:
+        return impose(queue, annotator, reason=_said(score), now=now)
+    except InputError:
+        return None  # somebody else was quicker
+
+
+def impose(
+    queue: Queue,
+    annotator: User,
+    *,
+    by: User | None = None,
+    reason: str = "",
+    now: datetime | None = None,
+) -> Quarantine:
+    """Stop an annotator in a queue and set aside what they judged in it; `by` is None for the rule.
+
+    What they hold goes back. `InputError` when they are in quarantine already.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        bookmark = locked_bookmark(queue, annotator)
+        if bookmark.paused:
+            raise InputError(
+                f"{annotator.get_username()} is in quarantine in this queue already.", conflict=True
+            )
+        held = Lease.objects.filter(annotator=annotator, item__queue=queue)
+        keys = {*items_judged_by(queue, annotator), *held.values_list("item_id", flat=True)}
+        items = _locked(keys)
+        quarantine = Quarantine.objects.create(
+            queue=queue, annotator=annotator, imposed_by=by, imposed_at=now, reason=reason.strip()
+        )
+        own = Judgment.objects.counted().filter(annotator=annotator, event__queue=queue)
+        set_aside = own.update(quarantine=quarantine)
+        held.delete()
+        quarantine.evidence = _evidence(queue, annotator, set_aside)
+        quarantine.save(update_fields=["evidence"])
+        _write_down(quarantine, by, "annotator paused", judgments=set_aside, reason=quarantine.reason)
+        _recount(items, now)
+        Bookmark.objects.filter(pk=bookmark.pk).update(paused=True)
+    follow(queue, _queries_of(items), now=now)
+    return quarantine
+
+
+def lift(queue: Queue, annotator: User, *, by: User | None = None, now: datetime | None = None) -> Quarantine:
+    """Let an annotator go on, and count again what was set aside; the rule starts anew.
+
+    Where others have judged in the meantime, a pair has more judgments than it needs, and all of them count.
+    `InputError` when the annotator is not in quarantine.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        bookmark = locked_bookmark(queue, annotator)
+        quarantine = Quarantine.objects.filter(queue=queue, annotator=annotator, lifted_at=None).first()
+        if quarantine is None:
+            raise InputError(f"{annotator.get_username()} is not in quarantine in this queue.", conflict=True)
+        items = _locked(set(items_set_aside(quarantine)))
+        Judgment.objects.filter(quarantine=quarantine).update(quarantine=None)
+        quarantine.lifted_at, quarantine.lifted_by = now, by
+        quarantine.save(update_fields=["lifted_at", "lifted_by"])
+        _write_down(quarantine, by, "annotator restored")
+        _recount(items, now)
+        Bookmark.objects.filter(pk=bookmark.pk).update(paused=False)
+    follow(queue, _queries_of(items), now=now)
+    return quarantine
+
+
+def annotator_named(queue: Queue, name: str) -> User:
+    """Somebody who judges in the collection or has judged in the queue; `InputError` for anybody else."""
+    judges = Q(memberships__collection=queue.collection_id, memberships__role__in=JUDGES)
+    worked = Q(bookmarks__queue=queue)
+    found = get_user_model().objects.filter(judges | worked, username=name).distinct().first()
+    if found is None:
+        problem = f"Nobody called “{name}” annotates in this queue."
+        raise InputError(problem, fields={"annotator": problem}, missing=True)
+    return found
+
+
+def _write_down(quarantine: Quarantine, by: User | None, action: str, **detail: Any) -> None:
+    queue, name = quarantine.queue, quarantine.annotator.get_username()
+    record_action(queue.collection, by, action, name, queue=queue.name, **detail)
+
+
+def _locked(keys: set[int]) -> list[list[Item]]:
+    """Lock items in key order, in batches that every database takes."""
+    return [
+        list(Item.objects.filter(pk__in=batch).order_by("pk").select_for_update(no_key=True))
+        for batch in _batches(sorted(keys))
+    ]
+
+
+def _recount(items: list[list[Item]], now: datetime) -> None:
+    for batch in items:
+        recount(batch, now)
+
+
+def _queries_of(items: list[list[Item]]) -> list[int]:
+    return sorted({item.query_id for batch in items for item in batch})
+
+
+def _batches(keys: list[int]) -> Iterator[list[int]]:
+    return (keys[start : start + BATCH] for start in range(0, len(keys), BATCH))
+
+
+def _evidence(queue: Queue, annotator: User, set_aside: int) -> dict[str, Any]:
+    score = score_of(queue, annotator)
+    answers = evidence_of(queue, annotator)[:MOST_EVIDENCE]
+    return {
+        "judgments": set_aside,
+        "score": score.__dict__,
+        "answers": [{**answer, "judged_at": answer["judged_at"].isoformat()} for answer in answers],
+    }
+
+
+def _said(score: Score) -> str:
+    right = score.relevant_right, score.not_relevant_right
+    asked = right[0] + score.relevant_wrong, right[1] + score.not_relevant_wrong
+    return (
+        f"The rule for gold questions: {right[0]} of {asked[0]} relevant and {right[1]} of {asked[1]} "
+        "not relevant ones answered right."
+    )

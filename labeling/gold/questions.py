@@ -1,0 +1,305 @@
+"""Gold questions: storing and changing them, suggesting unanimous pairs, and what follows for the queues.
+
+A pair of a pool that becomes a gold question has its answer as label and is nobody's ordinary work any more.
+One that no pool holds gets an item in each queue that hides gold questions among its items.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Value, When
+from django.utils import timezone
+
+from labeling.adaptive.reordering import order_anew
+from labeling.items.slots import KNOWN, recount
+from labeling.models import (
+    DeclinedSuggestion,
+    GoldQuestion,
+    Item,
+    Judgment,
+    Lease,
+    Queue,
+    Verdict,
+)
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Document, Query
+from pooling.texts.importing import lock
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+ANSWERS = (Verdict.RELEVANT, Verdict.NOT_RELEVANT)
+LONGEST_REASON = 2000
+LEAST_UNANIMOUS = 2
+
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class GoldBalance:
+    """How many active questions there are with each answer, hidden in the stream and for practice."""
+
+    relevant: int
+    not_relevant: int
+    practice_relevant: int
+    practice_not_relevant: int
+
+    @property
+    def is_uneven(self) -> bool:
+        """Whether one answer has more than twice the hidden questions of the other."""
+        return max(self.relevant, self.not_relevant) > 2 * min(self.relevant, self.not_relevant)
+
+
+def add_question(
+    collection: Collection,
+    *,
+    query: str,
+    document: str,
+    answer: str,
+    reason: str = "",
+    practice: bool = False,
+    user: User | None = None,
+) -> GoldQuestion:
+    """Make a pair a gold question; query and document by the collection's own ids.
+
+    `InputError` for an unknown id or answer, and when the pair is a gold question already.
+    """
+    checked_answer(answer)
+    checked_reason(reason)
+    row = GoldQuestion(
+        collection=collection,
+        query=_known(collection.queries.all(), "query", query),
+        document=_known(collection.documents.all(), "document", document),
+        answer=answer,
+        reason=reason.strip(),
+        practice=practice,
+        created_by=user,
+    )
+    with transaction.atomic():
+        lock(collection)
+        if GoldQuestion.objects.filter(query=row.query, document=row.document).exists():
+            problem = f"Query {query}, document {document} is a gold question already. Change that one."
+            raise InputError(problem, fields={"document": problem}, conflict=True)
+        row.save()
+        follow_gold(collection)
+    return row
+
+
+def change_question(question: GoldQuestion, **changes: Any) -> None:
+    """Change `answer`, `reason`, `practice` or `active`; scores follow, for they are counted when read."""
+    if "answer" in changes:
+        checked_answer(changes["answer"])
+    checked_reason(changes.get("reason", ""))
+    for name, value in changes.items():
+        setattr(question, name, value)
+    with transaction.atomic():
+        lock(question.collection)
+        question.save(update_fields=list(changes))
+        follow_gold(question.collection)
+
+
+def gold_balance(collection: Collection) -> GoldBalance:
+    """The questions by answer and use."""
+    hidden, practice = Q(practice=False), Q(practice=True)
+    relevant, not_relevant = (Q(answer=answer) for answer in ANSWERS)
+    counts = GoldQuestion.objects.filter(collection=collection, active=True).aggregate(
+        relevant=Count("pk", filter=hidden & relevant),
+        not_relevant=Count("pk", filter=hidden & not_relevant),
+        practice_relevant=Count("pk", filter=practice & relevant),
+        practice_not_relevant=Count("pk", filter=practice & not_relevant),
+    )
+    return GoldBalance(**counts)
+
+
+def suggestions(collection: Collection) -> QuerySet[Any]:
+    """Pairs that at least two people judged and all alike, as dictionaries with `answer` and `votes`.
+
+    The pairs with most votes first; without gold questions and what was declined. Gold answers and
+    judgments in quarantine do not count.
+    """
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    judged = Judgment.objects.counted().filter(collection=collection)
+    fields = ("query", "document", "query__external_id", "query__text")
+    found: QuerySet[Any] = (
+        judged.exclude(Exists(GoldQuestion.objects.filter(**pair)))
+        .exclude(Exists(DeclinedSuggestion.objects.filter(**pair)))
+        .values(*fields, "document__external_id", "document__title")
+        .annotate(votes=Count("pk"), kinds=Count("verdict", distinct=True), answer=Max("verdict"))
+        .filter(votes__gte=LEAST_UNANIMOUS, kinds=1)
+        .exclude(answer=Verdict.CANNOT_JUDGE)
+        .order_by("-votes", "query__external_id", "document__external_id")
+    )
+    return found
+
+
+def accept_suggestions(collection: Collection, pairs: Iterable[Pair], *, user: User | None = None) -> int:
+    """Make those of `pairs` gold questions that are suggested; returns how many."""
+    chosen = set(pairs)
+    with transaction.atomic():
+        lock(collection)
+        made = GoldQuestion.objects.bulk_create(
+            GoldQuestion(
+                collection=collection,
+                query_id=row["query"],
+                document_id=row["document"],
+                answer=row["answer"],
+                reason=f"{row['votes']} people judged it, all alike.",
+                origin=GoldQuestion.Origin.UNANIMOUS,
+                created_by=user,
+            )
+            for row in _suggested(collection, chosen)
+        )
+        follow_gold(collection)
+    return len(made)
+
+
+def decline_suggestions(collection: Collection, pairs: Iterable[Pair], *, user: User | None = None) -> int:
+    """Never suggest those of `pairs` again that are suggested now; returns how many."""
+    declined = DeclinedSuggestion.objects.bulk_create(
+        (
+            DeclinedSuggestion(query_id=row["query"], document_id=row["document"], declined_by=user)
+            for row in _suggested(collection, set(pairs))
+        ),
+        ignore_conflicts=True,
+    )
+    return len(declined)
+
+
+def follow_gold(collection: Collection) -> None:
+    """Let the items of every queue follow the gold questions; the collection is locked."""
+    for queue in collection.queues.order_by("pk"):
+        follow_gold_in(queue)
+
+
+def follow_gold_in(queue: Queue) -> None:
+    """Let the items of one queue follow the gold questions of its collection, and count these.
+
+    Leases on a pair that turns into ordinary work end: others may hold it too, and it has few slots.
+    """
+    wanted = _wanted_states(queue)
+    if not wanted:
+        return
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    items = Item.objects.filter(queue=queue, query__in={query for query, _ in wanted}, repeats=None)
+    items = items.filter(Exists(GoldQuestion.objects.filter(**pair)))
+    known = list(items.order_by("pk").select_for_update(of=("self",), no_key=True))
+    changed = []
+    for item in known:
+        state = wanted.pop((item.query_id, item.document_id))
+        if state is None:
+            is_ordinary = item.order_key and item.state not in KNOWN
+            state = item.state if is_ordinary else Item.State.OPEN if item.order_key else Item.State.ASIDE
+        if state != item.state:
+            item.state = state
+            changed.append(item)
+    _store_states(changed)
+    _add_items(queue, wanted)
+    _count_gold(queue)
+    if changed:
+        order_anew(queue, {item.query_id for item in changed})
+
+
+def checked_answer(answer: str) -> None:
+    """`InputError` for what is no answer to a gold question."""
+    if answer not in ANSWERS:
+        problem = f"The answer of a gold question is {' or '.join(ANSWERS)}, not “{answer}”."
+        raise InputError(problem, fields={"answer": problem})
+
+
+def checked_reason(reason: str) -> None:
+    """`InputError` for a reason that is too long or cannot be stored."""
+    if len(reason) > LONGEST_REASON or "\0" in reason:
+        problem = f"A reason has at most {LONGEST_REASON:,} characters and no NUL."
+        raise InputError(problem, fields={"reason": problem})
+
+
+def _known(rows: QuerySet[Any], what: str, external_id: str) -> Any:
+    row = rows.filter(external_id=external_id).first() if "\0" not in external_id else None
+    if row is None:
+        problem = f"There is no {what} “{external_id}” in the collection."
+        raise InputError(problem, fields={what: problem})
+    return row
+
+
+def _suggested(collection: Collection, chosen: set[Pair]) -> list[dict[str, Any]]:
+    queries, documents = {query for query, _ in chosen}, {document for _, document in chosen}
+    rows = suggestions(collection).filter(query__in=queries, document__in=documents)
+    return [row for row in rows if (row["query"], row["document"]) in chosen]
+
+
+def _wanted_states(queue: Queue) -> dict[Pair, str | None]:
+    """The state that the item of each question's pair is to have; None for whatever it is without one."""
+    state = Case(
+        When(active=False, then=Value(None)),
+        When(practice=True, then=Value(Item.State.ASIDE.value)),
+        default=Value(Item.State.GOLD.value),
+    )
+    rows = (
+        GoldQuestion.objects.filter(collection=queue.collection_id)
+        .order_by("pk")
+        .values_list("query_id", "document_id", state)
+    )
+    return {(query, document): wanted for query, document, wanted in rows}
+
+
+def _store_states(items: list[Item]) -> None:
+    for item in items:
+        # What `recount` compares with is the row: the state alone is written here.
+        Item.objects.filter(pk=item.pk).update(state=item.state)
+    ordinary = [item for item in items if item.state not in KNOWN]
+    Lease.objects.filter(item__in=[item for item in items if item.state != Item.State.GOLD]).delete()
+    recount([item for item in items if item.state in KNOWN] + ordinary, timezone.now())
+
+
+def _add_items(queue: Queue, wanted: dict[Pair, str | None]) -> None:
+    """Items for questions whose pair the queue does not hold, where it has a use for them."""
+    uses = set()
+    if queue.state != Queue.State.CLOSED:
+        uses |= {Item.State.GOLD} if _hides_gold(queue) else set()
+        uses |= {Item.State.ASIDE} if queue.practice_questions else set()
+    at_least, at_most = queue.bounds
+    Item.objects.bulk_create(
+        (
+            Item(
+                queue=queue,
+                query_id=query,
+                document_id=document,
+                order_key=0,
+                needed=at_least,
+                needed_at_least=at_least,
+                needed_at_most=at_most,
+                state=state,
+            )
+            for (query, document), state in wanted.items()
+            if state in uses
+        ),
+        batch_size=500,
+    )
+
+
+def _hides_gold(queue: Queue) -> bool:
+    return queue.gold_first_share > 0 or queue.gold_share > 0
+
+
+def _count_gold(queue: Queue) -> None:
+    gold = queue.items.filter(state=Item.State.GOLD).count() if _hides_gold(queue) else 0
+    practice = 0
+    if queue.practice_questions:
+        practice = GoldQuestion.objects.filter(
+            collection=queue.collection_id, active=True, practice=True
+        ).count()
+    if (gold, practice) != (queue.gold_count, queue.practice_count):
+        queue.gold_count, queue.practice_count = gold, practice
+        queue.save(update_fields=["gold_count", "practice_count"])
+
+
+def pair_of(collection: Collection, query: str, document: str) -> tuple[Query, Document]:
+    """A pair by the collection's own ids; `InputError` for one it does not have."""
+    return (
+        _known(collection.queries.all(), "query", query),
+        _known(collection.documents.all(), "document", document),
+    )

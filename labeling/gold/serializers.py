@@ -1,0 +1,229 @@
+"""What the HTTP interface takes and gives around gold questions, as its schema shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
+from labeling.gold.questions import LONGEST_REASON
+from labeling.gold.rule import wilson
+from labeling.gold.scores import AnnotatorGold
+from labeling.models import GoldQuestion, Quarantine, Queue, Verdict
+
+ANSWERS = [(value, label) for value, label in Verdict.choices if value != Verdict.CANNOT_JUDGE]
+
+
+class GoldOptionsSerializer(serializers.Serializer[Any]):
+    """How gold questions come among the items of a queue; what is left out is as the site's settings say."""
+
+    gold_first_share = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=LARGEST_SHARE,
+        help_text="Of the first 25 items.",
+    )
+    gold_share = serializers.FloatField(
+        required=False, allow_null=True, min_value=0, max_value=LARGEST_SHARE, help_text="Of later items."
+    )
+    practice_questions = serializers.IntegerField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=MOST_PRACTICE,
+        help_text="Before the first item.",
+    )
+    gold_pause = serializers.ChoiceField(choices=Queue.GoldPause.choices, required=False, allow_null=True)
+    repeat_share = serializers.FloatField(
+        required=False,
+        allow_null=True,
+        min_value=0,
+        max_value=LARGEST_REPEAT_SHARE,
+        help_text="Of items after the first 25: pairs that the person has judged before, shown again.",
+    )
+
+
+class GoldQuestionSerializer(serializers.ModelSerializer[GoldQuestion]):
+    """A gold question."""
+
+    query = serializers.CharField(source="query.external_id")
+    document = serializers.CharField(source="document.external_id")
+
+    class Meta:
+        model = GoldQuestion
+        fields = ["id", "query", "document", "answer", "reason", "practice", "active", "origin", "created_at"]
+        read_only_fields = fields
+
+
+class GoldRequestSerializer(serializers.Serializer[Any]):
+    """A pair and its answer."""
+
+    query = serializers.CharField(max_length=500)
+    document = serializers.CharField(max_length=500)
+    answer = serializers.ChoiceField(choices=ANSWERS)
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
+    practice = serializers.BooleanField(required=False, default=False)
+
+
+class GoldChangeSerializer(serializers.Serializer[Any]):
+    """What of a gold question is to change."""
+
+    answer = serializers.ChoiceField(choices=ANSWERS, required=False)
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True)
+    practice = serializers.BooleanField(required=False)
+    active = serializers.BooleanField(required=False)
+
+
+class GoldBalanceSerializer(serializers.Serializer[Any]):
+    """Active questions by answer and use."""
+
+    relevant = serializers.IntegerField()
+    not_relevant = serializers.IntegerField()
+    practice_relevant = serializers.IntegerField()
+    practice_not_relevant = serializers.IntegerField()
+
+
+class GoldListSerializer(serializers.Serializer[Any]):
+    """The gold questions of a collection."""
+
+    balance = GoldBalanceSerializer()
+    questions = GoldQuestionSerializer(many=True)
+
+
+class GoldFileSerializer(serializers.Serializer[Any]):
+    """A file of gold questions."""
+
+    file = serializers.FileField()
+
+
+class GoldImportSerializer(serializers.Serializer[Any]):
+    """What an import of gold questions did."""
+
+    created = serializers.IntegerField()
+    changed = serializers.IntegerField(help_text="Have another reason or use now.")
+    unchanged = serializers.IntegerField()
+    detail = serializers.CharField()
+    url = serializers.CharField()
+
+
+class SuggestionSerializer(serializers.Serializer[Any]):
+    """A pair that several people judged, all alike."""
+
+    query = serializers.CharField(source="query__external_id")
+    document = serializers.CharField(source="document__external_id")
+    answer = serializers.CharField()
+    votes = serializers.IntegerField()
+
+
+class PairSerializer(serializers.Serializer[Any]):
+    """A pair by the collection's own ids."""
+
+    query = serializers.CharField(max_length=500)
+    document = serializers.CharField(max_length=500)
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """Suggestions to accept and to decline."""
+
+    accept = PairSerializer(many=True, required=False, default=list)
+    decline = PairSerializer(many=True, required=False, default=list)
+
+
+class DecidedSerializer(serializers.Serializer[Any]):
+    """How many suggestions were decided."""
+
+    accepted = serializers.IntegerField()
+    declined = serializers.IntegerField()
+
+
+class AnnotatorGoldSerializer(serializers.Serializer[Any]):
+    """How one annotator answers gold questions; intervals are Wilson's, 95 %."""
+
+    username = serializers.CharField()
+    answers = serializers.IntegerField()
+    cannot_judge = serializers.IntegerField()
+    before = serializers.IntegerField(help_text="Answers from before the last restoring, which do not count.")
+    sensitivity = serializers.FloatField(allow_null=True)
+    sensitivity_interval = serializers.ListField(child=serializers.FloatField())
+    specificity = serializers.FloatField(allow_null=True)
+    specificity_interval = serializers.ListField(child=serializers.FloatField())
+    balanced_accuracy = serializers.FloatField(allow_null=True)
+    advice = serializers.ChoiceField(choices=["continue", "warn", "pause"])
+    left = serializers.DictField(
+        child=serializers.IntegerField(), help_text="Questions never asked, by answer."
+    )
+    is_low = serializers.BooleanField(help_text="Whether the questions run out for this person.")
+
+
+class QuarantineSerializer(serializers.ModelSerializer[Quarantine]):
+    """Who was paused, when, by whom and why; `imposed_by` is null for the rule."""
+
+    annotator = serializers.CharField(source="annotator.username")
+    imposed_by = serializers.CharField(source="imposed_by.username", allow_null=True, default=None)
+    lifted_by = serializers.CharField(source="lifted_by.username", allow_null=True, default=None)
+
+    class Meta:
+        model = Quarantine
+        fields = ["annotator", "reason", "evidence", "imposed_by", "imposed_at", "lifted_by", "lifted_at"]
+
+
+class QueueGoldSerializer(serializers.Serializer[Any]):
+    """A queue's options, its annotators' answers, and its quarantines, newest first."""
+
+    gold_first_share = serializers.FloatField()
+    gold_share = serializers.FloatField()
+    repeat_share = serializers.FloatField()
+    practice_questions = serializers.IntegerField()
+    gold_pause = serializers.CharField()
+    questions = serializers.IntegerField(help_text="Hidden among the items.")
+    annotators = AnnotatorGoldSerializer(many=True)
+    quarantines = QuarantineSerializer(many=True)
+
+
+class QuarantineRequestSerializer(serializers.Serializer[Any]):
+    """Why somebody is paused."""
+
+    reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
+
+
+class PracticeSerializer(serializers.Serializer[Any]):
+    """Where you are in the practice round; `question` is null when it is over."""
+
+    total = serializers.IntegerField()
+    answered = serializers.IntegerField()
+    question = serializers.DictField(
+        allow_null=True, help_text="`item`, `query` and `document`, as in a claim."
+    )
+
+
+class ExplanationSerializer(serializers.Serializer[Any]):
+    """What is right, and why."""
+
+    right = serializers.BooleanField(source="is_right")
+    answer = serializers.CharField()
+    reason = serializers.CharField()
+
+
+def described(row: AnnotatorGold) -> dict[str, Any]:
+    """One annotator's answers as plain data."""
+    score = row.score
+    return {
+        "username": row.username,
+        "answers": score.answers,
+        "cannot_judge": row.cannot_judge,
+        "before": row.before,
+        "sensitivity": score.sensitivity,
+        "sensitivity_interval": list(
+            wilson(score.relevant_right, score.relevant_right + score.relevant_wrong)
+        ),
+        "specificity": score.specificity,
+        "specificity_interval": list(
+            wilson(score.not_relevant_right, score.not_relevant_right + score.not_relevant_wrong)
+        ),
+        "balanced_accuracy": score.balanced_accuracy,
+        "advice": row.advice.value,
+        "left": row.left,
+        "is_low": row.is_low,
+    }

@@ -1,0 +1,74 @@
+"""Adjudication: an admin settles what judgments leave open, with a verdict that is an event like any other.
+
+Pairs come here on a tie, and when two people could not judge. What the adjudicator says is the label,
+whatever the rule of a release; the judgments stay as they were given.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import uuid4
+
+from labeling.judging.verdicts import Outcome, Submission, record_judgment, undo
+from labeling.models import Item, Judgment, JudgmentEvent, Queue
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+
+def adjudicate(
+    queue: Queue,
+    adjudicator: User,
+    item_id: int,
+    verdict: str,
+    *,
+    reason: str = "",
+    note: str = "",
+    key: str = "",
+) -> Outcome:
+    """Settle the pair of an item; `InputError` for an item that waits for no adjudication, and for a verdict
+    that is none. The same `key` sent again changes nothing.
+    """
+    key = key or f"adjudication-{uuid4()}"
+    item = queue.items.filter(pk=item_id).first()
+    if item is None:
+        raise InputError(
+            "This item is not in this queue.", fields={"item": "Not in this queue."}, missing=True
+        )
+    was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
+    if item.state != Item.State.ADJUDICATION and not was_sent and not _was_adjudicated(item):
+        problem = "This pair waits for no adjudication; somebody may have settled it meanwhile."
+        raise InputError(problem, fields={"item": problem}, conflict=True)
+    given = Submission(item_id, key, verdict, reason=reason, note=note, shown="document", adjudicates=True)
+    outcome = record_judgment(queue, adjudicator, given)
+    if outcome.status == "rejected":
+        raise InputError(outcome.detail)
+    return outcome
+
+
+def take_back(queue: Queue, adjudicator: User, key: str) -> None:
+    """Undo one's own adjudication, one of the last twenty verdicts in the queue; the pair waits again.
+
+    `InputError` for a key of any other verdict: what somebody judged is undone where they judged it.
+    """
+    if not queue.events.filter(annotator=adjudicator, key=key, is_adjudication=True).exists():
+        problem = "You have not adjudicated anything under this key."
+        raise InputError(problem, fields={"key": problem})
+    undo(queue, adjudicator, key)
+
+
+def adjudicated(queue: Queue) -> QuerySet[Judgment]:
+    """What was adjudicated in the queue, newest first, with pair, adjudicator and event."""
+    rows = Judgment.objects.counted().filter(is_adjudication=True, event__queue=queue)
+    return rows.select_related("query", "document", "annotator", "event").order_by("-event")
+
+
+def _was_adjudicated(item: Item) -> bool:
+    """An adjudicator may think again."""
+    return (
+        Judgment.objects.counted()
+        .filter(query=item.query_id, document=item.document_id, is_adjudication=True)
+        .exists()
+    )

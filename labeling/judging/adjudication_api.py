@@ -1,0 +1,129 @@
+"""Adjudication and the explanation of a label over HTTP; the pages call the same functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.judging.adjudication import adjudicate
+from labeling.models import Judgment, Reason, Verdict
+from labeling.progress.counts import unsettled_items, unsettled_rows
+from labeling.qrels.explanation import Explanation, explain
+from pooling.api import PROBLEM, parsed, person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, READERS, collection_for
+
+AT_ONCE = 100
+
+
+class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
+    """One person's verdict on a pair, as it stands."""
+
+    annotator = serializers.CharField(source="annotator.username")
+    reason = serializers.CharField(source="event.reason")
+    note = serializers.CharField(source="event.note")
+    active_ms = serializers.IntegerField(source="event.active_ms", allow_null=True)
+    counts = serializers.BooleanField(source="is_counted")
+
+    class Meta:
+        model = Judgment
+        fields = [
+            *("annotator", "verdict", "reason", "note", "judged_at", "active_ms"),
+            *("counts", "is_adjudication"),
+        ]
+
+
+class WaitingPairSerializer(serializers.Serializer[Any]):
+    """A pair that waits for adjudication."""
+
+    item = serializers.IntegerField(source="item.pk")
+    query = serializers.CharField(source="item.query.external_id")
+    document = serializers.CharField(source="item.document.external_id")
+    is_tie = serializers.BooleanField()
+    judgments = JudgmentSerializer(many=True)
+
+
+class AdjudicationSerializer(serializers.Serializer[Any]):
+    """A verdict that settles a pair; the same `key` sent again changes nothing."""
+
+    item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    reason = serializers.ChoiceField(choices=Reason.choices, required=False, default="")
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    key = serializers.RegexField(r"^[!-~]{1,64}$", required=False, default="")
+
+
+class SettledSerializer(serializers.Serializer[Any]):
+    """What became of it."""
+
+    key = serializers.CharField()
+    status = serializers.CharField()
+    detail = serializers.CharField()
+
+
+class LabelSerializer(serializers.Serializer[Explanation]):
+    """Why a pair has its label; `relevance` is null without one."""
+
+    query = serializers.CharField(source="query.external_id")
+    document = serializers.CharField(source="document.external_id")
+    relevance = serializers.IntegerField(allow_null=True)
+    source = serializers.CharField()  # type: ignore[assignment]  # the key of the contract
+    rule = serializers.CharField()
+    because = serializers.CharField()
+    judgments = JudgmentSerializer(many=True)
+
+
+class Adjudication(APIView):
+    """What judgments leave open."""
+
+    @extend_schema(
+        operation_id="queues_adjudication_list",
+        responses={200: WaitingPairSerializer(many=True), 404: PROBLEM},
+    )
+    def get(self, request: Request, queue_id: int) -> Response:
+        """List the first hundred pairs of a queue that wait to be settled, with what was said of each."""
+        queue = queue_for(request.user, queue_id, READERS)
+        rows = unsettled_rows(list(unsettled_items(queue)[:AT_ONCE]))
+        return Response(WaitingPairSerializer(rows, many=True).data)
+
+    @extend_schema(
+        request=AdjudicationSerializer,
+        responses={200: SettledSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Settle a pair."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        body = parsed(AdjudicationSerializer, request)
+        outcome = adjudicate(queue, person(request), body.pop("item"), **body)
+        return Response(SettledSerializer(outcome).data, status=status.HTTP_200_OK)
+
+
+class Label(APIView):
+    """One label."""
+
+    @extend_schema(
+        operation_id="collections_label_explained",
+        parameters=[
+            OpenApiParameter("query", str, required=True, description="The query's own id."),
+            OpenApiParameter("document", str, required=True, description="The document's own id."),
+            OpenApiParameter("rule", str, enum=list(RULES_IN_WORDS), default="majority"),
+        ],
+        responses={200: LabelSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Say why a pair has the label it has: who judged it and when, and by which rule."""
+        collection = collection_for(request.user, slug, READERS)
+        asked = {name: request.query_params.get(name, "") for name in ("query", "document")}
+        if not all(asked.values()):
+            problem = "Name the pair by `query` and `document`."
+            raise InputError(problem, fields={name: problem for name, value in asked.items() if not value})
+        rule = request.query_params.get("rule", "majority")
+        found = explain(collection, asked["query"], asked["document"], rule)
+        return Response(LabelSerializer(found).data)

@@ -1,0 +1,198 @@
+"""What an annotator is told of a queue: built from their own answers, blind to what an item really is.
+
+A gold question, a pair shown again and a pair that a model doubts count as any other, because nothing here
+asks what they are: `own_answers` takes every answer alike, and what is left is a number of a while ago less
+the answers since. What the queue has come to is told to admins and viewers (`labeling/progress/counts.py`).
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from labeling.adaptive.reordering import unspent
+from labeling.items.statements import left_of_queries
+from labeling.judging.own_work import own_work
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Verdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.models import Collection
+
+# What is left is counted afresh after an hour, and not before as many answers as undo reaches: so the new
+# number tells nothing of any single one. Somebody who gave none learns nothing of theirs; after a day
+# everybody is told.
+STANDS_FOR, ANSWERS_BETWEEN, AT_MOST = timedelta(hours=1), 20, timedelta(days=1)
+
+
+class OwnFigures(TypedDict):
+    """Somebody's own numbers in a queue; `left_in_query` is null when they hold nothing."""
+
+    done: int
+    done_today: int
+    relevant: int
+    not_relevant: int
+    cannot_judge: int
+    skipped: int
+    active_seconds: float
+    left: int
+    left_in_query: int | None
+
+
+def own_answers(user: User) -> QuerySet[JudgmentEvent]:
+    """The verdicts of `user` that stand, one for each item they answered, whatever the item is."""
+    undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
+    verdicts = JudgmentEvent.objects.filter(annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT)
+    later = verdicts.filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
+    return verdicts.exclude(undone).exclude(Exists(later)).order_by()
+
+
+def count_of_answers(user: User, **of: Any) -> Coalesce:
+    """How many answers of `user` stand, to annotate with; `of` is what they are counted by."""
+    (key,) = of
+    counted = own_answers(user).filter(**of).values(key).annotate(many=Count("pk")).values("many")
+    return Coalesce(Subquery(counted), 0)
+
+
+def own_queues(collection: Collection, user: User) -> QuerySet[Queue]:
+    """The queues of a collection with `own`, what `user` answered in each."""
+    return collection.queues.annotate(own=count_of_answers(user, queue=OuterRef("pk")))
+
+
+def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> OwnFigures:
+    """Verdicts in all, today and by kind, skips, active time, and what is left for this person."""
+    now = now or timezone.now()
+    midnight = timezone.localtime(now).replace(hour=0, minute=0, second=0, microsecond=0)
+    counts: dict[str, Any] = (
+        own_answers(user)
+        .filter(queue=queue)
+        .aggregate(
+            done=Count("pk"),
+            done_today=Count("pk", filter=Q(created_at__gte=midnight)),
+            **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
+            spent_ms=Sum("active_ms"),
+        )
+    )
+    skipped = queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.SKIP).count()
+    return {
+        "done": counts["done"],
+        "done_today": counts["done_today"],
+        "relevant": counts["relevant"],
+        "not_relevant": counts["not_relevant"],
+        "cannot_judge": counts["cannot_judge"],
+        "skipped": skipped,
+        "active_seconds": (counts["spent_ms"] or 0) / 1000,
+        "left": left_for(queue, user, counts["done"], now=now),
+        "left_in_query": _left_in_query(queue, user, now),
+    }
+
+
+def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
+    """What is left for somebody with `done` answers in the queue: what was told of late less their answers
+    since, and at least one while they hold any."""
+    told = LeftTold.objects.filter(queue=queue, annotator=user).first()
+    if told is None or _is_stale(told, done, now):
+        values = {"left": _open_for(queue, user), "answers": done, "told_at": now}
+        told, _ = LeftTold.objects.update_or_create(queue=queue, annotator=user, defaults=values)
+    return max(int(_held(queue, user, now).exists()), told.left - (done - told.answers))
+
+
+def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
+    """Somebody was handed nothing, and told how many items of others may still come to them."""
+    done = own_answers(user).filter(queue=queue).count()
+    told = LeftTold.objects.filter(queue=queue, annotator=user)
+    told.update(left=left, answers=done, told_at=now)
+
+
+def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> dict[str, Any]:
+    """`queue_progress` for an annotator: the same keys, filled from their own work; null is not told.
+
+    Items and judgments are what this person answered and what is left for them; pace, times and end date
+    are their own.
+    """
+    now = now or timezone.now()
+    own = own_figures(queue, user, now=now)
+    done, left, seconds = own["done"], own["left"], own["active_seconds"]
+    held = _held(queue, user, now).aggregate(many=Count("pk"), since=Min("leased_at"))
+    pace = _own_pace(queue, user, now)
+    each = seconds / done if done and seconds else None
+    days = left / pace["per_day"] if pace["per_day"] else None
+    end = now + timedelta(days=days) if days is not None and days < 36_500 else None
+    return {
+        "queue": queue.pk,
+        "name": queue.name,
+        "state": queue.state,
+        "items": {"total": done + left, "open": left, "done": done, "adjudication": None},
+        "open_items": {"free": left - held["many"], "leased": held["many"], "second_opinion": None},
+        "judgments": {"needed": done + left, "done": done, "left": left, "expected_for_ties": None},
+        "judged": done / (done + left) if done + left else 1.0,
+        "leases": {
+            "held": held["many"],
+            "oldest_seconds": (now - held["since"]).total_seconds() if held["since"] else None,
+            "by": [],
+        },
+        "pace": pace,
+        "cost": {
+            "active_seconds": seconds,
+            "seconds_per_judgment": each,
+            "seconds_left": left * each if each is not None else None,
+            "price_per_judgment": None,
+            "currency": "",
+            "overhead": None,
+            "paid_judgments": done,
+            "paid_gold": None,
+            "paid_repeats": None,
+            "judgments_to_pay": None,
+            "spent": None,
+            "to_finish": None,
+        },
+        "end_date": end.date().isoformat() if end else None,
+        "order": None,
+        "by_annotators": [],
+        "annotators": [],
+        "own": own,
+    }
+
+
+def _is_stale(told: LeftTold, done: int, now: datetime) -> bool:
+    age, since = now - told.told_at, abs(done - told.answers)
+    return age >= AT_MOST or (age >= STANDS_FOR and (since == 0 or since >= ANSWERS_BETWEEN))
+
+
+def _open_for(queue: Queue, user: User) -> int:
+    """Open items within the budget that `user` has not judged, with what the budget has yet to give."""
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    judged = Judgment.objects.filter(annotator=user, **pair)
+    items = Item.objects.filter(queue=queue, state=Item.State.OPEN, order_key__gt=0)
+    to_give = unspent(queue.selection) if queue.is_adaptive else 0
+    return items.exclude(Exists(judged)).count() + to_give
+
+
+def _held(queue: Queue, user: User, now: datetime) -> QuerySet[Lease]:
+    return Lease.objects.filter(annotator=user, item__queue=queue, expires_at__gt=now)
+
+
+def _left_in_query(queue: Queue, user: User, now: datetime) -> int | None:
+    query = _held(queue, user, now).order_by("pk").values_list("item__query", flat=True).first()
+    return left_of_queries(queue, user, {query})[query] if query else None
+
+
+def _own_pace(queue: Queue, user: User, now: datetime) -> dict[str, Any]:
+    """Answers a day over the last seven days, or since the first if that is less; at least an hour."""
+    recent = own_answers(user).filter(queue=queue, created_at__gt=now - timedelta(days=7))
+    counted = recent.aggregate(many=Count("pk"), first=Min("created_at"))
+    days = max(now - (counted["first"] or now), timedelta(hours=1)) / timedelta(days=1)
+    work = own_work(queue, user, now=now)
+    per_day = counted["many"] / days
+    return {
+        "per_day": per_day,
+        "annotators": int(counted["many"] > 0),
+        "per_annotator": per_day,
+        "median_seconds": work.median_seconds,
+        "p90_seconds": work.slow_seconds,
+    }

@@ -1,0 +1,270 @@
+"""Handing items out: claim, renew, release. The rules are stated in `labeling/queues/opening.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from django.db import transaction
+from django.db.models import Count, Exists, F, Min, OuterRef, Q
+from django.utils import timezone
+
+from labeling.adaptive.reordering import find_more
+from labeling.gold.hidden import with_checks
+from labeling.gold.practice import is_practice_due
+from labeling.items.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
+from labeling.items.doubts import closed_to
+from labeling.items.slots import SLOTLESS, Slots, recount, store
+from labeling.items.statements import Keys, leases_held, lock_free_items
+from labeling.judging.blind_counts import own_answers, tell_left
+from labeling.models import Bookmark, Item, Judgment, Lease, Queue
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LARGEST_CLAIM = 50
+# A candidate may turn out taken when its leases are counted afresh; after so many tries the rest is left.
+ROUNDS = 3
+
+# What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".
+PAUSED_FOR_YOU = "paused for you until an admin has looked at your work"
+PRACTICE_FIRST = "waiting for your practice round"
+
+
+@dataclass(frozen=True)
+class EmptyQueue:
+    """Why there is nothing to judge for this annotator now; the counts are of items."""
+
+    leased: int
+    second_opinion: int
+    conflict: int
+    next_free_at: datetime | None
+    state: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """The leases an annotator holds, each with item, query and document loaded, or why there are none."""
+
+    leases: list[Lease]
+    empty: EmptyQueue | None
+
+
+def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | None = None) -> Claim:
+    """Lease up to `count` items: first those still held, so that a reload neither loses nor doubles.
+
+    1. The bookmark's row is locked, so that two tabs of one person take turns.
+    2. Free items are locked in stored order where the bookmark says to look, passing over rows that others
+       are just taking; items this person skipped only when nothing else is left.
+    3. What is locked is counted afresh, and leased where a slot is still free.
+    4. Where it is time for a gold question or a repeat, one takes the place of an item (see
+       `labeling/gold/hidden.py`). A claim reads and writes as much without one.
+
+    Somebody in quarantine, or with practice questions to answer first, gets nothing and is told so.
+    """
+    now = now or timezone.now()
+    count = max(1, min(count, LARGEST_CLAIM))
+    if queue.state != Queue.State.OPEN:
+        return Claim([], _why_empty(queue, annotator, now))
+    leases, stop = _claim(queue, annotator, count, now)
+    if not leases and not stop:
+        # Somebody may just be taking one of two free slots of the last items: wait for that once.
+        leases, stop = _claim(queue, annotator, count, now, waiting=True)
+    if not leases and not stop and find_more(queue, now=now):
+        leases, stop = _claim(queue, annotator, count, now)
+    if leases:
+        return Claim(leases, None)
+    empty = _why_empty(queue, annotator, now)
+    if stop:
+        return Claim([], replace(empty, state=stop))
+    tell_left(queue, annotator, empty.leased, now)
+    return Claim([], empty)
+
+
+def _claim(
+    queue: Queue, annotator: User, count: int, now: datetime, *, waiting: bool = False
+) -> tuple[list[Lease], str]:
+    """The leases, and what keeps this person from having any; rows that others hold are passed over.
+
+    With `waiting` they are waited for instead, in the order of their keys, as whatever locks several rows
+    does: in a transaction that holds no other row it cannot be in anybody's way who waits for one of its own.
+    """
+    with transaction.atomic():
+        bookmark = locked_bookmark(queue, annotator)
+        if stop := _what_stops(bookmark):
+            return [], stop
+        leases = _held(queue, annotator, count, now)
+        if len(leases) < count:
+            leases += _take_new(bookmark, count - len(leases), leases, now, waiting=waiting)
+    return leases, ""
+
+
+def renew(
+    queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datetime | None = None
+) -> list[Lease]:
+    """Extend the leases among `tokens` that `annotator` still holds in `queue`, and return them."""
+    now = now or timezone.now()
+    with transaction.atomic():
+        items = _lock_leased(queue, annotator, tokens)
+        held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens, expires_at__gt=now)
+        leases = list(held)
+        expires_at = now + timedelta(seconds=queue.lease_seconds)
+        Lease.objects.filter(pk__in=[lease.pk for lease in leases]).update(expires_at=expires_at)
+        recount(items, now)
+    for lease in leases:
+        lease.expires_at = expires_at
+    return leases
+
+
+def release(queue: Queue, annotator: User, tokens: Sequence[UUID], *, now: datetime | None = None) -> int:
+    """Return the leases among `tokens` that belong to `annotator`, and say how many that were.
+
+    The bookmark goes back to their stretch, so that coming back means going on with the same query.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        bookmark = locked_bookmark(queue, annotator)
+        items = _lock_leased(queue, annotator, tokens)
+        move_back(bookmark, [item for item in items if item.state not in SLOTLESS])
+        held = Lease.objects.filter(item__in=items, annotator=annotator, token__in=tokens)
+        returned, _ = held.delete()
+        if queue.hides_items:
+            count_out(bookmark, -returned)
+        recount(items, now)
+    return returned
+
+
+def give_lease(queue: Queue, item: Item, annotator: User, now: datetime) -> Lease:
+    """Lease one locked item with a free slot; the caller has counted it."""
+    (lease,) = _lease(queue, [item], annotator, now)
+    return lease
+
+
+def _what_stops(bookmark: Bookmark) -> str:
+    if bookmark.paused:
+        return PAUSED_FOR_YOU
+    return PRACTICE_FIRST if is_practice_due(bookmark) else ""
+
+
+def _held(queue: Queue, annotator: User, count: int, now: datetime) -> list[Lease]:
+    """The leases that are still held, renewed when half of their time is over."""
+    if not (own := leases_held(annotator, now)):
+        return []
+    states = (Item.State.OPEN, Item.State.GOLD, Item.State.REPEAT)
+    held = Lease.objects.filter(pk__in=own, item__queue=queue, item__state__in=states)
+    leases = list(held.select_related("item__query", "item__document").order_by("pk")[:count])
+    half = now + timedelta(seconds=queue.lease_seconds / 2)
+    old = {lease.token: lease for lease in leases if lease.expires_at < half}
+    if old:
+        for renewed in renew(queue, annotator, list(old), now=now):
+            old[renewed.token].expires_at = renewed.expires_at
+    return leases
+
+
+def _take_new(
+    bookmark: Bookmark, count: int, held: list[Lease], now: datetime, *, waiting: bool
+) -> list[Lease]:
+    known = {lease.item_id for lease in held}
+    items = _take_ordinary(bookmark, count, known, now, waiting=waiting)
+    if items and bookmark.queue.hides_items:
+        found = items
+        items = with_checks(bookmark, items, count, now)
+        # What a hidden check has taken the place of is free again.
+        move_back(bookmark, [item for item in found if item not in items])
+    leases = _lease(bookmark.queue, items, bookmark.annotator, now)
+    if leases and bookmark.queue.hides_items:
+        count_out(bookmark, len(leases))
+    return leases
+
+
+def _take_ordinary(
+    bookmark: Bookmark, count: int, known: set[int], now: datetime, *, waiting: bool = False
+) -> list[Item]:
+    """Lock up to `count` items that have slots; `known` is as in `_lock`, `waiting` as in `_claim`."""
+    everything = Keys(in_second_order=bookmark.in_second_order)
+    if waiting:
+        return _lock(bookmark, everything, count, known, now, skipped_too=True, waiting=True)
+    holds_nothing = not known
+    items: list[Item] = []
+    for lap, keys in places_ahead(bookmark):
+        found = _lock(bookmark, keys, count - len(items), known, now)
+        if found:
+            move(bookmark, lap, found[-1])
+        items += found
+        if len(items) == count:
+            break
+    if not items and holds_nothing:
+        items = _lock(bookmark, everything, count, known, now, skipped_too=True)
+    return items
+
+
+def _lock(
+    bookmark: Bookmark, keys: Keys, count: int, known: set[int], now: datetime, **options: bool
+) -> list[Item]:
+    """Lock up to `count` items and keep those that still have a free slot once their leases are counted.
+
+    `known` are items not to be taken, to which every one that was looked at is added.
+    """
+    taken: list[Item] = []
+    for _ in range(ROUNDS):
+        limit = count - len(taken) + len(known)
+        found = lock_free_items(bookmark.queue, bookmark.annotator, keys, limit, now, **options)
+        items = [item for item in found if item.pk not in known][: count - len(taken)]
+        if leased_items := [item for item in items if item.leased]:
+            recount(leased_items, now)
+        known.update(item.pk for item in items)
+        taken += [
+            item for item in items if item.state == Item.State.OPEN and item.done + item.leased < item.needed
+        ]
+        if len(found) < limit or len(taken) == count:
+            break
+    return taken
+
+
+def _lease(queue: Queue, items: Iterable[Item], annotator: User, now: datetime) -> list[Lease]:
+    expires_at = now + timedelta(seconds=queue.lease_seconds)
+    leases = [Lease(item=item, annotator=annotator, leased_at=now, expires_at=expires_at) for item in items]
+    if leases:
+        Lease.objects.bulk_create(leases)
+        ordinary = [lease.item for lease in leases if lease.item.state not in SLOTLESS]
+        store(((item, _with_lease(item, expires_at)) for item in ordinary), always=queue.hides_items)
+    return leases
+
+
+def _with_lease(item: Item, expires_at: datetime) -> Slots:
+    until = min(item.leased_until or expires_at, expires_at)
+    return Slots(item.needed, item.done, item.leased + 1, until, item.state)
+
+
+def _lock_leased(queue: Queue, annotator: User, tokens: Sequence[UUID]) -> list[Item]:
+    """Lock the items of one's leases, in key order, so that nobody waits in a circle."""
+    own = Lease.objects.filter(token__in=tokens, annotator=annotator, item__queue=queue)
+    rows = Item.objects.filter(pk__in=own.values("item"))
+    return list(rows.order_by("pk").select_for_update(of=("self",), no_key=True))
+
+
+def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
+    """What others hold, what this person judged and others have yet to, and what others disagree on.
+
+    Neither number tells of a hidden check or of other people's answers: answers to checks wait as others do,
+    and pairs that the person judged are in conflict for admins alone.
+    """
+    judged = Exists(
+        Judgment.objects.filter(query=OuterRef("query"), document=OuterRef("document"), annotator=annotator)
+    )
+    others = Q(judged=False, leased__gt=0)
+    items = queue.items.filter(state=Item.State.OPEN, order_key__gt=0).exclude(closed_to(annotator))
+    counts = items.annotate(judged=judged).aggregate(
+        held=Count("pk", filter=others & Q(needed__lte=F("done") + F("leased"))),
+        second_opinion=Count("pk", filter=Q(judged=True)),
+        next_free_at=Min("leased_until", filter=others),
+    )
+    if counts["second_opinion"] and queue.hides_items:
+        checks = Q(gold__isnull=False) | Q(repeats__isnull=False)
+        counts["second_opinion"] += own_answers(annotator).filter(checks, queue=queue).count()
+    unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
+    conflict = unsettled.annotate(judged=judged).filter(judged=False).count()
+    return EmptyQueue(leased=counts.pop("held"), **counts, conflict=conflict, state=queue.state)

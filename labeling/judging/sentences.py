@@ -1,0 +1,60 @@
+"""What the judging page says of progress and of an empty queue: each wording once, for server and script.
+
+The script gets `WORDS` with the page and fills the same places as the functions here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from django.utils import timezone
+from django.utils.formats import date_format
+
+from labeling.models import Queue
+
+if TYPE_CHECKING:
+    from labeling.queues.opening import EmptyQueue
+
+PROGRESS: dict[str, str] = {
+    "done_today": "{count} today",
+    "done": "{count} in all",
+    "left_in_query": "{count} left in this query",
+    "left": "{count} left in the queue",
+}
+# For one and for several.
+REASONS: dict[str, tuple[str, str]] = {
+    "leased": ("{count} is leased to others", "{count} are leased to others"),
+    "second_opinion": ("{count} waits for a second opinion", "{count} wait for a second opinion"),
+    "conflict": ("{count} is in conflict", "{count} are in conflict"),
+}
+EMPTY: dict[str, str] = {
+    "not_open": "This queue is {state}: nothing is handed out for now.",
+    "waiting": "Nothing for you right now: {reasons}{next}.",
+    "next": ", the next frees at {time}",
+    "finished": "Nothing is left for you here: every document of this queue is judged. Thank you.",
+}
+WORDS: dict[str, Any] = {"progress": PROGRESS, "reasons": REASONS, "empty": EMPTY}
+
+
+def empty_sentence(empty: EmptyQueue | None) -> str:
+    """Why there is nothing to judge, in one sentence."""
+    if empty and empty.state != Queue.State.OPEN:
+        return EMPTY["not_open"].format(state=empty.state)
+    counts = {name: getattr(empty, name, 0) for name in REASONS}
+    reasons = [REASONS[name][count > 1].format(count=count) for name, count in counts.items() if count]
+    if not empty or not reasons:
+        return EMPTY["finished"]
+    frees = EMPTY["next"].format(time=_clock(empty.next_free_at)) if empty.next_free_at else ""
+    return EMPTY["waiting"].format(reasons=", ".join(reasons), next=frees)
+
+
+def progress_sentence(counts: Mapping[str, int | None]) -> str:
+    """What the annotator did and what is left; a count that is missing or None is left out."""
+    known = ((wording, counts.get(name)) for name, wording in PROGRESS.items())
+    return " · ".join(wording.format(count=count) for wording, count in known if count is not None)
+
+
+def _clock(moment: datetime) -> str:
+    return date_format(timezone.localtime(moment), "H:i")

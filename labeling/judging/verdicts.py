@@ -1,0 +1,415 @@
+"""What people do to an item: judge, skip, undo. The rules are stated in `labeling/queues/opening.py`.
+
+`record_judgment` is the one writer of judgments; whatever a person does is an appended event, and the
+judgment is its projection.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from uuid import UUID, uuid4
+
+from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef, Q
+from django.utils import timezone
+
+from labeling.adaptive.reordering import follow
+from labeling.exposure.showing import contradicted_by, facts_of_sight, hand_out, proposal_of
+from labeling.exposure.use import expect
+from labeling.gold.quarantine import in_quarantine, review
+from labeling.items.slots import KNOWN, SLOTLESS, recount, slots_of, store
+from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
+from labeling.judging.blind_counts import own_answers
+from labeling.judging.leases import give_lease
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Reason, Verdict
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+UNDO_REACH = 20
+LONGEST_KEY = 64
+LONGEST_NOTE = 5000
+SHOWN = ("", "passage", "document")
+STORED, STORED_BEFORE = "Stored.", "Stored before; nothing changed."
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A verdict as it was given: on an item, in a version of its document, under the client's own key.
+
+    One that `adjudicates` settles the pair; who may give such is asked where it comes in.
+    """
+
+    item: int
+    key: str
+    verdict: str
+    reason: str = ""
+    note: str = ""
+    active_ms: int | None = None
+    shown: str = ""
+    version: int | None = None
+    lease: UUID | None = None
+    adjudicates: bool = False
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a submission: `stored`, `extra`, `duplicate` or `rejected`, and a sentence.
+
+    `key` is None where none could be read. `prelabel` is what is revealed after the verdict, because a model
+    says otherwise.
+    """
+
+    key: str | None
+    status: str
+    detail: str
+    prelabel: dict[str, str] | None = None
+
+    def without_extra(self) -> Outcome:
+        """The same, not saying whether the pair had enough without it."""
+        if self.status == "extra":
+            return replace(self, status="stored", detail=STORED)
+        return replace(self, detail=STORED_BEFORE) if self.status == "duplicate" else self
+
+
+def record_judgment(
+    queue: Queue, annotator: User, verdict: Submission, *, now: datetime | None = None
+) -> Outcome:
+    """Store a verdict, once for its key and never too late; each in a transaction of its own."""
+    now = now or timezone.now()
+    if problem := _problem_with(verdict):
+        return Outcome(verdict.key, "rejected", problem)
+    try:
+        with transaction.atomic():
+            outcome, event = _record(queue, annotator, verdict, now)
+    except IntegrityError:
+        # The same key arrived twice at once, and the other one was quicker.
+        event = JudgmentEvent.objects.filter(annotator=annotator, key=verdict.key).first()
+        if event is None:
+            raise
+        return _duplicate(event)
+    if event and (event.gold_id or queue.gold_count):
+        # After whatever verdict, so that none takes longer than another. In a transaction of its own: what a
+        # pause sets aside are many items, locked in key order.
+        review(queue, annotator, now)
+    if event:
+        follow(queue, [event.query_id], now=now)
+    return outcome
+
+
+def skip(
+    queue: Queue, annotator: User, item_id: int, *, lease: UUID | None = None, now: datetime | None = None
+) -> None:
+    """Give an item's slot back; it is offered to this person again only when nothing else is left.
+
+    Raises `InputError` for an item that is not of this queue. The same lease skipped again changes nothing.
+    """
+    now = now or timezone.now()
+    with transaction.atomic():
+        items = list(_of_queue(queue, item_id).select_for_update(no_key=True))
+        if not items:
+            raise InputError("This item is not in this queue.", fields={"item": "Not in this queue."})
+        key = f"skip:{lease or uuid4()}"
+        if not JudgmentEvent.objects.filter(annotator=annotator, key=key).exists():
+            _append(queue, annotator, items[0], JudgmentEvent.Kind.SKIP, key, now, lease=lease)
+        Lease.objects.filter(item=items[0], annotator=annotator).delete()
+        recount(items, now)
+
+
+def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None) -> Lease | None:
+    """Take back the verdict with `key`, one of the annotator's last 20 in the queue, and hold its item again.
+
+    What the person had said of the pair before counts again, otherwise nothing. Returns the fresh lease
+    (or, when asked again, the one still held), or None where no slot is free, an earlier verdict stands, or
+    the queue is not open. Raises `InputError` for a key that is not among those 20.
+    """
+    now = now or timezone.now()
+    event = _undoable(queue, annotator, key)
+    with transaction.atomic():
+        items = _locked_pair(event.query_id, event.document_id)
+        if not JudgmentEvent.objects.filter(annotator=annotator, key=f"undo:{key}").exists():
+            _take_back(queue, annotator, event, now)
+        recount(items, now)
+        item = next((item for item in items if item.pk == event.item_id), None)
+        lease = _hold_again(queue, annotator, item, now) if item else None
+    follow(queue, [event.query_id], now=now)
+    return lease
+
+
+def _problem_with(verdict: Submission) -> str:
+    """What is wrong with a submission by itself, or nothing."""
+    if not verdict.key or len(verdict.key) > LONGEST_KEY or not verdict.key.isascii() or "\0" in verdict.key:
+        return f"A key is 1 to {LONGEST_KEY} ASCII characters."
+    if verdict.verdict not in Verdict.values:
+        return f"There is no verdict “{verdict.verdict}”. Use {', '.join(Verdict.values)}."
+    if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
+        return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
+    if len(verdict.note) > LONGEST_NOTE:
+        return f"A note has at most {LONGEST_NOTE:,} characters."
+    if verdict.shown not in SHOWN:
+        return "What was shown is “passage” or “document”."
+    return ""
+
+
+def _record(
+    queue: Queue, annotator: User, verdict: Submission, now: datetime
+) -> tuple[Outcome, JudgmentEvent | None]:
+    items = lock_items_of_pair(queue, annotator, verdict.item, verdict.key)
+    item = next((item for item in items if item.pk == verdict.item), None)
+    # A repeat is for the one person whose verdict it repeats.
+    if item is None or item.repeats_for not in (None, annotator.pk):
+        return Outcome(verdict.key, "rejected", "This item is not in this queue."), None
+    if not (item.is_member or annotator.is_superuser):
+        return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection."), None
+    if item.key_is_known:
+        return _duplicate(JudgmentEvent.objects.get(annotator=annotator, key=verdict.key)), None
+    judgments = judgments_of_pair(item.query_id, item.document_id)
+    ended = end_leases(items, annotator, now)
+    active = _active_leases(items, ended)
+    extra = _is_extra(item, annotator, verdict, judgments, [*ended, *active], now)
+    revealed = _revealed(queue, item, verdict)
+    event = _append(
+        queue,
+        annotator,
+        item,
+        JudgmentEvent.Kind.VERDICT,
+        verdict.key,
+        now,
+        extra=extra,
+        gold_id=item.gold_id if item.state in KNOWN else None,
+        repeats_id=item.repeats_id,
+        **facts_of_sight(item.seen_prelabeler, revealed),
+        **_facts_of(verdict),
+    )
+    if revealed:
+        hand_out(annotator, [revealed], now)
+    # A quarantine takes the leases of its queue away, and waits for the items that are leased.
+    is_late = not any((lease.annotator_id, lease.item_id) == (annotator.pk, item.pk) for lease in ended)
+    quarantine = in_quarantine(queue.pk, annotator) if is_late else None
+    if event.repeats_id:
+        _touch(event, judgments)
+    else:
+        _project(event, judgments, quarantine)
+    expect({item: item.now_expected for item in items})
+    _fill_slots(items, judgments, active, always=queue.hides_items)
+    return _outcome(event, revealed), event
+
+
+def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
+    """What is shown after a verdict; whoever has seen a pre-label of the pair is shown none again."""
+    if item.seen_prelabeler or verdict.adjudicates:
+        return None
+    return contradicted_by(queue, item, verdict.verdict)
+
+
+def _locked_pair(query_id: int, document_id: int) -> list[Item]:
+    rows = Item.objects.filter(query=query_id, document=document_id)
+    return list(rows.order_by("pk").select_for_update(no_key=True))
+
+
+def _of_queue(queue: Queue, item_id: int) -> Any:
+    return Item.objects.filter(pk=item_id, queue=queue)
+
+
+def _active_leases(items: Sequence[Item], ended: Sequence[Lease]) -> list[Lease]:
+    """Other people's leases on locked items; the database is asked only when some are left."""
+    counted = {item.pk for item in items if item.leased}
+    left = sum(item.leased for item in items) - sum(lease.item_id in counted for lease in ended)
+    return list(Lease.objects.filter(item__in=counted)) if left else []
+
+
+def _is_extra(
+    item: Item,
+    annotator: User,
+    verdict: Submission,
+    judgments: Sequence[Judgment],
+    leases: Sequence[Lease],
+    now: datetime,
+) -> bool:
+    """Whether no slot of the item is free for this verdict; a second thought keeps the place of the first."""
+    if verdict.verdict == Verdict.CANNOT_JUDGE or verdict.adjudicates or item.state in SLOTLESS:
+        return False
+    active = {lease.annotator_id for lease in leases if lease.item_id == item.pk and lease.expires_at > now}
+    votes = {
+        judgment.annotator_id: judgment.extra  # type: ignore[attr-defined]
+        for judgment in judgments
+        if judgment.verdict != Verdict.CANNOT_JUDGE and judgment.is_counted and not judgment.is_adjudication
+    }
+    if annotator.pk in votes:
+        return bool(votes[annotator.pk])
+    if annotator.pk in active:
+        return False
+    return len(votes) + len(active) >= item.needed
+
+
+def _facts_of(verdict: Submission) -> dict[str, Any]:
+    return {
+        "verdict": verdict.verdict,
+        "reason": verdict.reason if verdict.verdict == Verdict.CANNOT_JUDGE else "",
+        "note": verdict.note.replace("\0", "").encode(errors="replace").decode(),
+        "shown": verdict.shown,
+        "document_version": verdict.version,
+        "active_ms": verdict.active_ms,
+        "lease": verdict.lease,
+        "is_adjudication": verdict.adjudicates,
+    }
+
+
+def _append(
+    queue: Queue,
+    annotator: User,
+    pair: Item | JudgmentEvent,
+    kind: str,
+    key: str,
+    now: datetime,
+    **facts: Any,
+) -> JudgmentEvent:
+    return JudgmentEvent.objects.create(
+        collection_id=queue.collection_id,
+        queue=queue,
+        item_id=pair.pk if isinstance(pair, Item) else pair.item_id,
+        query_id=pair.query_id,
+        document_id=pair.document_id,
+        annotator=annotator,
+        kind=kind,
+        key=key,
+        created_at=now,
+        **facts,
+    )
+
+
+def _facts_from(event: JudgmentEvent, quarantine: int | None) -> dict[str, Any]:
+    """What a judgment takes over from the event that stands."""
+    return {
+        "verdict": event.verdict,
+        "event": event,
+        "judged_at": event.created_at,
+        "is_gold": event.gold_id is not None,
+        "is_adjudication": event.is_adjudication,
+        "quarantine_id": None if event.gold_id else quarantine,
+    }
+
+
+def _touch(event: JudgmentEvent, judgments: Sequence[Judgment]) -> None:
+    """Write the author's judgment as it stands: what repeats it is to take as long as another verdict."""
+    for judgment in judgments:
+        if judgment.annotator_id == event.annotator_id:
+            judgment.save(update_fields=["judged_at"])
+
+
+def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | None) -> None:
+    """Make the event its author's current verdict on the pair; in a quarantine it does not count.
+
+    Of a gold question the first answer stands: a second thought may come from somewhere else.
+    """
+    facts = _facts_from(event, quarantine)
+    for judgment in judgments:
+        if judgment.annotator_id == event.annotator_id:
+            if judgment.is_gold and event.gold_id:
+                facts = {"judged_at": judgment.judged_at}
+            for name, value in facts.items():
+                setattr(judgment, name, value)
+            judgment.save(update_fields=list(facts))
+            return
+    judgments.append(
+        Judgment.objects.create(
+            collection_id=event.collection_id,
+            query_id=event.query_id,
+            document_id=event.document_id,
+            annotator_id=event.annotator_id,
+            **facts,
+        )
+    )
+
+
+def _fill_slots(
+    items: Sequence[Item], judgments: Sequence[Judgment], active: Sequence[Lease], *, always: bool
+) -> None:
+    """Count each queue's item of the pair."""
+    verdicts = [judgment.for_slots for judgment in judgments if judgment.is_counted]
+    expiries = defaultdict(list)
+    for lease in active:
+        expiries[lease.item_id].append(lease.expires_at)
+    slots = ((item, slots_of(item, verdicts, expiries[item.pk])) for item in items)
+    store(slots, always=always)
+
+
+def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
+    proposal = proposal_of(revealed) if revealed else None
+    if event.extra:
+        told = "Stored as an extra judgment; the pair had enough without it."
+        return Outcome(event.key, "extra", told, proposal)
+    return Outcome(event.key, "stored", STORED, proposal)
+
+
+def _duplicate(event: JudgmentEvent) -> Outcome:
+    told = "Stored as an extra judgment before; nothing changed." if event.extra else STORED_BEFORE
+    return Outcome(event.key, "duplicate", told)
+
+
+def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
+    mine = JudgmentEvent.objects.filter(
+        queue=queue, annotator=annotator, kind=JudgmentEvent.Kind.VERDICT
+    ).order_by("-pk")
+    for event in mine[:UNDO_REACH]:
+        if event.key == key:
+            return event
+    problem = f"None of your last {UNDO_REACH} verdicts in this queue has this key."
+    raise InputError(problem, fields={"key": problem})
+
+
+def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:
+    """Append the undo and let the latest verdict that is not undone stand, or none; no repeat ever stood.
+
+    An answer to a gold question is taken back only as long as it is the last verdict: that mends a slip.
+    """
+    _append(queue, annotator, event, JudgmentEvent.Kind.UNDO, f"undo:{event.key}", now, undoes=event)
+    if event.repeats_id or (event.gold_id and not _is_slip(queue, annotator, event)):
+        return
+    own = Q(query=event.query_id, document=event.document_id, annotator=annotator)
+    standing = (
+        JudgmentEvent.objects.filter(own, kind=JudgmentEvent.Kind.VERDICT, repeats=None)
+        .exclude(Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk"))))
+        .order_by("-pk")
+        .first()
+    )
+    if standing is None:
+        Judgment.objects.filter(own).delete()
+    else:
+        quarantine = in_quarantine(standing.queue_id, annotator)
+        Judgment.objects.filter(own).update(**_facts_from(standing, quarantine))
+
+
+def _is_slip(queue: Queue, annotator: User, event: JudgmentEvent) -> bool:
+    """Whether an answer to a gold question is the one that counts, and no verdict came after it."""
+    later = queue.events.filter(annotator=annotator, kind=JudgmentEvent.Kind.VERDICT, pk__gt=event.pk)
+    return not later.exists() and Judgment.objects.filter(event=event).exists()
+
+
+def _still_said(annotator: User, item: Item) -> bool:
+    """Whether an earlier verdict of the annotator stands once one is undone."""
+    if item.state in SLOTLESS:
+        return own_answers(annotator).filter(item=item).exists()
+    pair = {"query": item.query_id, "document": item.document_id}
+    return Judgment.objects.filter(annotator=annotator, **pair).exists()
+
+
+def _hold_again(queue: Queue, annotator: User, item: Item, now: datetime) -> Lease | None:
+    own = Lease.objects.filter(item=item, annotator=annotator).select_related("item__query", "item__document")
+    if held := own.first():
+        return held
+    if _still_said(annotator, item):
+        return None
+    is_free = item.state == Item.State.OPEN and item.done + item.leased < item.needed
+    is_hidden = item.state in (Item.State.GOLD, Item.State.REPEAT)
+    if not (is_free or is_hidden) or queue.state != Queue.State.OPEN:
+        return None
+    if in_quarantine(queue.pk, annotator):
+        return None
+    give_lease(queue, item, annotator, now)
+    return own.get()

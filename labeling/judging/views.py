@@ -1,0 +1,251 @@
+"""The judging page: one item with its form, which a script turns into a batch judged from memory.
+
+Both ways end in the same functions of `labeling.queues.opening`; the page itself only shows and parses.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django import forms
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.db.models import Exists, OuterRef
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from labeling.access import queue_for
+from labeling.exposure.showing import revealed_to
+from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
+from labeling.items.passages import marked_parts
+from labeling.judging.blind_counts import own_figures
+from labeling.judging.leases import PRACTICE_FIRST
+from labeling.judging.offers import offers_of
+from labeling.judging.sentences import WORDS, empty_sentence, progress_sentence
+from labeling.models import (
+    JudgmentEvent,
+    Lease,
+    PrelabelMode,
+    Queue,
+    Reason,
+    Verdict,
+)
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.people.access import JUDGES
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from labeling.queues.opening import EmptyQueue
+
+UNDO_STEPS = 20
+# After so much work in a row the page offers a break.
+BREAK_ITEMS, BREAK_MINUTES = 50, 15
+
+
+class ItemNumberField(forms.IntegerField):
+    """The number of an item, as the page showed it; becomes the item's key."""
+
+    def clean(self, value: Any) -> int | None:
+        """The key of the item."""
+        number = super().clean(value)
+        return None if number is None else item_of(number)
+
+
+class VerdictForm(forms.Form):
+    """The form of one item, as the page without JavaScript sends it; `reason` alone means can't judge."""
+
+    item = ItemNumberField(min_value=0, max_value=LARGEST_NUMBER)
+    version = forms.IntegerField(min_value=1, required=False)
+    lease = forms.UUIDField(required=False)
+    key = forms.CharField(max_length=64)
+    verdict = forms.ChoiceField(choices=Verdict.choices, required=False)
+    reason = forms.ChoiceField(choices=[("", ""), *Reason.choices], required=False)
+    note = forms.CharField(max_length=2000, required=False)
+    shown = forms.ChoiceField(choices=[("passage", ""), ("document", "")], required=False)
+
+    def clean(self) -> dict[str, Any]:
+        """Take a reason for the verdict that goes with it."""
+        values: dict[str, Any] = super().clean() or {}
+        if values.get("reason"):
+            values["verdict"] = Verdict.CANNOT_JUDGE
+        return values
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Show the next item; take a verdict, a skip or an undo."""
+    queue = queue_for(request.user, queue_id, roles=JUDGES)
+    if request.method == "GET":
+        return _show(request, queue)
+    action = request.POST.get("action", "verdict")
+    address = reverse("judge", args=[queue.pk])
+    try:
+        rest = {"undo": _undo, "skip": _skip}.get(action, _record)(request, queue)
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(address)
+    return redirect(f"{address}?{rest}" if rest else address)
+
+
+def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
+    from pooling.interface.markdown import render_markdown
+
+    offer, empty = _next_offer(request, queue)
+    if empty and empty.state == PRACTICE_FIRST:
+        return redirect("practice", queue.pk)
+    page_data = _page_data(queue, person(request), offer)
+    recent, guidelines = page_data["recent"], queue.collection.guidelines
+    revealed = request.GET.get("revealed", "").replace("\0", "")
+    counts = {**page_data["progress"], "left_in_query": offer["query"]["left"] if offer else None}
+    return render(
+        request,
+        "labeling/judge.html",
+        {
+            "collection": queue.collection,
+            "queue": queue,
+            "item": offer,
+            **(parts_of(offer["document"], whole="whole" in request.GET) if offer else {}),
+            "reveals": queue.prelabel_mode == PrelabelMode.REVEAL,
+            "revealed": revealed_to(queue, person(request), revealed) if revealed else None,
+            "empty_sentence": "" if offer else empty_sentence(empty),
+            "key": str(uuid.uuid4()),
+            "second_key": str(uuid.uuid4()),
+            "last": recent[-1] if recent else None,
+            "first_visit": not recent,
+            "guidelines": render_markdown(guidelines) if guidelines.strip() else "",
+            "reasons": Reason.choices,
+            "progress_sentence": progress_sentence(counts),
+            "page_data": page_data,
+        },
+    )
+
+
+def _page_data(queue: Queue, user: User, offer: dict[str, Any] | None) -> dict[str, Any]:
+    """What the script starts with; `api` is the address below which it calls."""
+    own: Mapping[str, Any] = own_figures(queue, user)
+    return {
+        "api": reverse("api_queue_claim", args=[queue.pk]).removesuffix("claim/"),
+        "account": {"id": user.pk, "name": user.get_username()},
+        "queue": {"id": queue.pk, "name": queue.name},
+        "collection": queue.collection.slug,
+        "words": WORDS,
+        "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},
+        "lease_seconds": queue.lease_seconds,
+        "guidelines_version": hashlib.sha256(queue.collection.guidelines.encode()).hexdigest()[:12],
+        "item": offer,
+        "recent": recent_verdicts(queue, user),
+        "progress": {name: own[name] for name in ("done_today", "done", "left")},
+    }
+
+
+def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[dict[str, str]]:
+    """The last verdicts of `user` in the queue that are not undone, oldest first: what undo can reach."""
+    undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
+    mine = JudgmentEvent.objects.filter(queue=queue, annotator=user, kind=JudgmentEvent.Kind.VERDICT)
+    events = mine.annotate(undone=undone).select_related("document").defer("document__text").order_by("-pk")
+    return [
+        {
+            "key": event.key,
+            "verdict": event.verdict,
+            "word": Verdict(event.verdict).label.lower(),
+            "title": event.document.title,
+        }
+        for event in reversed(events[:limit])
+        if not event.undone
+    ]
+
+
+def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:
+    """Title and text of an offered document, cut at their marks for the template to escape and mark.
+
+    The text is the passage where there is one, unless `whole` is asked for; `shown` says which it is.
+    """
+    text, marks = document["text"] or "", document["marks"]
+    start, end = document["passage"] or (0, len(text))
+    if is_passage := document["passage"] is not None and not whole:
+        marks = [(first - start, last - start) for first, last in marks if start <= first and last <= end]
+        text = text[start:end]
+    return {
+        "title_parts": marked_parts(document["title"], document["title_marks"]),
+        "text_parts": marked_parts(text, marks),
+        "shown": "passage" if is_passage else "document",
+        "starts_late": is_passage and start > 0,
+        "ends_early": is_passage and end < len(document["text"].rstrip()),
+    }
+
+
+def _next_offer(request: HttpRequest, queue: Queue) -> tuple[dict[str, Any] | None, EmptyQueue | None]:
+    """The item that `?item=` names, when it is leased to this person, else the next one."""
+    from labeling.queues.opening import claim
+
+    named = request.GET.get("item", "")
+    is_number = named.isdecimal() and len(named) <= len(str(LARGEST_NUMBER))
+    if is_number and (lease := _own_lease(queue, person(request), item_of(int(named)))):
+        return offers_of(queue, person(request), [lease])[0], None
+    claimed = claim(queue, person(request), count=1)
+    offers = offers_of(queue, person(request), claimed.leases)
+    return (offers[0] if offers else None), claimed.empty
+
+
+def _own_lease(queue: Queue, user: User, item_id: int) -> Lease | None:
+    return (
+        Lease.objects.filter(
+            item_id=item_id, item__queue=queue, annotator=user, expires_at__gt=timezone.now()
+        )
+        .select_related("item__query", "item__document")
+        .first()
+    )
+
+
+def _record(request: HttpRequest, queue: Queue) -> str:
+    """Take the verdict, and name it in the next address where a pre-label is revealed.
+
+    One that is refused leaves the lease, so that the same item comes again.
+    """
+    from labeling.queues.opening import Submission, record_judgment
+
+    form = VerdictForm(request.POST)
+    if not form.is_valid() or not form.cleaned_data["verdict"]:
+        messages.error(request, "The verdict did not arrive whole. Choose one again.")
+        return ""
+    values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
+    outcome = record_judgment(queue, person(request), Submission(**values))
+    if outcome.status == "rejected":
+        messages.error(request, outcome.detail)
+    else:
+        messages.success(request, f"Saved: {Verdict(values['verdict']).label.lower()}.")
+    return urlencode({"revealed": outcome.key}) if outcome.prelabel else ""
+
+
+def _skip(request: HttpRequest, queue: Queue) -> str:
+    from labeling.queues.opening import skip
+
+    form = VerdictForm(request.POST)
+    if not form.is_valid():
+        messages.error(request, "There was nothing to skip.")
+        return ""
+    skip(queue, person(request), form.cleaned_data["item"], lease=form.cleaned_data["lease"])
+    messages.success(request, "Skipped.")
+    return ""
+
+
+def _undo(request: HttpRequest, queue: Queue) -> str:
+    """Undo the verdict named in the form; the next address names its item, which comes back on screen."""
+    from labeling.queues.opening import undo
+
+    lease = undo(queue, person(request), request.POST.get("undoes", ""))
+    if lease is None:
+        messages.warning(request, "There was nothing to undo.")
+        return ""
+    messages.success(request, "Undone. Judge this document again.")
+    return urlencode({"item": number_of(lease.item_id)})

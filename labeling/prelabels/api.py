@@ -1,0 +1,260 @@
+"""The HTTP interface of pre-labels, for admins; it calls what the page and the command call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
+from labeling.api import OneKind
+from labeling.models import Prelabeler, PrelabelJob, Queue
+from labeling.prelabels.costs import Prices
+from labeling.prelabels.estimates import estimate
+from labeling.prelabels.export import FORMATS, export_name, export_prelabels
+from labeling.prelabels.options import PROMPTS, allowed_url, prelabeler_for
+from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
+from labeling.prelabels.passes import (
+    MOST_CONCURRENCY,
+    PassOptions,
+    cancel_pass,
+    pause_pass,
+    resume_pass,
+    start_pass,
+)
+from labeling.views import attachment
+from pooling.api import PROBLEM, parsed, person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN
+
+OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
+MONEY: dict[str, Any] = {"max_digits": 20, "decimal_places": 10, "coerce_to_string": False, "min_value": 0}
+
+
+class PassRequestSerializer(serializers.Serializer[Any]):
+    """Which model to ask, in which words, and how much it may cost. Prices are for a million tokens."""
+
+    model = serializers.CharField(max_length=200)
+    base_url = serializers.CharField(
+        max_length=500, help_text="One of the site's servers; null: the first.", **OPTIONAL
+    )
+    prompt = serializers.ChoiceField(choices=PROMPTS, default=PROMPTS[0])
+    threshold = serializers.IntegerField(help_text="Of the graded prompt, 1 to 3.", **OPTIONAL)
+    limit = serializers.IntegerField(min_value=1, help_text="Pairs at most, a random part.", **OPTIONAL)
+    budget = serializers.DecimalField(help_text="The pass pauses before it costs more.", **MONEY, **OPTIONAL)
+    input_price = serializers.DecimalField(**MONEY, **OPTIONAL)
+    output_price = serializers.DecimalField(**MONEY, **OPTIONAL)
+    concurrency = serializers.IntegerField(min_value=1, max_value=MOST_CONCURRENCY, default=8)
+    retries_failed = serializers.BooleanField(default=False)
+    uses_batches = serializers.BooleanField(default=False)
+
+    def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
+        """Both prices or none."""
+        if (attrs["input_price"] is None) != (attrs["output_price"] is None):
+            raise serializers.ValidationError({"output_price": "Give both prices, or none."})
+        return attrs
+
+
+class PrelabelerSerializer(serializers.ModelSerializer[Prelabeler]):
+    """A model asked in one exact way."""
+
+    name = serializers.CharField(source="__str__")
+
+    class Meta:
+        model = Prelabeler
+        fields = [
+            *("id", "name", "source", "model", "base_url", "prompt", "prompt_version", "prompt_hash"),
+            "options",
+        ]
+
+
+class PassSerializer(serializers.ModelSerializer[PrelabelJob]):
+    """A pass: how far it is, and what it cost."""
+
+    prelabeler = PrelabelerSerializer()
+    budget = serializers.FloatField(allow_null=True)
+    input_price = serializers.FloatField(allow_null=True, help_text="Of a million tokens.")
+    output_price = serializers.FloatField(allow_null=True, help_text="Of a million tokens.")
+    cost = serializers.FloatField(help_text="By the usage that the server reported.")
+    uncertain_cost = serializers.FloatField(help_text="At most, of requests whose answer never came.")
+
+    class Meta:
+        model = PrelabelJob
+        fields = [
+            *("id", "prelabeler", "state", "asked", "detail", "concurrency", "pair_limit", "retries_failed"),
+            *("uses_batches", "budget", "input_price", "output_price", "currency", "pair_count"),
+            *("answered_count", "cached_count", "failed_count", "request_count", "input_tokens"),
+            *("output_tokens", "cost", "uncertain_cost", "created_at", "started_at", "finished_at"),
+        ]
+
+
+class ModelRowSerializer(serializers.Serializer[Any]):
+    """What a model said of the queue's pairs, in counts; `failures` are pairs by reason."""
+
+    prelabeler = PrelabelerSerializer()
+    answered = serializers.IntegerField()
+    relevant = serializers.IntegerField()
+    share = serializers.FloatField(allow_null=True)
+    cost = serializers.FloatField(allow_null=True, help_text="Null where answers were had without a price.")
+    failures = serializers.DictField(child=serializers.IntegerField())
+
+
+class ServerSerializer(serializers.Serializer[Any]):
+    """A server that may be asked, and what it lacks, in a sentence."""
+
+    base_url = serializers.CharField()
+    missing = serializers.CharField(allow_blank=True)
+
+
+class PrelabelsSerializer(serializers.Serializer[Any]):
+    """The passes of a queue, newest first, the models that were asked, and the servers that may be."""
+
+    passes = PassSerializer(many=True)
+    models = ModelRowSerializer(many=True)
+    servers = ServerSerializer(many=True)
+    not_set_up = serializers.CharField(allow_blank=True, help_text="Why no server can be asked; or empty.")
+
+
+class EstimateSerializer(serializers.Serializer[Any]):
+    """Before anything is asked: pairs, tokens and cost as [low, high], and seconds."""
+
+    pairs = serializers.IntegerField()
+    answered = serializers.IntegerField()
+    failed = serializers.IntegerField()
+    without_text = serializers.IntegerField()
+    known = serializers.IntegerField(allow_null=True)
+    to_ask = serializers.IntegerField()
+    input_tokens = serializers.ListField(child=serializers.IntegerField())
+    output_tokens = serializers.ListField(child=serializers.IntegerField())
+    cost = serializers.ListField(child=serializers.FloatField(), allow_null=True)
+    currency = serializers.CharField()
+    seconds = serializers.FloatField(allow_null=True)
+    rests_on = serializers.IntegerField(help_text="Answers whose tokens are known; 0: the length of texts.")
+
+
+class PassActionSerializer(serializers.Serializer[Any]):
+    """What is to become of a pass; a budget goes with `resume`."""
+
+    action = serializers.ChoiceField(choices=["pause", "resume", "cancel"])
+    budget = serializers.DecimalField(**MONEY, **OPTIONAL)
+
+
+class Prelabels(APIView):
+    """Pre-labels of a queue."""
+
+    @extend_schema(responses={200: PrelabelsSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """The newest passes, and what each model said, in counts."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        told: dict[str, Any] = {
+            "passes": passes_of(queue),
+            "models": models_of(queue),
+            "servers": servers_of(queue),
+        }
+        told["not_set_up"] = not_set_up(told["servers"])
+        return Response(PrelabelsSerializer(told).data)
+
+    @extend_schema(
+        request=PassRequestSerializer,
+        responses={202: PassSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Start a pass in the background."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        prelabeler, options = _asked(queue, request)
+        job = start_pass(queue, prelabeler, options, by=person(request))
+        job.refresh_from_db()
+        return Response(PassSerializer(job).data, status=status.HTTP_202_ACCEPTED)
+
+
+class PrelabelEstimate(APIView):
+    """The cost of a pass, beforehand."""
+
+    @extend_schema(
+        request=PassRequestSerializer,
+        responses={200: EstimateSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """What a pass would cost; the model is not asked for it."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        prelabeler, options = _asked(queue, request)
+        found = estimate(
+            queue,
+            prelabeler,
+            limit=options.limit,
+            retries_failed=options.retries_failed,
+            concurrency=options.concurrency,
+            prices=options.prices,
+            batch=options.uses_batches,
+            reads_all=True,
+        )
+        return Response(EstimateSerializer(found.to_dict()).data)
+
+
+class PrelabelPass(APIView):
+    """One pass."""
+
+    @extend_schema(responses={200: PassSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, pass_id: int) -> Response:
+        """How far it is, and what it cost so far."""
+        return Response(PassSerializer(prelabel_pass_for(request.user, pass_id, ADMIN)).data)
+
+    @extend_schema(
+        request=PassActionSerializer,
+        responses={200: PassSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, pass_id: int) -> Response:
+        """Pause, resume or cancel it; what was answered stays."""
+        job = prelabel_pass_for(request.user, pass_id, ADMIN)
+        body = parsed(PassActionSerializer, request)
+        if body["action"] == "resume":
+            resume_pass(job, budget=body["budget"], by=person(request))
+        else:
+            {"pause": pause_pass, "cancel": cancel_pass}[body["action"]](job, by=person(request))
+        job.refresh_from_db()
+        return Response(PassSerializer(job).data)
+
+
+class PrelabelsDownload(APIView):
+    """Pre-labels out."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("prelabeler", int, required=True),
+            OpenApiParameter("format", str, enum=list(FORMATS), default="csv"),
+        ],
+        responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, queue_id: int) -> HttpResponse:
+        """Download what one model said as a file whose rows name their source."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        number = request.query_params.get("prelabeler", "")
+        if not (number.isascii() and number.isdigit() and len(number) <= 18):
+            problem = "Name the prelabeler by its number."
+            raise InputError(problem, fields={"prelabeler": problem})
+        prelabeler = prelabeler_for_queue(queue, int(number))
+        format = request.query_params.get("format") or "csv"
+        content = export_prelabels(queue, prelabeler, format)
+        return attachment(content, export_name(queue, prelabeler, format), format)
+
+
+def _asked(queue: Queue, request: Request) -> tuple[Prelabeler, PassOptions]:
+    body = parsed(PassRequestSerializer, request)
+    names = ("model", "prompt", "threshold")
+    prelabeler = prelabeler_for(
+        queue.collection,
+        base_url=allowed_url(body["base_url"]),
+        by=person(request),
+        **{name: body[name] for name in names},
+    )
+    prices = None if body["input_price"] is None else Prices(body["input_price"], body["output_price"])
+    options = ("concurrency", "limit", "budget", "retries_failed", "uses_batches")
+    return prelabeler, PassOptions(prices=prices, **{name: body[name] for name in options})

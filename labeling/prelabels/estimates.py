@@ -1,0 +1,186 @@
+"""What a pass of pre-labels will cost and how long it will take; nothing is asked to tell it."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from decimal import Decimal
+from typing import Any
+
+from django.conf import settings
+from django.db.models import Avg, Count, StdDev, Sum
+
+from labeling.models import Item, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
+from labeling.prelabels.costs import Prices
+from labeling.prelabels.options import DEFAULTS, current_prompt, site_prices
+from labeling.prelabels.work import Question, chunks, pending_pairs
+
+# Texts of so many pairs stand for all of them; an admin may have as many asked first.
+SAMPLE = 20
+# Bytes of a token, of tokenizers and languages as they are: many bytes make few tokens.
+MANY_BYTES, FEW_BYTES = 6.0, 2.5
+LEAST_OUTPUT = 20  # tokens of the shortest answer
+Reason = PrelabelFailure.Reason
+# Failures with an answer that took tokens.
+ANSWERED = (Reason.REFUSED, Reason.TRUNCATED, Reason.MALFORMED)
+# So many answers with their tokens tell more than texts do.
+ENOUGH_ANSWERS = 5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Counts are pairs; tokens and cost are [low, high] over all that is to be asked, no cost without prices.
+
+    `rests_on` is the number of answers whose tokens the server has told; with 0, the length of the texts of
+    `SAMPLE` pairs is all there is to go by. `seconds` is null until there are answers.
+    """
+
+    pairs: int
+    answered: int
+    failed: int
+    without_text: int
+    known: int | None
+    to_ask: int
+    input_tokens: tuple[int, int]
+    output_tokens: tuple[int, int]
+    cost: tuple[Decimal, Decimal] | None
+    currency: str
+    seconds: float | None
+    rests_on: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """The estimate as plain data."""
+        return asdict(self)
+
+
+def estimate(
+    queue: Queue,
+    prelabeler: Prelabeler,
+    *,
+    limit: int | None = None,
+    retries_failed: bool = False,
+    concurrency: int = 8,
+    prices: Prices | None = None,
+    batch: bool = False,
+    reads_all: bool = False,
+) -> Estimate:
+    """What a pass with these options would do.
+
+    `reads_all` goes through every text to count the answers that are `known` from equal texts, which takes a
+    second for ten thousand documents; without it they are taken as to be asked, and `known` is None.
+    """
+    prices = prices or site_prices(prelabeler.model, batch=batch)
+    job = PrelabelJob(queue=queue, prelabeler=prelabeler, pair_limit=limit, retries_failed=retries_failed)
+    pairs = pending_pairs(job)
+    sample: list[Question] = []
+    known = without_text = 0
+    for chunk in chunks(job, pairs if reads_all else pairs[:SAMPLE]):
+        sample += chunk.questions[: max(SAMPLE - len(sample), 0)]
+        for outcome in chunk.outcomes:
+            known += len(outcome.pairs) * outcome.is_known
+            without_text += len(outcome.pairs) * (not outcome.is_known)
+        if reads_all:
+            known += sum(len(question.pairs) - 1 for question in chunk.questions)
+    to_ask = len(pairs) - known - without_text if reads_all else len(pairs)
+    each, rests_on = _tokens_each(prelabeler, sample)
+    tokens = [(math.floor(low * to_ask), math.ceil(high * to_ask)) for low, high in each]
+    (least_in, most_in), (least_out, most_out) = tokens
+    cost = (prices.cost(least_in, least_out), prices.cost(most_in, most_out)) if prices else None
+    items = Item.objects.filter(queue=queue, repeats=None).exclude(state=Item.State.ASIDE)
+    return Estimate(
+        pairs=items.count(),
+        answered=Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue).count(),
+        failed=PrelabelFailure.objects.filter(prelabeler=prelabeler).count(),
+        without_text=without_text,
+        known=known if reads_all else None,
+        to_ask=to_ask,
+        input_tokens=tokens[0],
+        output_tokens=tokens[1],
+        cost=cost,
+        currency=settings.LLM_CURRENCY,
+        seconds=_seconds(prelabeler, to_ask, concurrency),
+        rests_on=rests_on,
+    )
+
+
+def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[tuple[float, float]], int]:
+    """Tokens read and written for a pair, [low, high] each, and the number of answers that say so."""
+    told = Prelabel.objects.filter(prelabeler=prelabeler, input_tokens__gt=0).aggregate(
+        count=Count("pk"),
+        input=Avg("input_tokens"),
+        output=Avg("output_tokens"),
+        input_spread=StdDev("input_tokens"),
+        output_spread=StdDev("output_tokens"),
+    )
+    if told["count"] >= ENOUGH_ANSWERS:
+        useless = PrelabelFailure.objects.filter(prelabeler=prelabeler, reason__in=ANSWERED).count()
+        passes = PrelabelJob.objects.filter(prelabeler=prelabeler)
+        taken = passes.aggregate(input=Sum("input_tokens"), output=Sum("output_tokens"))
+        ranges = []
+        for name in ("input", "output"):
+            mean, spread = float(told[name]), float(told[f"{name}_spread"])
+            lost = max(float(taken[name]) - mean * told["count"], 0.0)
+            ranges.append(_mean_of_both(told["count"], mean, spread, useless, lost))
+        return ranges, told["count"]
+    most = {**DEFAULTS, **prelabeler.options}["max_tokens"]
+    if not sample:
+        return [(0.0, 0.0), (0.0, 0.0)], 0
+    prompt = current_prompt(prelabeler)
+    messages = [message for question in sample for message in prompt.messages(*question.texts)]
+    size = sum(len(message["content"].encode()) for message in messages) / len(sample)
+    return [(size / MANY_BYTES, size / FEW_BYTES), (LEAST_OUTPUT, most)], 0
+
+
+def _mean_of_both(count: int, mean: float, spread: float, useless: int, lost: float) -> tuple[float, float]:
+    """The tokens of an answer, [low, high], where `useless` answers took the `lost` tokens beside the others:
+    those that are cut off take the most of all.
+    """
+    share = useless / (count + useless)
+    apart = lost / useless - mean if useless else 0.0
+    spread = math.sqrt((1 - share) * spread**2 + share * (1 - share) * apart**2)
+    mean += share * apart
+    # Two standard errors, and never less than a fiftieth: texts to come are others.
+    half = max(2 * spread / math.sqrt(count + useless), mean / 50)
+    return max(mean - half, 0.0), mean + half
+
+
+def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:
+    """How long so many answers take at the pace of those there are."""
+    jobs = PrelabelJob.objects.filter(prelabeler=prelabeler)
+    told = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
+    if not told["answers"]:
+        return None
+    return float(told["seconds"] / told["answers"] * to_ask / concurrency)
+
+
+def estimate_in_words(found: Estimate) -> str:
+    """The estimate as lines for a terminal."""
+    known = "" if found.known is None else f", {found.known:,} known from equal texts"
+    lines = [
+        f"Pairs: {found.pairs:,}; {found.answered:,} answered{known}, {found.failed:,} failed, "
+        f"{found.without_text:,} without a text, {found.to_ask:,} to ask.",
+        f"Tokens: {_range(found.input_tokens)} to read, {_range(found.output_tokens)} to write.",
+    ]
+    if found.cost is None:
+        lines.append("Cost: not known; SOUNDINGS_LLM_PRICES has no prices of the model.")
+    else:
+        low, high = found.cost
+        lines.append(f"Cost: {low:,.4f} to {high:,.4f} {found.currency}.")
+    lines.append(
+        "Time: "
+        + (
+            "not known before there are answers."
+            if found.seconds is None
+            else f"about {found.seconds:,.0f} s."
+        )
+    )
+    lines.append(
+        f"It rests on the tokens of {found.rests_on:,} answers."
+        if found.rests_on
+        else f"It rests on the length of up to {SAMPLE} texts; asking {SAMPLE} pairs first makes it narrower."
+    )
+    return "\n".join(lines)
+
+
+def _range(tokens: tuple[int, int]) -> str:
+    return f"{tokens[0]:,} to {tokens[1]:,}"

@@ -1,0 +1,143 @@
+"""Forms of pre-labels; the rules are the domain functions' own."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from django import forms
+
+from labeling.language_models.prompting import HIGHEST_GRADE
+from labeling.prelabels.costs import Prices
+from labeling.prelabels.options import PROMPTS, allowed_servers
+from labeling.prelabels.passes import MOST_CONCURRENCY, PassOptions
+from labeling.verification.samples import METHODS, USUAL, Wanted
+
+PROMPT_HELP = {
+    "binary": "binary: relevant or not, with a short reason",
+    "graded": "graded: 0 to 3, of which the threshold makes a verdict",
+}
+
+
+def _price(label: str) -> forms.DecimalField:
+    return forms.DecimalField(
+        required=False, min_value=0, max_value=10**6, max_digits=12, decimal_places=4, label=label
+    )
+
+
+class PassForm(forms.Form):
+    """Which model to ask, and how much it may cost."""
+
+    model = forms.CharField(max_length=200, help_text="As the server calls it.")
+    base_url = forms.ChoiceField(label="Server")
+    prompt = forms.ChoiceField(choices=[(name, PROMPT_HELP[name]) for name in PROMPTS], initial=PROMPTS[0])
+    threshold = forms.IntegerField(
+        required=False,
+        min_value=1,
+        max_value=HIGHEST_GRADE,
+        label="Least grade that is relevant",
+        help_text="Of the graded prompt alone. Empty: 2.",
+    )
+    limit = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Pairs at most",
+        help_text="A random part; 20 make a good sample for the estimate. Empty: all.",
+    )
+    budget = forms.DecimalField(
+        required=False,
+        min_value=Decimal("0.0001"),
+        max_digits=12,
+        decimal_places=4,
+        help_text="The pass pauses before it can cost more. Empty: no cap.",
+    )
+    input_price = _price("Price of a million tokens read")
+    output_price = _price("Price of a million tokens written")
+    concurrency = forms.IntegerField(
+        initial=8, min_value=1, max_value=MOST_CONCURRENCY, label="Requests at a time"
+    )
+    retries_failed = forms.BooleanField(required=False, label="Ask again where an earlier pass failed")
+    uses_batches = forms.BooleanField(
+        required=False,
+        label="Through the server's Batch interface",
+        help_text="Where it has one: answered within a day, often at half the price.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["base_url"].choices = [(url, url) for url in allowed_servers()]  # type: ignore[attr-defined]
+        price = "Both empty: as the site's settings say of the model."
+        self.fields["output_price"].help_text = price
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        prices = [self.cleaned_data.get(name) for name in ("input_price", "output_price")]
+        if (prices[0] is None) != (prices[1] is None):
+            self.add_error("output_price", "Give both prices, or none.")
+        return cleaned
+
+    def asked(self) -> dict[str, Any]:
+        """The arguments of `prelabeler_for`, besides the collection."""
+        return {name: self.cleaned_data[name] for name in ("model", "base_url", "prompt", "threshold")}
+
+    def options(self) -> PassOptions:
+        """How the pass goes about it."""
+        data = self.cleaned_data
+        prices = None if data["input_price"] is None else Prices(data["input_price"], data["output_price"])
+        names = ("concurrency", "limit", "budget", "retries_failed", "uses_batches")
+        return PassOptions(prices=prices, **{name: data[name] for name in names})
+
+
+class ResumeForm(forms.Form):
+    """Another cap, to go on with."""
+
+    budget = forms.DecimalField(required=False, min_value=Decimal("0.0001"), max_digits=12, decimal_places=4)
+
+
+class KeyForm(forms.Form):
+    """A key for a server, which is never shown again."""
+
+    key_server = forms.ChoiceField(label="Server")
+    key = forms.CharField(
+        required=False,
+        max_length=500,
+        widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
+        help_text="It is kept encrypted and shown to nobody. Empty: the stored one is removed.",
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["key_server"].choices = [(url, url) for url in allowed_servers()]  # type: ignore[attr-defined]
+
+
+SIZES = {
+    "zero_failures": "so many that, if none fails, at most this share fails",
+    "half_width": "so many that the rate is known to within this",
+    "": "none",
+}
+
+
+class SampleForm(forms.Form):
+    """How a verification sample is sized; shares are given in percent."""
+
+    negatives_method = forms.ChoiceField(required=False, label="Of what it calls not relevant")
+    negatives_bound = forms.FloatField(
+        min_value=0.1, max_value=50, label="Percent", help_text="Of these, at most so many are relevant."
+    )
+    positives_method = forms.ChoiceField(required=False, label="Of what it calls relevant")
+    positives_bound = forms.FloatField(
+        min_value=0.1, max_value=50, label="Percent", help_text="Known to ± so many points."
+    )
+    judgments_per_item = forms.IntegerField(initial=1, min_value=1, max_value=20, label="Judgments per pair")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for name, usual in USUAL.items():
+            method, bound = self.fields[f"{name}_method"], self.fields[f"{name}_bound"]
+            method.choices = [(value, SIZES[value]) for value in (*METHODS, "")]  # type: ignore[attr-defined]
+            method.initial, bound.initial = usual.method, usual.bound * 100
+
+    def wanted(self) -> list[Wanted]:
+        """How large the samples of negatives and positives are to be."""
+        data = self.cleaned_data
+        return [Wanted(data[f"{name}_method"] or None, data[f"{name}_bound"] / 100) for name in USUAL]

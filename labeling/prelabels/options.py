@@ -1,0 +1,244 @@
+"""Which model is asked, where, in which words and with which key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from django.conf import settings
+from django.core.exceptions import ImproperlyConfigured
+from django.db.models import Exists, OuterRef
+
+from labeling.language_models.client import Asking
+from labeling.language_models.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
+from labeling.models import ModelServerKey, Prelabel, Prelabeler
+from labeling.prelabels.costs import Prices, price_table, prices_of
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.people.trail import record_action
+from pooling.storage.secrets import seal, unseal
+from pooling.storage.storing import checked_name
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# The one server that is known to ask for a key; of others, only they can tell.
+ASKS_FOR_KEY = "api.openai.com"
+DEFAULTS: dict[str, Any] = {
+    "temperature": 0.0,
+    "seed": 1,
+    "max_tokens": 300,
+    "logprobs": True,
+    "max_characters": 20_000,
+}
+DEFAULT_THRESHOLD = 2
+# Changes what is made of an answer, but no answer.
+NOT_ASKED = ("threshold",)
+PROMPTS = (BINARY, GRADED)
+
+
+def checked_url(base_url: str | None) -> str:
+    """The base URL of a server without a slash at its end, or the first of the settings for none.
+
+    `InputError` for one that is no HTTP address or holds a password: that would be shown on pages.
+    """
+    base_url = (base_url or "").strip().rstrip("/")
+    if not base_url:
+        return first_server()
+    parts = urlsplit(base_url)
+    problem = ""
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        problem = f"“{base_url}” is no server's address. Write for instance http://localhost:11434/v1."
+    elif parts.username or parts.password or parts.query or parts.fragment:
+        problem = "A server's address holds no key or password, no ? and no #. Store the key apart from it."
+    if problem:
+        raise InputError(problem, fields={"base_url": problem})
+    return base_url
+
+
+def first_server() -> str:
+    """The server that is meant where none is named."""
+    servers = allowed_servers()
+    if not servers:
+        problem = "No server of language models is set up. Set SOUNDINGS_LLM_SERVERS."
+        raise InputError(problem, fields={"base_url": problem})
+    return servers[0]
+
+
+def allowed_servers() -> list[str]:
+    """The servers that pages and the HTTP interface may use: those of the settings.
+
+    Whoever could name any address could let this machine knock on doors of its own network.
+    """
+    return [url.strip().rstrip("/") for url in settings.LLM_SERVERS if url.strip()]
+
+
+def allowed_url(base_url: str | None) -> str:
+    """`checked_url`, and `InputError` for a server that the settings do not list."""
+    base_url = checked_url(base_url)
+    if base_url not in allowed_servers():
+        problem = f"{base_url} is not among the servers that this site may use (SOUNDINGS_LLM_SERVERS)."
+        raise InputError(problem, fields={"base_url": problem})
+    return base_url
+
+
+def key_for(collection: Collection, base_url: str) -> str | None:
+    """The key for a server: what the collection has stored; for the first server, the environment's."""
+    stored = ModelServerKey.objects.filter(collection=collection, base_url=base_url).first()
+    if stored is not None:
+        return unseal(stored.encrypted)
+    # An empty list of servers has no first one.
+    belongs = base_url in allowed_servers()[:1]
+    return settings.LLM_API_KEY or None if belongs else None
+
+
+def missing_key(collection: Collection, base_url: str) -> str:
+    """A sentence for a server that is known to want a key and has none; else nothing."""
+    if urlsplit(base_url).hostname != ASKS_FOR_KEY or key_for(collection, base_url):
+        return ""
+    return (
+        f"There is no key for {base_url}: store one, or set SOUNDINGS_OPENAI_API_KEY, or name a server of "
+        "your own that needs none. Everything but pre-labels works without."
+    )
+
+
+def store_key(collection: Collection, base_url: str, key: str, *, by: User | None = None) -> None:
+    """Keep a key for a server, encrypted; an empty one takes the stored one away."""
+    base_url, key = checked_url(base_url), key.strip()
+    if key and not (key.isascii() and key.isprintable() and " " not in key and len(key) <= 500):
+        problem = "A key has at most 500 characters, without spaces."
+        raise InputError(problem, fields={"key": problem})
+    if not key:
+        remove_key(collection, base_url, by=by)
+        return
+    values = {"encrypted": seal(key), "stored_by": by}
+    ModelServerKey.objects.update_or_create({**values}, collection=collection, base_url=base_url)
+    record_action(collection, by, "model server key stored", base_url)
+
+
+def remove_key(collection: Collection, base_url: str, *, by: User | None = None) -> None:
+    """Take a stored key away; `InputError` where there is none."""
+    rows = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
+    if not rows.delete()[0]:
+        problem = f"There is no stored key for {base_url}."
+        raise InputError(problem, fields={"key": problem}, missing=True)
+    record_action(collection, by, "model server key removed", base_url)
+
+
+def site_prices(model: str, *, batch: bool = False) -> Prices | None:
+    """The prices of a model in the settings; None where they say nothing."""
+    try:
+        return prices_of(model, price_table(settings.LLM_PRICES), batch=batch)
+    except ValueError as error:
+        raise ImproperlyConfigured(f"SOUNDINGS_LLM_PRICES: {error}") from None
+
+
+def current_prompt(prelabeler: Prelabeler) -> Prompt:
+    """The prompt of a prelabeler; `InputError` where question or guidelines are others by now."""
+    collection, version = prelabeler.collection, prelabeler.prompt_version
+    prompt = prompt_for(collection, prelabeler.prompt, settings.PROMPTS_DIR, version)
+    if prompt.hash != prelabeler.prompt_hash:
+        raise InputError(
+            "The guidelines or the question of the collection have changed since, so the model would be "
+            "asked in other words. Start anew; answers that are there stay as those of the earlier prompt.",
+            conflict=True,
+        )
+    return prompt
+
+
+def prelabeler_for(
+    collection: Collection,
+    model: str,
+    *,
+    prompt: str = BINARY,
+    base_url: str | None = None,
+    threshold: int | None = None,
+    by: User | None = None,
+    **options: Any,
+) -> Prelabeler:
+    """The prelabeler that asks this model in the newest version of a prompt, made when there is none.
+
+    `threshold` is the least grade that is relevant, of a graded prompt alone; `options` as `DEFAULTS`.
+    """
+    base_url = checked_url(base_url)
+    made = prompt_for(collection, prompt, settings.PROMPTS_DIR)
+    chosen = {**DEFAULTS, **{name: value for name, value in options.items() if value is not None}}
+    if made.name == GRADED:
+        chosen["threshold"] = _checked_threshold(threshold)
+    elif threshold is not None:
+        problem = "Only a graded prompt has a threshold."
+        raise InputError(problem, fields={"threshold": problem})
+    prelabeler, _ = Prelabeler.objects.get_or_create(
+        {"options": chosen, "prompt_version": made.version, "created_by": by},
+        collection=collection,
+        source=Prelabeler.Source.LANGUAGE_MODEL,
+        model=checked_name(model, "model"),
+        base_url=base_url,
+        prompt=made.name,
+        prompt_hash=made.hash,
+        options_hash=hash_of(chosen),
+    )
+    return prelabeler
+
+
+def known_prelabeler(
+    collection: Collection, model: str, prompt: str | None = None, *, answered: bool = False
+) -> Prelabeler:
+    """The newest model and prompt of that name that a collection knows; one that has `answered`, if asked.
+
+    `InputError` lists those that there are.
+    """
+    rows = collection.prelabelers.asked()
+    if answered:
+        rows = rows.filter(Exists(Prelabel.objects.filter(prelabeler=OuterRef("pk"))))
+    found = (rows.filter(model=model) if prompt is None else rows.filter(model=model, prompt=prompt)).first()
+    if found is None:
+        known = ", ".join(map(str, rows)) or "none yet"
+        asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
+        which = f"{asked} that has answered" if answered else asked
+        raise InputError(f"“{collection.slug}” knows no model {which}. Known: {known}.", missing=True)
+    return found
+
+
+def local_prelabeler(collection: Collection, model: str, options: dict[str, Any]) -> Prelabeler:
+    """The prelabeler of scores that a classifier on this machine gives, made when there is none."""
+    prelabeler, _ = Prelabeler.objects.get_or_create(
+        {"options": options},
+        collection=collection,
+        source=Prelabeler.Source.LOCAL_MODEL,
+        model=model,
+        base_url="",
+        prompt="",
+        prompt_hash="",
+        options_hash=hash_of(options),
+    )
+    return prelabeler
+
+
+def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:
+    """What is the same for every pair of a pass."""
+    options = {**DEFAULTS, **prelabeler.options}
+    names = ("max_tokens", "temperature", "seed", "logprobs")
+    return Asking(prelabeler.model, prompt.schema, **{name: options[name] for name in names})
+
+
+def answer_base(prelabeler: Prelabeler) -> str:
+    """What an answer hangs on besides query and document, as text: equal texts, equal answers."""
+    options = {name: value for name, value in prelabeler.options.items() if name not in NOT_ASKED}
+    parts = [prelabeler.base_url, prelabeler.model, prelabeler.prompt_hash, options]
+    return json.dumps(parts, sort_keys=True)
+
+
+def hash_of(options: dict[str, Any]) -> str:
+    """SHA-256 of plain options, whatever their order."""
+    return hashlib.sha256(json.dumps(options, sort_keys=True).encode()).hexdigest()
+
+
+def _checked_threshold(threshold: int | None) -> int:
+    threshold = DEFAULT_THRESHOLD if threshold is None else threshold
+    if not 1 <= threshold <= HIGHEST_GRADE:
+        problem = f"The least grade that is relevant is 1 to {HIGHEST_GRADE}."
+        raise InputError(problem, fields={"threshold": problem})
+    return threshold

@@ -1,0 +1,110 @@
+"""What the page of a queue's pre-labels shows, and the HTTP interface tells."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.db.models import Count, Q, Sum
+
+from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
+from labeling.prelabels.options import allowed_servers, missing_key
+from labeling.prelabels.passes import RESUMABLE
+from pooling.interface.problems import InputError
+
+LISTED_PASSES = 20
+# What may be done to a pass in which state, and how it is said.
+ACTIVE = (PrelabelJob.State.QUEUED, PrelabelJob.State.RUNNING)
+ACTIONS = {
+    "pause": (ACTIVE, "paused"),
+    "resume": (RESUMABLE, "resumed"),
+    "cancel": ((*ACTIVE, *RESUMABLE), "cancelled"),
+}
+
+
+def passes_of(queue: Queue) -> list[PrelabelJob]:
+    """The newest passes over a queue, with their prelabelers."""
+    return list(queue.prelabel_jobs.select_related("prelabeler", "created_by")[:LISTED_PASSES])
+
+
+def pass_meant(queue: Queue, action: str, number: int | None = None) -> PrelabelJob:
+    """The pass of a queue with that number, or without one the only one to which `action` can be done.
+
+    `InputError` where there is none, or where several could be meant.
+    """
+    passes = queue.prelabel_jobs.select_related("queue__collection", "prelabeler__collection")
+    if number is not None:
+        found = passes.filter(pk=number).first()
+        if found is None:
+            raise InputError(f"“{queue.name}” has no pass with the number {number}.", missing=True)
+        return found
+    states, done = ACTIONS[action]
+    fitting = list(passes.filter(state__in=states)[:LISTED_PASSES])
+    if not fitting:
+        raise InputError(f"No pass over “{queue.name}” can be {done}.", conflict=True)
+    if len(fitting) > 1:
+        known = ", ".join(f"{job.pk} ({job.prelabeler}, {job.state})" for job in fitting)
+        raise InputError(
+            f"Several passes over “{queue.name}” can be {done}: {known}. Name one by its number."
+        )
+    return fitting[0]
+
+
+def models_of(queue: Queue) -> list[dict[str, Any]]:
+    """A row for each model and prompt that was asked about pairs of the queue, newest first.
+
+    `prelabeler`, `answered`, `relevant`, `share` (of answered, 0 to 1 or None), `cost` (None where some
+    answers were had without a price) and `failures`, pairs by reason in words.
+    """
+    answers = (
+        Prelabel.objects.current()
+        .in_queue(queue)
+        .order_by()
+        .values("prelabeler")
+        .annotate(
+            answered=Count("pk"), relevant=Count("pk", filter=Q(verdict=Verdict.RELEVANT)), cost=Sum("cost")
+        )
+    )
+    failures: dict[int, dict[str, int]] = {}
+    items = queue.items.order_by().values("query")
+    counted = PrelabelFailure.objects.filter(query__in=items).order_by().values("prelabeler", "reason")
+    for row in counted.annotate(pairs=Count("pk")):
+        reason = PrelabelFailure.Reason(row["reason"]).label
+        failures.setdefault(row["prelabeler"], {})[str(reason)] = row["pairs"]
+    told: dict[int, Any] = {row["prelabeler"]: row for row in answers}
+    nothing = {"answered": 0, "relevant": 0, "cost": 0}
+    rows: list[dict[str, Any]] = []
+    asked = Prelabeler.objects.filter(pk__in={*told, *failures})
+    unpriced = set(asked.unpriced().values_list("pk", flat=True))
+    for prelabeler in asked:
+        counts: dict[str, Any] = {**nothing, **told.get(prelabeler.pk, {})}
+        if prelabeler.pk in unpriced:
+            counts["cost"] = None
+        share = counts["relevant"] / counts["answered"] if counts["answered"] else None
+        failed = failures.get(prelabeler.pk, {})
+        rows.append({**counts, "prelabeler": prelabeler, "share": share, "failures": failed})
+    return rows
+
+
+def servers_of(queue: Queue) -> list[dict[str, Any]]:
+    """A row for each server that this site may use: `base_url`, who stored a key, when, what is missing."""
+    keys = ModelServerKey.objects.filter(collection=queue.collection_id).select_related("stored_by")
+    stored = {key.base_url: key for key in keys}
+    return [
+        {
+            "base_url": url,
+            "stored_by": stored[url].stored_by if url in stored else None,
+            "stored_at": stored[url].stored_at if url in stored else None,
+            "missing": missing_key(queue.collection, url),
+        }
+        for url in allowed_servers()
+    ]
+
+
+def not_set_up(servers: list[dict[str, Any]]) -> str:
+    """One sentence where no server could be asked; else nothing."""
+    if not servers:
+        return (
+            "No server of language models is set up (SOUNDINGS_LLM_SERVERS). "
+            "Everything but pre-labels works without."
+        )
+    return str(servers[0]["missing"]) if all(row["missing"] for row in servers) else ""

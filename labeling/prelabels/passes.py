@@ -1,0 +1,381 @@
+"""Passes of pre-labels as people start, pause, resume and cancel them: in the background, or at a terminal.
+
+In the background passes have a worker of their own, so that no import waits for a model; and they take turns
+there: after a minute a pass lets the others go first.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+from django_tasks import task
+
+from labeling.exposure.use import follow_prelabeler
+from labeling.language_models.client import ModelClient
+from labeling.models import Prelabeler, PrelabelJob, Queue
+from labeling.prelabels.batches import POLL_SECONDS, BatchPass
+from labeling.prelabels.costs import Prices
+from labeling.prelabels.journal import Journal, journal_path, read_journal
+from labeling.prelabels.options import asking_of, current_prompt, key_for, missing_key, site_prices
+from labeling.prelabels.running import BUDGET, CANCEL, PAUSE, STOP, TURN, Ending, Pass, Progress, Sleep
+from labeling.prelabels.storing import store_outcomes
+from labeling.prelabels.work import chunks, pending_pairs
+from pooling.interface.problems import InputError, refusals
+from pooling.people.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+
+LANE = "models"
+TURN_SECONDS = 60.0
+MOST_CONCURRENCY = 256
+# A worker says that it is there twice a second; one on another machine that says nothing for so long is gone.
+SILENCE = timedelta(minutes=2)
+SHORT_SILENCE = timedelta(seconds=30)
+State = PrelabelJob.State
+RESUMABLE = (State.PAUSED, State.FAILED)
+
+
+@dataclass(frozen=True)
+class PassOptions:
+    """How a pass goes about its work. None for `prices` is what the settings say of the model."""
+
+    concurrency: int = 8
+    limit: int | None = None
+    budget: Decimal | None = None
+    prices: Prices | None = None
+    retries_failed: bool = False
+    uses_batches: bool = False
+
+
+def start_pass(
+    queue: Queue, prelabeler: Prelabeler, options: PassOptions, *, by: User | None = None
+) -> PrelabelJob:
+    """Make a pass over the pairs of a queue and hand it to the background worker."""
+    pause_abandoned_passes(SHORT_SILENCE)
+    with transaction.atomic():
+        job = _made(queue, prelabeler, options, by, State.QUEUED)
+        transaction.on_commit(lambda: run_in_background.enqueue(job.pk))
+    return job
+
+
+def run_here(
+    queue: Queue,
+    prelabeler: Prelabeler,
+    options: PassOptions,
+    *,
+    progress: Progress | None = None,
+    sleep: Sleep | None = None,
+    started: Callable[[Pass], None] | None = None,
+) -> PrelabelJob:
+    """Run a pass in this process until it ends: a new one, or the newest that was paused or interrupted.
+
+    `started` is given the pass before it begins, to be able to stop it.
+    """
+    pause_abandoned_passes()
+    job = PrelabelJob.objects.filter(queue=queue, prelabeler=prelabeler, state__in=RESUMABLE).first()
+    if job is None:
+        job = _made(queue, prelabeler, options, None, State.RUNNING)
+    else:
+        values = _values(prelabeler, options)
+        for name, value in values.items():
+            setattr(job, name, value)
+        _check(job)
+        _begin_again(job, State.RUNNING, **values, worker=_worker(), seen_at=timezone.now())
+    while _work(job, progress=progress, sleep=sleep, started=started).word == TURN:
+        _step(job, (State.QUEUED,), State.RUNNING)
+    return job
+
+
+def pause_pass(job: PrelabelJob, *, by: User | None = None) -> None:
+    """Let a pass stop where it is; what was sent is waited for."""
+    _ask_for(job, PAUSE, State.PAUSED, by)
+
+
+def cancel_pass(job: PrelabelJob, *, by: User | None = None) -> None:
+    """End a pass for good; its pre-labels stay."""
+    if _step(job, RESUMABLE, State.CANCELLED, detail="Cancelled. What was answered stays."):
+        record_action(job.queue.collection, by, "pre-labels cancelled", job.queue.name)
+        return
+    _ask_for(job, CANCEL, State.CANCELLED, by)
+
+
+def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | None = None) -> None:
+    """Go on with a pass that was paused, failed or was interrupted, perhaps with another cap on its cost.
+
+    Nothing that was answered is asked again.
+    """
+    pause_abandoned_passes(SHORT_SILENCE)
+    job.refresh_from_db()
+    current_prompt(job.prelabeler)
+    if budget is not None:
+        job.budget = budget
+    _check(job)
+    with transaction.atomic():
+        _begin_again(job, State.QUEUED, budget=job.budget, detail="Waiting for the worker.")
+        record_action(job.queue.collection, by, "pre-labels resumed", job.queue.name)
+        transaction.on_commit(lambda: run_in_background.enqueue(job.pk))
+
+
+def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
+    try:
+        with transaction.atomic():
+            if not _step(job, RESUMABLE, state, asked="", finished_at=None, **values):
+                job.refresh_from_db()
+                problem = f"This pass is {job.state}; only one that was paused or failed is resumed."
+                raise InputError(problem, conflict=True)
+    except IntegrityError:
+        raise _in_the_way() from None
+
+
+def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
+    """Pause the passes whose process was killed, and return how many those were; they can be resumed.
+
+    Whoever is no successor of that process gives it a moment of `silence`: it may be in another container.
+    """
+    running = PrelabelJob.objects.filter(state=State.RUNNING)
+    detail = "The process was stopped in the middle of it. No answer that came is lost; resume it."
+    gone = [
+        job
+        for job in running
+        if _is_abandoned(job, silence) and _step(job, (State.RUNNING,), State.PAUSED, detail=detail)
+    ]
+    for job in gone:
+        _store_journal(job)
+        _follow(job)
+    return len(gone)
+
+
+def _store_journal(job: PrelabelJob) -> None:
+    """Put what an interrupted run left in its journal into the database, where the journal lies here."""
+    if journal_path(settings.LLM_JOURNAL_DIR, job).exists():
+        _recovered(job).close(remove=True)
+
+
+@task(queue_name=LANE)
+def run_in_background(job_id: int) -> None:
+    """Do one turn of a pass; where something is left, it queues up again."""
+    job = PrelabelJob.objects.select_related("queue__collection", "prelabeler__collection").get(pk=job_id)
+    now = timezone.now()
+    if not _step(job, (State.QUEUED,), State.RUNNING, worker=_worker(), seen_at=now):
+        return
+    if _work(job, seconds=TURN_SECONDS).word == TURN:
+        later = run_in_background
+        if job.uses_batches and later.get_backend().supports_defer:
+            later = later.using(run_after=now + timedelta(seconds=POLL_SECONDS))
+        later.enqueue(job.pk)
+
+
+def _made(
+    queue: Queue, prelabeler: Prelabeler, options: PassOptions, by: User | None, state: str
+) -> PrelabelJob:
+    values = _values(prelabeler, options)
+    job = PrelabelJob(queue=queue, prelabeler=prelabeler, state=state, created_by=by, **values)
+    current_prompt(prelabeler)
+    _check(job)
+    for earlier in prelabeler.jobs.filter(state__in=(*RESUMABLE, State.CANCELLED)):
+        _store_journal(earlier)
+    job.worker, job.seen_at = _worker(), timezone.now()
+    job.detail = "Waiting for the worker." if state == State.QUEUED else "Started."
+    try:
+        with transaction.atomic():
+            job.save()
+            told = {"model": str(prelabeler), "budget": options.budget and str(options.budget)}
+            record_action(queue.collection, by, "pre-labels started", queue.name, **told)
+    except IntegrityError:
+        raise _in_the_way() from None
+    return job
+
+
+def _values(prelabeler: Prelabeler, options: PassOptions) -> dict[str, Any]:
+    prices = options.prices or site_prices(prelabeler.model, batch=options.uses_batches)
+    return {
+        "concurrency": options.concurrency,
+        "pair_limit": options.limit,
+        "budget": options.budget,
+        "retries_failed": options.retries_failed,
+        "uses_batches": options.uses_batches,
+        "input_price": prices and prices.input,
+        "output_price": prices and prices.output,
+        "currency": settings.LLM_CURRENCY,
+    }
+
+
+def _check(job: PrelabelJob) -> None:
+    """`InputError` for what cannot be begun."""
+    problems = {
+        "concurrency": not 1 <= job.concurrency <= MOST_CONCURRENCY
+        and f"Send 1 to {MOST_CONCURRENCY} requests at a time.",
+        "limit": job.pair_limit is not None and job.pair_limit < 1 and "Ask about one pair at least.",
+        "budget": job.budget is not None
+        and (
+            (job.budget <= 0 and "The budget is more than 0.")
+            or (
+                prices_in(job) is None
+                and f"A budget needs the prices of “{job.prelabeler.model}”: set SOUNDINGS_LLM_PRICES, or "
+                "give them with the budget."
+            )
+        ),
+        "model": missing_key(job.prelabeler.collection, job.prelabeler.base_url),
+    }
+    found = {name: problem for name, problem in problems.items() if isinstance(problem, str) and problem}
+    if found:
+        raise InputError(next(iter(found.values())), fields=found)
+
+
+def prices_in(job: PrelabelJob) -> Prices | None:
+    """The prices that a pass was started with."""
+    if job.input_price is None or job.output_price is None:
+        return None
+    return Prices(job.input_price, job.output_price)
+
+
+def _work(
+    job: PrelabelJob,
+    *,
+    seconds: float | None = None,
+    progress: Progress | None = None,
+    sleep: Sleep | None = None,
+    started: Callable[[Pass], None] | None = None,
+) -> Ending:
+    """Run a pass whose state is `running`, and write down how it ended."""
+    try:
+        prompt = current_prompt(job.prelabeler)
+        journal = _recovered(job)
+        pairs = pending_pairs(job)
+        first: dict[str, Any] = {"started_at": job.started_at or timezone.now(), "detail": ""}
+        asked = store_outcomes(job, [], pair_count=job.done_count + len(pairs), **first)
+        collection, url = job.prelabeler.collection, job.prelabeler.base_url
+        kind = BatchPass if job.uses_batches else Pass
+        running = kind(
+            job=job,
+            prompt=prompt,
+            asking=asking_of(job.prelabeler, prompt),
+            client=ModelClient(url, key_for(collection, url), timeout=settings.LLM_TIMEOUT),
+            journal=journal,
+            work=chunks(job, pairs),
+            prices=prices_in(job),
+            seconds=seconds,
+            progress=progress,
+            sleep=sleep,
+        )
+        if asked:
+            running.stop(asked)
+        if started is not None:
+            started(running)
+        ending = running.run()
+        journal.close(remove=True)
+    except refusals() as error:
+        return _ended(job, Ending(STOP, str(error)))
+    except Exception:
+        logger.exception("pre-label pass %s failed", job.pk)
+        said = f"Something went wrong on our side; the server's log has the details under pass {job.pk}."
+        return _ended(job, Ending(STOP, said))
+    except BaseException:
+        _ended(job, Ending(PAUSE, "Interrupted. No answer that came is lost; resume it."))
+        raise
+    return _ended(job, ending)
+
+
+def _recovered(job: PrelabelJob) -> Journal:
+    """The journal of a pass, after whatever an interrupted run left in it is in the database."""
+    path = journal_path(settings.LLM_JOURNAL_DIR, job)
+    if path.exists():
+        left = read_journal(path, job.journal_offset)
+        uncertain = job.uncertain_cost + left.uncertain
+        job.uncertain_cost = uncertain
+        store_outcomes(job, left.outcomes, offset=left.offset)
+    else:
+        store_outcomes(job, [], offset=0)
+    journal = Journal(path)
+    journal.recovered()
+    return journal
+
+
+def _follow(job: PrelabelJob) -> None:
+    """Let verdicts that came before the pass ask for second opinions; what fails here, the next end does."""
+    try:
+        follow_prelabeler(job.prelabeler)
+    except Exception:
+        logger.exception("second opinions after pre-label pass %s failed", job.pk)
+
+
+def _ended(job: PrelabelJob, ending: Ending) -> Ending:
+    # Before the end is written down: whoever is killed in between is resumed, and comes here again.
+    _follow(job)
+    now = timezone.now()
+    failed = f" {job.failed_count:,} failed, and can be tried again." if job.failed_count else ""
+    state, detail, finished = {
+        "": (State.DONE, f"Done.{failed}", now),
+        PAUSE: (State.PAUSED, ending.detail or "Paused.", None),
+        CANCEL: (State.CANCELLED, "Cancelled. What was answered stays.", now),
+        TURN: (State.QUEUED, "Waiting for its next turn.", None),
+        BUDGET: (
+            State.PAUSED,
+            "The budget is used up: the next request could pass it. Raise it to go on.",
+            None,
+        ),
+        STOP: (State.FAILED, ending.detail, now),
+    }[ending.word]
+    _step(job, (State.RUNNING,), state, detail=detail, finished_at=finished)
+    return ending
+
+
+def _ask_for(job: PrelabelJob, asked: str, state: str, by: User | None) -> None:
+    """End a waiting pass now, and ask a running one to end."""
+    word = {PAUSE: "paused", CANCEL: "cancelled"}[asked]
+    now = PrelabelJob.objects.filter(pk=job.pk, state=State.RUNNING)
+    if _step(job, (State.QUEUED,), state, detail=f"{word.capitalize()}.") or now.update(asked=asked):
+        record_action(job.queue.collection, by, f"pre-labels {word}", job.queue.name)
+        return
+    job.refresh_from_db()
+    raise InputError(f"This pass is {job.state} already.", conflict=True)
+
+
+def _step(job: PrelabelJob, before: tuple[str, ...], state: str, **values: Any) -> bool:
+    """Take a pass from one state to another if it is still there; whether it was."""
+    values["state"] = state
+    if not PrelabelJob.objects.filter(pk=job.pk, state__in=before).update(**values):
+        return False
+    for name, value in values.items():
+        setattr(job, name, value)
+    return True
+
+
+def _in_the_way() -> InputError:
+    return InputError(
+        "The same model is being asked in the same words already. Wait for that pass, or pause it.",
+        conflict=True,
+    )
+
+
+def _worker() -> str:
+    return f"{socket.gethostname()}:{os.getpid()}"
+
+
+def _is_abandoned(job: PrelabelJob, silence: timedelta) -> bool:
+    host, _, process = job.worker.rpartition(":")
+    unseen = timezone.now() - (job.seen_at or job.created_at)
+    if host != socket.gethostname():
+        return unseen > SILENCE
+    if unseen < silence:
+        return False
+    try:
+        os.kill(int(process), 0)
+    except (ProcessLookupError, ValueError):
+        return True
+    except PermissionError:
+        return False
+    return False

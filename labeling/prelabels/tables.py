@@ -1,0 +1,97 @@
+"""What the commands for pre-labels print: passes, and a model's figures, as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from labeling.models import PrelabelMode
+
+if TYPE_CHECKING:
+    from labeling.exposure.use import PrelabelUse
+    from labeling.models import PrelabelJob
+
+# Wide enough for the title of any figure.
+TITLE = 28
+
+
+def pass_line(job: PrelabelJob) -> str:
+    """A pass with its number and state."""
+    asked = f", asked to {job.asked}" if job.asked and job.is_active else ""
+    return f"{job.pk}  {job.state}{asked}  {pass_told(job)}"
+
+
+def pass_told(job: PrelabelJob) -> str:
+    """How far a pass is, what it cost so far, and what became of it."""
+    cost = "no price is set" if job.input_price is None else f"{job.cost:,.4f} {job.currency}"
+    if job.budget is not None:
+        cost += f" of {job.budget:,.4f}"
+    if job.uncertain_cost:
+        cost += f", and at most {job.uncertain_cost:,.4f} for requests whose answer never came"
+    counts = f"{job.answered_count:,} asked, {job.cached_count:,} known, {job.failed_count:,} failed"
+    return (
+        f"{job.prelabeler}: {counts}, of {job.pair_count:,} pairs; {job.request_count:,} requests, "
+        f"{job.input_tokens:,} tokens read and {job.output_tokens:,} written; {cost}. {job.detail}"
+    ).rstrip()
+
+
+def use_told(use: PrelabelUse) -> str:
+    """What a queue does with pre-labels, in a sentence or two."""
+    shown = "people judge blind."
+    if use.mode != PrelabelMode.BLIND:
+        when = PrelabelMode(use.mode).label
+        shown = f"people see pre-labels of {use.prelabeler} {when}; {use.blind_share * 100:g} % stay blind."
+    if use.second_opinion_from is None:
+        return f"{shown} No verdict asks for a second opinion."
+    sure = f"of {use.prelabeler} that is at least {use.second_opinion_from:g} sure"
+    return f"{shown} A verdict against a pre-label {sure} asks for one judgment more."
+
+
+def worth_table(found: Mapping[str, Any]) -> str:
+    """One model and prompt, as `labeling.verification.api.told` has it."""
+    lines = [
+        f"{found['prelabeler']['name']}: {found['pairs']:,} pairs, {found['labels']:,} blind labels",
+        found["verdict"] or (found["why"] if found["pairs"] else "It has said nothing yet."),
+    ]
+    if found["best"]:
+        lines.append(found["best"]["sentence"])
+    if found["labels"]:
+        lines += _figures(found)
+    cost = found["cost"]
+    if cost["per_pair"] is not None:
+        lines.append(f"{'Cost of a pair':<{TITLE}}{cost['per_pair']:.6f} {cost['currency']}".rstrip())
+    for sample in found["samples"]:
+        lines += [
+            f"{sample['name']}: {sample[stratum]['sentence']}" for stratum in ("negatives", "positives")
+        ]
+    return "\n".join(lines)
+
+
+def _figures(found: Mapping[str, Any]) -> list[str]:
+    """What blind labels tell, a line each."""
+    cells = found["confusion"]
+    told = (
+        f"relevant by both {cells['both']:,}, by the model alone {cells['model_only']:,}, by people alone "
+        f"{cells['person_only']:,}, by neither {cells['neither']:,}"
+    )
+    shares = [f"{one['title']:<{TITLE}}{_percent(one)}" for one in found["shares"]]
+    return [told, *shares, *(f"{one['title']:<{TITLE}}{_number(one)}" for one in found["numbers"])]
+
+
+def _percent(one: Mapping[str, Any]) -> str:
+    if one["value"] is None or one["why"]:
+        return _without_interval(one, 100, ".1f", " %")
+    value, low, high = (100 * one[name] for name in ("value", "low", "high"))
+    return f"{value:.1f} % [{low:.1f}, {high:.1f}]"
+
+
+def _without_interval(one: Mapping[str, Any], times: int, form: str, unit: str = "") -> str:
+    value = "–" if one["value"] is None else f"{times * one['value']:{form}}{unit}"
+    return f"{value}  {one['why']}".rstrip()
+
+
+def _number(one: Mapping[str, Any]) -> str:
+    if one["value"] is None or one["why"]:
+        return _without_interval(one, 1, ".2f")
+    ends = ["∞" if one[name] is None else f"{one[name]:.2f}" for name in ("low", "high")]
+    return f"{one['value']:.2f} [{', '.join(ends)}]"

@@ -1,0 +1,181 @@
+"""The page of a queue's pre-labels, for admins: passes are started, watched and stopped, and keys kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.debug import sensitive_post_parameters
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
+from labeling.exposure.forms import UseForm
+from labeling.exposure.seen_and_blind import seen_and_blind
+from labeling.exposure.use import change_use, use_of
+from labeling.models import Queue
+from labeling.prelabels.estimates import SAMPLE, estimate
+from labeling.prelabels.export import FORMATS, export_name, export_prelabels
+from labeling.prelabels.forms import KeyForm, PassForm, ResumeForm
+from labeling.prelabels.options import allowed_url, prelabeler_for, store_key
+from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
+from labeling.prelabels.passes import (
+    SHORT_SILENCE,
+    cancel_pass,
+    pause_abandoned_passes,
+    pause_pass,
+    resume_pass,
+    start_pass,
+)
+from labeling.prelabels.tables import use_told
+from labeling.views import attachment
+from pooling.forms import show_problem
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.people.access import ADMIN
+
+
+@login_required
+@require_GET
+def prelabels(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Everything about the pre-labels of a queue; htmx gets the passes alone."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    pause_abandoned_passes(SHORT_SILENCE)
+    if request.headers.get("HX-Request"):
+        return render(request, "labeling/_prelabel_passes.html", _passes(queue))
+    # A link such as “ask again where it failed” fills the form in.
+    return _shown(request, queue, PassForm(initial={**request.GET.dict()}))
+
+
+@login_required
+@require_POST
+def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Start a pass, or tell what it would cost."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = PassForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, queue, form)
+    try:
+        asked, options = form.asked(), form.options()
+        asked["base_url"] = allowed_url(asked["base_url"])
+        prelabeler = prelabeler_for(queue.collection, by=person(request), **asked)
+        if "estimate" in request.POST:
+            found = estimate(
+                queue,
+                prelabeler,
+                limit=options.limit,
+                retries_failed=options.retries_failed,
+                concurrency=options.concurrency,
+                prices=options.prices,
+                batch=options.uses_batches,
+            )
+            return _shown(request, queue, form, estimate=found, estimate_of=prelabeler)
+        start_pass(queue, prelabeler, options, by=person(request))
+    except refusals() as error:
+        show_problem(form, error)
+        return _shown(request, queue, form)
+    messages.success(request, f"Started: {prelabeler}.")
+    return redirect("prelabels", queue.pk)
+
+
+@login_required
+@require_POST
+def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
+    """Pause, resume or cancel a pass."""
+    job = prelabel_pass_for(request.user, pass_id, ADMIN)
+    form = ResumeForm(request.POST)
+    try:
+        match request.POST.get("action"):
+            case "pause":
+                pause_pass(job, by=person(request))
+            case "cancel":
+                cancel_pass(job, by=person(request))
+            case "resume" if form.is_valid():
+                resume_pass(job, budget=form.cleaned_data["budget"], by=person(request))
+            case _:
+                messages.error(request, "A budget is an amount above 0, such as 2.50.")
+    except refusals() as error:
+        messages.error(request, str(error))
+    return redirect("prelabels", job.queue_id)
+
+
+@login_required
+@require_POST
+def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Say who sees pre-labels, and which verdicts get a second opinion."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = UseForm(queue, request.POST)
+    try:
+        if form.is_valid():
+            understood = form.cleaned_data["understood"]
+            changed = change_use(queue, form.use(), by=person(request), understood=understood)
+            items = f" {changed:,} judged pairs were gone through." if changed else ""
+            messages.success(request, f"Stored: {queue.get_prelabel_mode_display()}.{items}")
+            return redirect(f"{reverse('prelabels', args=[queue.pk])}#use")
+    except refusals() as error:
+        show_problem(form, error)
+    return _shown(request, queue, PassForm(), use_form=form)
+
+
+@sensitive_post_parameters("key")
+@login_required
+@require_POST
+def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Keep a key for a server of the collection's, or remove it."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = KeyForm(request.POST)
+    try:
+        if form.is_valid():
+            url, key = allowed_url(form.cleaned_data["key_server"]), form.cleaned_data["key"]
+            store_key(queue.collection, url, key, by=person(request))
+            messages.success(request, f"The key for {url} is {'stored' if key else 'removed'}.")
+            return redirect("prelabels", queue.pk)
+    except refusals() as error:
+        show_problem(form, error)
+    return _shown(request, queue, PassForm(), keys=form)
+
+
+@login_required
+@require_GET
+def prelabels_download(request: HttpRequest, queue_id: int, prelabeler_id: int, format: str) -> HttpResponse:
+    """The pre-labels of one model as a file of their own."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    prelabeler = prelabeler_for_queue(queue, prelabeler_id)
+    try:
+        content = export_prelabels(queue, prelabeler, format)
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect("prelabels", queue.pk)
+    return attachment(content, export_name(queue, prelabeler, format), format)
+
+
+def _passes(queue: Queue) -> dict[str, Any]:
+    passes = passes_of(queue)
+    return {"queue": queue, "passes": passes, "is_active": any(job.is_active for job in passes)}
+
+
+def _shown(
+    request: HttpRequest, queue: Queue, form: PassForm, *, keys: KeyForm | None = None, **more: Any
+) -> HttpResponse:
+    servers = servers_of(queue)
+    context = {
+        **_passes(queue),
+        "collection": queue.collection,
+        "section": "queues",
+        "models": models_of(queue),
+        "prior": queue.selection.prior_id if queue.is_adaptive else None,
+        "servers": servers,
+        "not_set_up": not_set_up(servers),
+        "form": form,
+        "keys": keys or KeyForm(),
+        "use": use_told(use_of(queue)),
+        "use_form": UseForm(queue),
+        "arms": seen_and_blind(queue),
+        "formats": list(FORMATS),
+        "sample": SAMPLE,
+        **more,
+    }
+    return render(request, "labeling/prelabels.html", context)

@@ -1,0 +1,175 @@
+"""Which pairs a pass has to ask about, with their texts, and which of the answers are known already."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import NamedTuple
+
+from django.db.models import Exists, OuterRef
+
+from labeling.language_models.answers import Reading
+from labeling.language_models.prompting import cut
+from labeling.models import Item, Prelabel, PrelabelFailure, PrelabelJob
+from labeling.prelabels.options import DEFAULTS, answer_base
+from pooling.models import Document, Query
+
+CHUNK = 500
+
+
+class Pair(NamedTuple):
+    """A pair by keys, and the version of the document whose text is judged."""
+
+    query: int
+    document: int
+    version: int
+
+
+@dataclass
+class Question:
+    """What a model is asked once, for every pair whose texts are the same.
+
+    `key` is the SHA-256 of all that the answer hangs on, `text_hash` that of title and text.
+    """
+
+    key: str
+    text_hash: str
+    query: str
+    narrative: str
+    title: str
+    text: str
+    pairs: list[Pair]
+
+    @property
+    def texts(self) -> tuple[str, str, str, str]:
+        """The texts, as `Prompt.messages` takes them."""
+        return self.query, self.narrative, self.title, self.text
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a question: a reading, or the reason of a failure and what is known of it.
+
+    `cost` is what the server reported, `uncertain` at most what requests without an answer may have cost.
+    """
+
+    key: str
+    text_hash: str
+    pairs: Sequence[Pair]
+    reading: Reading | None = None
+    reason: str = ""
+    detail: str = ""
+    attempts: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost: Decimal = Decimal(0)
+    uncertain: Decimal = Decimal(0)
+    seconds: float = 0.0
+    is_known: bool = False
+
+
+@dataclass
+class Chunk:
+    """Some of the pairs: what is to be asked, and what is known without."""
+
+    questions: list[Question] = field(default_factory=list)
+    outcomes: list[Outcome] = field(default_factory=list)
+
+
+def pending_pairs(job: PrelabelJob) -> list[tuple[int, int]]:
+    """The pairs of the queue that have no answer of the prelabeler, in an order drawn by the queue's seed.
+
+    So whatever part of them is asked is a random sample. Pairs that failed come again where the pass retries
+    them, but never those that failed in this very pass.
+    """
+    of_pair = {"query": OuterRef("query"), "document": OuterRef("document"), "prelabeler": job.prelabeler_id}
+    answered = Prelabel.objects.filter(**of_pair, document_version=OuterRef("document__version"))
+    failed = PrelabelFailure.objects.filter(**of_pair, document_version=OuterRef("document__version"))
+    if job.retries_failed:
+        failed = failed.filter(job=job.pk)
+    rows = (
+        Item.objects.filter(queue=job.queue_id, repeats=None)
+        .exclude(state=Item.State.ASIDE)
+        .filter(~Exists(answered), ~Exists(failed.order_by()))
+        .order_by("query_id", "document_id")
+    )
+    pairs = list(rows.values_list("query_id", "document_id").iterator())
+    random.Random(job.queue.seed).shuffle(pairs)  # noqa: S311  an order, no secret
+    if job.pair_limit is not None:
+        del pairs[max(job.pair_limit - job.done_count, 0) :]
+    return pairs
+
+
+def chunks(job: PrelabelJob, pairs: Sequence[tuple[int, int]]) -> Iterator[Chunk]:
+    """The pairs with their texts, a few hundred at a time; each chunk is read when it is asked for."""
+    base = answer_base(job.prelabeler)
+    most = int({**DEFAULTS, **job.prelabeler.options}["max_characters"])
+    queries: dict[int, Query] = {}
+    for start in range(0, len(pairs), CHUNK):
+        some = pairs[start : start + CHUNK]
+        missing = {query for query, _ in some} - queries.keys()
+        queries |= Query.objects.in_bulk(missing)
+        fields = ("title", "text", "version")
+        documents = Document.objects.only(*fields).in_bulk({document for _, document in some})
+        yield _chunk(job, _questions(some, queries, documents, base, most))
+
+
+def _questions(
+    pairs: Sequence[tuple[int, int]],
+    queries: dict[int, Query],
+    documents: dict[int, Document],
+    base: str,
+    most: int,
+) -> Iterator[Question]:
+    for query_key, document_key in pairs:
+        query, document = queries[query_key], documents[document_key]
+        pair = Pair(query_key, document_key, document.version)
+        if document.text is None:
+            yield Question("", "", query.text, "", "", "", [pair])
+            continue
+        text_hash = _sha256(document.title, document.text)
+        key = _sha256(base, query.text, query.narrative, text_hash)
+        text = cut(document.text, most)
+        yield Question(key, text_hash, query.text, query.narrative, document.title, text, [pair])
+
+
+def _chunk(job: PrelabelJob, questions: Iterable[Question]) -> Chunk:
+    chunk = Chunk()
+    asked: dict[str, Question] = {}
+    for question in questions:
+        if not question.key:
+            reason = PrelabelFailure.Reason.NO_TEXT
+            chunk.outcomes.append(Outcome("", "", question.pairs, reason=reason))
+        elif question.key in asked:
+            asked[question.key].pairs += question.pairs
+        else:
+            asked[question.key] = question
+    known = _known(job, list(asked))
+    for key, question in asked.items():
+        if key in known:
+            pairs = question.pairs
+            chunk.outcomes.append(Outcome(key, question.text_hash, pairs, reading=known[key], is_known=True))
+        else:
+            chunk.questions.append(question)
+    return chunk
+
+
+def _known(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
+    """Answers that pre-labels of the collection have by the same key; a verdict is made of a grade anew."""
+    rows = Prelabel.objects.filter(
+        answer_key__in=keys, prelabeler__collection=job.prelabeler.collection_id
+    ).order_by("pk")
+    fields = ("answer_key", "reasoning", "verdict", "grade", "score", "score_source")
+    return {
+        key: Reading(reasoning, verdict == "relevant" if grade is None else None, grade, score, source)
+        for key, reasoning, verdict, grade, score, source in rows.values_list(*fields)
+    }
+
+
+def _sha256(*parts: str) -> str:
+    # Lengths before the parts, so that no two lists of parts read the same.
+    written = "".join(f"{len(part)}:{part}" for part in parts)
+    return hashlib.sha256(written.encode()).hexdigest()

@@ -1,0 +1,288 @@
+"""How far a queue has come: counts, pace, cost and end date.
+
+These are the true figures, for admins and viewers; annotators are told `labeling/judging/blind_counts.py`.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import (
+    Count,
+    Exists,
+    F,
+    Max,
+    Min,
+    OuterRef,
+    Q,
+    QuerySet,
+    Subquery,
+    Sum,
+)
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from labeling.adaptive.state import order_of
+from labeling.gold.repeats import answers_to_repeats
+from labeling.items.slots import KNOWN
+from labeling.judging.blind_counts import count_of_answers
+from labeling.judging.own_work import seconds_at
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+from labeling.queues.costs import cost_of
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.models import Collection
+
+PACE_DAYS = 7
+TEAMS = (1, 2, 5, 10)
+# Verdicts whose times the pace is read from.
+TIMED = 5_000
+COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped")
+NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
+OF_TIES = ("tied", "agreed", "may_tie")
+# What is supposed of ties before there are any: one in ten pairs.
+TIES_BEFORE = (1, 10)
+COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
+
+
+def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
+    """Counts by state, judgments done and left, pace, cost and end date of a queue, with a row per annotator.
+
+    `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
+    last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
+    supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that so many people
+    work, each as much a day as people did in those days. `order` says what moves an adaptive one.
+    """
+    now = now or timezone.now()
+    items = item_counts(queue)
+    waiting = _open_items(queue, now)
+    annotators = annotator_rows(queue)
+    needed, done = items.pop("needed"), items.pop("done_judgments")
+    for_ties = expected_for_ties(items.pop("tied"), items.pop("agreed"), items.pop("may_tie"))
+    left = needed - done + for_ties
+    pace = _pace(queue, now)
+    paid = sum(row["judged"] - row["adjudicated"] for row in annotators)
+    seconds = sum(row["active_seconds"] for row in annotators)
+    timed = sum(row["timed"] for row in annotators)
+    return {
+        "queue": queue.pk,
+        "name": queue.name,
+        "state": queue.state,
+        "items": items,
+        "open_items": waiting,
+        "judgments": {
+            "needed": needed,
+            "done": done,
+            "left": needed - done,
+            "expected_for_ties": for_ties,
+        },
+        "judged": done / (done + left) if done + left else 1.0,
+        "leases": _leases(queue, now),
+        "pace": pace,
+        "cost": {
+            "active_seconds": seconds,
+            "seconds_per_judgment": seconds / timed if timed else None,
+            "seconds_left": left * seconds / timed if timed else None,
+            **cost_of(
+                queue,
+                left,
+                paid,
+                sum(row["gold"] for row in annotators),
+                answers_to_repeats(queue).count(),
+            ),
+        },
+        "end_date": _end_date(left, pace["per_day"], now),
+        "order": order_of(queue),
+        "by_annotators": [
+            {"annotators": people, "end_date": _end_date(left, people * pace["per_annotator"], now)}
+            for people in TEAMS
+        ],
+        "annotators": annotators,
+    }
+
+
+def item_counts(queue: Queue) -> dict[str, int]:
+    """Items by state and in all, and the judgments they need and have (adjudication needs no more).
+
+    Where a tie asks for one more: items that `tied`, that were settled because people `agreed`, and open ones
+    that `may_tie` yet. A gold question of the pool is done; one from elsewhere is no item of the pool and not
+    counted.
+    """
+    items = queue.items.filter(order_key__gt=0).order_by()
+    counts = dict.fromkeys(("total", *COUNTED_STATES, "needed", "done_judgments", *OF_TIES), 0)
+    is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
+    not_raised = is_adaptive & Q(needed=F("needed_at_least"))
+    by_ties = {
+        # Where a pre-label lets expect something, one more may be needed for that.
+        "tied": is_adaptive & Q(expected="", needed__gt=F("needed_at_least")),
+        "agreed": not_raised & Q(state=Item.State.DONE),
+        "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
+    }
+    sums = {name: Count("pk", filter=condition) for name, condition in by_ties.items()}
+    rows = items.values("state").annotate(
+        items=Count("pk"), slots=Sum("needed"), judgments=Sum("done"), **sums
+    )
+    for found in rows:
+        row: dict[str, Any] = dict(found)
+        is_open = row["state"] == Item.State.OPEN
+        counts[Item.State.DONE if row["state"] in KNOWN else row["state"]] += row["items"]
+        counts["total"] += row["items"]
+        counts["needed"] += row["slots"] if is_open else row["judgments"]
+        counts["done_judgments"] += row["judgments"]
+        for name in OF_TIES:
+            counts[name] += row[name]
+    return counts
+
+
+def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
+    """How many judgments more the open items of `item_counts` are expected to need because of ties.
+
+    At the share of items that tied so far, as if one of ten had before any did.
+
+    >>> expected_for_ties(tied=19, agreed=71, may_tie=50)
+    10.0
+    """
+    tied_before, all_before = TIES_BEFORE
+    return may_tie * (tied + tied_before) / (tied + agreed + all_before)
+
+
+def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
+    """Open items: held by somebody, waiting for another opinion, and free of both."""
+    held = Exists(Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now))
+    open_items = queue.items.filter(order_key__gt=0, state=Item.State.OPEN)
+    counts = open_items.annotate(held=held).aggregate(
+        leased=Count("pk", filter=Q(held=True)),
+        second_opinion=Count("pk", filter=Q(held=False, done__gt=0)),
+        free=Count("pk", filter=Q(held=False, done=0)),
+    )
+    return dict(counts)
+
+
+def _leases(queue: Queue, now: datetime) -> dict[str, Any]:
+    """How many items are held now, by whom, and for how long the oldest lease has been."""
+    held = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
+    rows = held.values(username=F("annotator__username")).annotate(items=Count("pk"), since=Min("leased_at"))
+    holders = sorted(rows, key=lambda row: (row["since"], row["username"]))
+    by = [
+        {
+            "username": row["username"],
+            "items": row["items"],
+            "oldest_seconds": (now - row["since"]).total_seconds(),
+        }
+        for row in holders
+    ]
+    return {
+        "held": sum(row["items"] for row in by),
+        "oldest_seconds": by[0]["oldest_seconds"] if by else None,
+        "by": by,
+    }
+
+
+def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
+    """What each annotator did in the queue: standing verdicts by kind, skips, active time."""
+    judged = Judgment.objects.filter(event__queue=queue).order_by().values(name=F("annotator__username"))
+    verdicts = judged.annotate(
+        judged=Count("pk"),
+        **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
+        gold=Count("pk", filter=Q(is_gold=True)),
+        adjudicated=Count("pk", filter=Q(is_adjudication=True)),
+        spent_ms=Sum("event__active_ms"),
+        timed=Count("event__active_ms"),
+        last_at=Max("judged_at"),
+    )
+    skips = queue.events.filter(kind=JudgmentEvent.Kind.SKIP).order_by()
+    skipped = skips.values(name=F("annotator__username")).annotate(
+        many=Count("pk"), last_at=Max("created_at")
+    )
+    rows: dict[str, dict[str, Any]] = {}
+    for found in verdicts:
+        numbers: dict[str, Any] = {**found, "skipped": 0}
+        rows[numbers.pop("name")] = numbers
+    for row in skipped:
+        known = rows.setdefault(row["name"], {**NOTHING, "last_at": row["last_at"]})
+        known |= {"skipped": row["many"], "last_at": max(known["last_at"], row["last_at"])}
+    ordered = sorted(rows.items(), key=lambda entry: (-entry[1]["judged"], entry[0]))
+    return [_timed({"username": name, **row}) for name, row in ordered]
+
+
+def _timed(row: dict[str, Any]) -> dict[str, Any]:
+    return {**row, "active_seconds": (row["spent_ms"] or 0) / 1000}
+
+
+def unsettled_items(queue: Queue) -> QuerySet[Item]:
+    """Items in adjudication, with query and document: no majority, or nobody could judge them."""
+    return (
+        queue.items.filter(state=Item.State.ADJUDICATION)
+        .select_related("query", "document")
+        .order_by("order_key")
+    )
+
+
+def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
+    """Each item with the judgments on its pair, and whether it is a tie or could not be judged."""
+    judgments = Judgment.objects.filter(
+        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
+    )
+    found = defaultdict(list)
+    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
+        found[judgment.query_id, judgment.document_id].append(judgment)
+    return [
+        {
+            "item": item,
+            "judgments": found[item.query_id, item.document_id],
+            "is_tie": item.done >= item.needed,
+        }
+        for item in items
+    ]
+
+
+def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
+    """The queues of a collection with `total` and `settled` items and `own`, what `user` answered."""
+    items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0)
+    return collection.queues.select_related("pool").annotate(
+        total=_counted(items, "queue"),
+        settled=_counted(items.exclude(state=Item.State.OPEN), "queue"),
+        own=count_of_answers(user, queue=OuterRef("pk")),
+    )
+
+
+def _counted(rows: QuerySet[Any], key: str) -> Coalesce:
+    counts = rows.order_by().values(key).annotate(rows=Count("pk")).values("rows")
+    return Coalesce(Subquery(counts), 0)
+
+
+def _pace(queue: Queue, now: datetime) -> dict[str, Any]:
+    """Verdicts per day over the last seven days, or since the first if that is less; at least an hour.
+
+    `annotators` gave them, `per_annotator` each on average a day. Seconds are active time: the middle one and
+    the 90th percentile of the last 5,000 verdicts that were timed.
+    """
+    verdicts = queue.events.filter(
+        kind=JudgmentEvent.Kind.VERDICT, gold=None, repeats=None, is_adjudication=False
+    )
+    recent = verdicts.filter(created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now)
+    counted = recent.order_by().aggregate(
+        verdicts=Count("pk"), first=Min("created_at"), people=Count("annotator", distinct=True)
+    )
+    days = max(now - (counted["first"] or now), timedelta(hours=1)) / timedelta(days=1)
+    per_day, people = counted["verdicts"] / days, counted["people"]
+    newest = verdicts.filter(active_ms__isnull=False).order_by("-pk").values_list("active_ms", flat=True)
+    spent = sorted(time for time in newest[:TIMED] if time is not None)
+    return {
+        "per_day": per_day,
+        "annotators": people,
+        "per_annotator": per_day / people if people else 0.0,
+        "median_seconds": seconds_at(spent, 0.5),
+        "p90_seconds": seconds_at(spent, 0.9),
+    }
+
+
+def _end_date(left: float, per_day: float, now: datetime) -> str | None:
+    if left and not per_day:
+        return None
+    days = left / per_day if left else 0.0
+    return (now + timedelta(days=days)).date().isoformat() if days < 36_500 else None

@@ -1,0 +1,127 @@
+"""How much of each run's top K has a label: now, and when a queue is done (judged@K).
+
+From what the pool knows of who found which pair where; no run is read. A pair counts as labelled when it has
+one of the labels that a release would have now.
+"""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+from django.db.models import Case, Exists, IntegerField, OuterRef, TextField, When
+from django.db.models.functions import Cast
+from django.utils import timezone
+
+from labeling.models import Item, Queue
+from labeling.qrels.labels import PAIR, judged_labels, state_of_labels
+from pooling.storage.frames import frame_of
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    import polars as pl
+
+    from pooling.models import Pool
+
+KEPT_SECONDS = 600
+# As for the figures of quality: above so many pairs, a minute old will do.
+BEHIND = timedelta(seconds=60)
+LARGE = 20_000
+USUAL_K = 10
+
+
+def judged_share(queue: Queue, *, now: datetime | None = None) -> list[dict[str, Any]]:
+    """A row for each run and K (10 and the run's depth in the pool): `run`, `k`, `now`, `when_done`, 0 to 1.
+
+    The mean over queries of the share of a run's first K that has a label. `when_done` supposes that every
+    pair of the queue gets one. Rows of a later version of a pool have `before` as well: now, without what
+    that version brought. The rows of a large queue may be a minute old.
+    """
+    now = now or timezone.now()
+    key = f"judged-share-{queue.pk}-{queue.opened_at.timestamp()}"
+    state = state_of_labels(queue.collection)
+    if kept := cache.get(key):
+        rows, at, before = kept
+        if before == state or (queue.pool.pair_count >= LARGE and now - at < BEHIND):
+            return list(rows)
+    rows = _computed(queue.pool, queue)
+    cache.set(key, (rows, now, state), KEPT_SECONDS)
+    return rows
+
+
+def judged_share_of_pool(pool: Pool) -> list[dict[str, Any]]:
+    """The same for a pool, as it is now; `when_done` supposes that every chosen pair gets a label."""
+    return _computed(pool, None)
+
+
+def _computed(pool: Pool, queue: Queue | None) -> list[dict[str, Any]]:
+    import polars as pl
+
+    names = dict(pool.pool_runs.values_list("index", "run__name"))
+    entries = _entries(pool, queue)
+    if not names or entries.is_empty():
+        return []
+    found = (
+        entries.with_columns(pl.col("found_by").str.json_decode(pl.List(pl.List(pl.Int64))))
+        .explode("found_by")
+        .drop_nulls("found_by")
+        .select(
+            "query_id",
+            "labelled",
+            "queued",
+            "brought",
+            index=pl.col("found_by").list.get(0),
+            rank=pl.col("found_by").list.get(1),
+        )
+    )
+    rows = []
+    depths = {index: pool.depth_of(name) for index, name in names.items()}
+    for k in sorted({k for depth in depths.values() for k in (min(USUAL_K, depth), depth)}):
+        # No further down than a run was pooled: nothing is known of what stands below.
+        told = [index for index, depth in depths.items() if k in (min(USUAL_K, depth), depth)]
+        shares = _shares(found.filter(pl.col("rank") <= k, pl.col("index").is_in(told)))
+        if pool.extends_id is None:
+            shares = shares.drop("before")
+        rows += [{"run": names[row.pop("index")], "k": k, **row} for row in shares.to_dicts()]
+    return sorted(rows, key=lambda row: (row["run"], row["k"]))
+
+
+def _shares(found: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    done = pl.col("labelled") | pl.col("queued")
+    before = pl.col("labelled") & ~pl.col("brought")
+    by_query = found.group_by("index", "query_id").agg(
+        before=before.mean(), now=pl.col("labelled").mean(), when_done=done.mean()
+    )
+    return by_query.group_by("index").agg(pl.col("before", "now", "when_done").mean())
+
+
+def _entries(pool: Pool, queue: Queue | None) -> pl.DataFrame:
+    """Every pair of the pool: its query, finders as text, whether it has a label, is in the queue (chosen,
+    without one), and came with this version."""
+    import polars as pl
+
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    chosen: Any = Case(
+        When(inclusion_probability__isnull=False, then=1), default=0, output_field=IntegerField()
+    )
+    if queue is not None:
+        chosen = Cast(Exists(Item.objects.filter(queue=queue, order_key__gte=0, **pair)), IntegerField())
+    rows = (
+        pool.entries.order_by()
+        .annotate(
+            finders=Cast("found_by", TextField()),
+            queued=chosen,
+            brought=Case(When(version=pool.version, then=1), default=0, output_field=IntegerField()),
+        )
+        .values_list("query__external_id", "document__external_id", "finders", "queued", "brought")
+    )
+    schema = {**dict.fromkeys([*PAIR, "found_by"], pl.String), "queued": pl.Int8, "brought": pl.Int8}
+    frame = frame_of(*rows.query.sql_with_params(), schema)
+    labels = judged_labels(pool.collection).select(*PAIR, labelled=pl.lit(True))
+    return frame.join(labels, on=PAIR, how="left").with_columns(
+        pl.col("queued", "brought").cast(pl.Boolean), pl.col("labelled").fill_null(False)
+    )

@@ -1,0 +1,159 @@
+"""The page of a queue: how far it is and what it costs, and for admins what can be done about it."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.access import queue_for
+from labeling.adaptive.finishing import finish_queries
+from labeling.adaptive.state import plans_of, prior_sentence, query_rows, selection_head, sentence
+from labeling.forms import QueueSettingsForm, QueueStateForm
+from labeling.gold.quarantine import annotator_named
+from labeling.gold.scores import gold_rows
+from labeling.judging.blind_counts import own_figures
+from labeling.models import Queue
+from labeling.progress.counts import queue_progress
+from labeling.progress.judged_share import judged_share
+from labeling.queues.changes import change_queue
+from labeling.queues.costs import FIELDS
+from labeling.queues.handing_back import hand_back
+from labeling.queues.redundancy import has_unfinished_change
+from labeling.search.finds import search_finds
+from pooling.interface.pages import page_of, person
+from pooling.interface.problems import InputError
+from pooling.models import Pool, Role
+from pooling.people.access import ADMIN, MEMBERS, READERS
+
+REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
+SAID = {
+    Queue.State.OPEN: "The queue is open.",
+    Queue.State.PAUSED: "The queue is paused: it hands nothing out until it is opened again.",
+    Queue.State.CLOSED: "The queue is closed. Verdicts still on their way are stored.",
+}
+
+
+@login_required
+@require_GET
+def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """How far a queue is, what it costs, and who judges how; annotators see their own numbers."""
+    queue = queue_for(request.user, queue_id, MEMBERS)
+    if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        own = own_figures(queue, person(request))
+        return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
+    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, *FIELDS)}
+    return _shown(request, queue, QueueSettingsForm(initial=initial))
+
+
+@login_required
+@require_POST
+def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Open, pause or close a queue."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = QueueStateForm(request.POST)
+    if form.is_valid():
+        change_queue(queue, form.cleaned_data, by=person(request))
+        messages.success(request, SAID[Queue.State(queue.state)])
+    return redirect(queue)
+
+
+@login_required
+@require_POST
+def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Change redundancy and prices; of a large queue, a job does the first."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = QueueSettingsForm(request.POST)
+    if not form.is_valid():
+        return _shown(request, queue, form)
+    try:
+        job = change_queue(queue, form.cleaned_data, by=person(request))
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(queue)
+    if job:
+        return redirect("job", job.pk)
+    messages.success(request, "Changed.")
+    return redirect(queue)
+
+
+@login_required
+@require_POST
+def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Return what an annotator holds."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    try:
+        annotator = annotator_named(queue, request.POST.get("annotator", "").replace("\0", ""))
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(queue)
+    returned = hand_back(queue, annotator, by=person(request))
+    items = f"{returned} item{'s' * (returned != 1)}"
+    messages.success(request, f"{items} of {annotator.get_username()} went back to the queue.")
+    return redirect(queue)
+
+
+@login_required
+@require_POST
+def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Finish queries of an adaptive queue by hand: one that is named, or all."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    name = request.POST.get("query")
+    try:
+        finished = finish_queries(queue, None if name is None else [name], by=person(request))
+    except InputError as error:
+        messages.error(request, str(error))
+        return redirect(queue)
+    messages.success(request, f"{finished} {'query' if finished == 1 else 'queries'} finished by hand.")
+    return redirect(queue)
+
+
+@login_required
+@require_GET
+def queue_judged(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """judged@K of each run, which takes a while for a large queue; htmx gets the part alone."""
+    queue = queue_for(request.user, queue_id, READERS)
+    context = {**_about(queue), "judged_share": judged_share(queue)}
+    if queue.pool.strategy == Pool.SEARCH:
+        context["search_finds"] = search_finds(queue.collection)
+    partial = bool(request.headers.get("HX-Request"))
+    return render(
+        request, "labeling/_queue_judged.html" if partial else "labeling/queue_judged.html", context
+    )
+
+
+def _about(queue: Queue) -> dict[str, Any]:
+    return {"queue": queue, "collection": queue.collection, "section": "queues"}
+
+
+def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponse:
+    progress = queue_progress(queue)
+    gold = {row.username: row for row in gold_rows(queue)}
+    paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
+    for row in progress["annotators"]:
+        row["minutes"] = row["active_seconds"] / 60
+        row["gold"], row["is_paused"] = gold.get(row["username"]), row["username"] in paused
+    for row in progress["by_annotators"]:
+        row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
+    seconds_left, oldest = progress["cost"]["seconds_left"], progress["leases"]["oldest_seconds"]
+    context = {
+        **_about(queue),
+        "progress": progress,
+        "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
+        "hours_left": None if seconds_left is None else seconds_left / 3600,
+        "oldest_minutes": None if oldest is None else oldest / 60,
+        "is_unfinished": has_unfinished_change(queue),
+        "selection": (selection := selection_head(queue)),
+        "form": form,
+    }
+    if selection:
+        page = page_of(request, plans_of(queue))
+        context |= {"selection_ended": sentence(selection), "prior_told": prior_sentence(selection)}
+        context["page"] = page
+        context["rows"] = query_rows(queue, page)
+    return render(request, "labeling/queue.html", context)

@@ -1,0 +1,92 @@
+"""Why a pair has the label it has: who said what and when, what was known, and by which rule."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.models import GoldQuestion, ImportedLabel, Judgment, JudgmentEvent
+from labeling.qrels.labels import current_labels
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Document, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SOURCES = {
+    "human": "by the rule “{rule}” ({words}) from the verdicts below",
+    "adjudicated": "by adjudication: the latest adjudicator's verdict, whatever the others said",
+    "gold": "as a gold question, whose answer is known",
+    "imported": "as imported, since no verdicts of this collection decide it",
+}
+OUTCOMES = {
+    "not_final": "It has too few verdicts yet.",
+    "tie": "As many verdicts speak for it as against it.",
+    "conflict": "People disagree, and the rule wants them to agree.",
+    "cannot_judge": "It could not be judged.",
+}
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A pair's label (1, 0, a grade, negative for pooled and not judged, or None) and what it rests on."""
+
+    query: Query
+    document: Document
+    rule: str
+    relevance: int | None
+    source: str
+    because: str
+    judgments: Sequence[Judgment]
+    events: Sequence[JudgmentEvent]
+    imported: ImportedLabel | None
+    gold: GoldQuestion | None
+
+
+def explain(collection: Collection, query_id: str, document_id: str, rule: str = "majority") -> Explanation:
+    """Explain the label of a pair by the collection's own ids; `InputError` for one that is not in it."""
+    query = collection.queries.filter(external_id=query_id).first()
+    document = collection.documents.filter(external_id=document_id).first()
+    if query is None:
+        raise _absent("query", query_id)
+    if document is None:
+        raise _absent("document", document_id)
+    relevance, source, because = _label(collection, query_id, document_id, rule)
+    pair = {"query": query, "document": document}
+    events = JudgmentEvent.objects.filter(**pair).select_related("annotator", "prelabeler").order_by("pk")
+    judgments = Judgment.objects.filter(**pair).select_related("annotator", "event", "quarantine")
+    return Explanation(
+        query,
+        document,
+        rule,
+        relevance,
+        source,
+        because,
+        list(judgments.order_by("event")),
+        list(events),
+        ImportedLabel.objects.filter(**pair).select_related("imported_by").first(),
+        GoldQuestion.objects.filter(**pair).select_related("created_by").first(),
+    )
+
+
+def _label(collection: Collection, query_id: str, document_id: str, rule: str) -> tuple[int | None, str, str]:
+    """Relevance, source and a sentence; the rule sees all verdicts, since some learn from the others."""
+    import polars as pl
+
+    labels = current_labels(collection, rule)
+    pair = (pl.col("query_id") == query_id) & (pl.col("document_id") == document_id)
+    found = labels.frame.filter(pair)
+    if found.height:
+        row = found.row(0, named=True)
+        how = SOURCES[row["source"]].format(rule=rule, words=RULES_IN_WORDS[rule])
+        return row["relevance"], row["source"], f"It is so {how}."
+    undecided = labels.undecided.filter(pair)
+    if undecided.height:
+        return None, "", OUTCOMES[undecided["outcome"][0]]
+    return None, "", "Nobody has judged it."
+
+
+def _absent(name: str, value: str) -> InputError:
+    problem = f"There is no {name} “{value}” in this collection."
+    return InputError(problem, fields={name: problem}, missing=True)

@@ -1,0 +1,78 @@
+"""Single judgments out, for admins: the download of the collection's page, and the same over HTTP."""
+
+from __future__ import annotations
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect
+from django.utils.datastructures import MultiValueDict
+from django.views.decorators.http import require_GET
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.views import APIView
+
+from labeling.access import queue_in
+from labeling.api import OneKind
+from labeling.qrels.judgments import FORMATS, export_judgments, export_name
+from labeling.views import content_type_of
+from pooling.api import PROBLEM
+from pooling.interface.problems import InputError, refusals
+from pooling.models import Collection
+from pooling.people.access import ADMIN, collection_for
+
+JUDGMENT_FORMATS = [("csv", "CSV"), ("tsv", "TSV"), ("jsonl", "JSON lines")]
+YES = ("1", "true", "on")
+NO = ("", "0", "false", "off")
+
+
+@login_required
+@require_GET
+def judgments_download(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """Every judgment event as a file."""
+    collection = collection_for(request.user, slug, ADMIN)
+    try:
+        return _download(collection, request.GET)
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect(collection)
+
+
+class JudgmentsDownload(APIView):
+    """Judgments out."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="collections_judgments_download",
+        parameters=[
+            OpenApiParameter("format", str, enum=list(FORMATS), default="csv"),
+            OpenApiParameter("queue", int, description="Only what was judged in this queue."),
+            OpenApiParameter("anonymous", bool, default=False, description="Pseudonyms instead of names."),
+        ],
+        responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> StreamingHttpResponse:
+        """Download every judgment event: verdicts, also replaced and undone ones, undos and skips."""
+        return _download(collection_for(request.user, slug, ADMIN), request.query_params)
+
+
+def _download(collection: Collection, wanted: MultiValueDict[str, str]) -> StreamingHttpResponse:
+    format, number = wanted.get("format") or "csv", wanted.get("queue")
+    queue = queue_in(collection, number) if number else None
+    content = export_judgments(collection, format, queue, anonymous=_is_anonymous(wanted.get("anonymous")))
+    response = StreamingHttpResponse(content, content_type=content_type_of(format))
+    name = export_name(collection, format, queue)
+    response["Content-Disposition"] = f'attachment; filename="{name}"'
+    return response
+
+
+def _is_anonymous(said: str | None) -> bool:
+    """Whether names are to be left out; what cannot be read must not give them away."""
+    said = (said or "").lower()
+    if said not in (*YES, *NO):
+        problem = f"“anonymous” is true or false, not “{said}”."
+        raise InputError(problem, fields={"anonymous": problem})
+    return said in YES

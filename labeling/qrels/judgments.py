@@ -1,0 +1,181 @@
+"""Single judgments as a file: a row for each event, so that what was revised or undone is there as well.
+
+A file of labels says what people agreed on; this one says who said what, when, of which text, and whether a
+pre-label had been seen. It is read a batch at a time and never held whole. It holds which verdicts answered
+gold questions, but no answers to these.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from django.db.models import Exists, Max, OuterRef, Subquery
+from django.utils.crypto import salted_hmac
+from django.utils.text import slugify
+
+from labeling.models import Judgment, JudgmentEvent, PrelabelSight, Queue
+from pooling.formats.cells import table_lines
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+
+FORMATS = {"csv": ".judgments.csv", "tsv": ".judgments.tsv", "jsonl": ".judgments.jsonl"}
+BATCH = 2000
+# What is read of an event as it is, by the name of its column.
+STORED = {
+    "event": "pk",
+    "queue": "queue__name",
+    "query_id": "query__external_id",
+    "document_id": "document__external_id",
+    "document_version": "document_version",
+    "annotator": "annotator__username",
+    "kind": "kind",
+    "verdict": "verdict",
+    "reason": "reason",
+    "note": "note",
+    "undoes": "undoes",
+    "repeats": "repeats",
+    "is_extra": "extra",
+    "is_adjudication": "is_adjudication",
+    "time": "created_at",
+    "active_ms": "active_ms",
+    "shown": "shown",
+    "prelabel_seen": "prelabel_seen",
+    "prelabel_model": "prelabeler__model",
+    "prelabel_prompt": "prelabeler__prompt",
+    "prelabel_prompt_version": "prelabeler__prompt_version",
+    "prelabel_prompt_hash": "prelabeler__prompt_hash",
+}
+COLUMNS = (
+    *("event", "queue", "query_id", "document_id", "document_version", "annotator", "kind", "verdict"),
+    *("reason", "note", "state", "undoes", "repeats", "counts", "is_set_aside", "is_extra"),
+    *("is_adjudication", "is_gold", "time", "active_ms", "shown", "prelabel_seen", "prelabel_model"),
+    *("prelabel_prompt", "prelabel_prompt_version", "prelabel_prompt_hash", "prelabel_verdict"),
+)
+
+
+def judgment_rows(
+    collection: Collection, queue: Queue | None = None, *, anonymous: bool = False
+) -> Iterator[dict[str, Any]]:
+    """The events of a collection, or of one queue of it, in the order in which they were stored, as COLUMNS.
+
+    `state` is of verdicts alone: `stands`, `replaced` by a later one, `undone`, or `repeat` (the same person
+    again, which never stands). `counts`: whether labels count it now; not what answers a gold question, nor
+    what a quarantine `is_set_aside`. `prelabel_verdict` is as it was shown. `anonymous` names people by
+    `pseudonym`. What is stored after the first row was read is left out. One statement for each batch.
+    """
+    events = JudgmentEvent.objects.filter(collection=collection)
+    if queue is not None:
+        events = events.filter(queue=queue)
+    newest = events.aggregate(newest=Max("pk"))["newest"] or 0
+    events = events.filter(pk__lte=newest).annotate(**_looked_up()).order_by("pk")
+    fields = (*STORED.values(), "annotator_id", "gold_id", *_looked_up())
+    last = 0
+    while batch := list(events.filter(pk__gt=last).values(*fields)[:BATCH]):
+        for found in batch:
+            yield _row(collection, found, anonymous)
+        last = batch[-1]["pk"]
+
+
+def export_judgments(
+    collection: Collection, format: str = "csv", queue: Queue | None = None, *, anonymous: bool = False
+) -> Iterator[bytes]:
+    """`judgment_rows` as pieces of a file of FORMATS, in UTF-8; `InputError` for another format, at once.
+
+    In tables a text that begins like a formula, or with ', has one ' before it (`pooling.formats.cells`).
+    """
+    if format not in FORMATS:
+        problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
+        raise InputError(problem, fields={"format": problem})
+    rows = judgment_rows(collection, queue, anonymous=anonymous)
+    return _in_pieces(
+        _json_lines(rows) if format == "jsonl" else _table(rows, "," if format == "csv" else "\t")
+    )
+
+
+def format_of(path: Path) -> str:
+    """The format that a file's name asks for; `InputError` for a suffix that is none of them."""
+    name = path.name.lower().removesuffix(".gz")
+    format = name.rpartition(".")[2] if "." in name else ""
+    if format not in FORMATS:
+        known = ", ".join(f".{one}" for one in FORMATS)
+        raise InputError(f"{path}: the suffix says the format, and is one of {known}, also with .gz.")
+    return format
+
+
+def export_name(collection: Collection, format: str, queue: Queue | None = None) -> str:
+    """A file name, of letters that every file system takes."""
+    words = slugify(f"{collection.slug}-{queue.name}" if queue else collection.slug)
+    return (words[:120] or f"collection-{collection.pk}") + FORMATS[format]
+
+
+def pseudonym(collection: Collection, annotator: int) -> str:
+    """A name that stays the same for a person in a collection, and that nobody without the installation's
+    secret key can trace."""
+    digest = salted_hmac("labeling.qrels.judgments", f"{collection.pk}:{annotator}", algorithm="sha256")
+    return f"annotator-{digest.hexdigest()[:12]}"
+
+
+def _looked_up() -> dict[str, Any]:
+    standing = Judgment.objects.filter(event=OuterRef("pk"))
+    seen = PrelabelSight.objects.filter(
+        query=OuterRef("query"),
+        document=OuterRef("document"),
+        annotator=OuterRef("annotator"),
+        prelabeler=OuterRef("prelabeler"),
+    )
+    return {
+        "stands": Exists(standing),
+        "counts": Exists(standing.counted()),
+        "is_set_aside": Exists(standing.filter(quarantine__isnull=False)),
+        "is_undone": Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk"))),
+        "prelabel_verdict": Subquery(seen.values("verdict")[:1]),
+    }
+
+
+def _row(collection: Collection, found: dict[str, Any], anonymous: bool) -> dict[str, Any]:
+    row = {column: found[field] for column, field in STORED.items()}
+    row |= {name: found[name] for name in ("counts", "is_set_aside", "prelabel_verdict")}
+    row |= {"state": _state(found), "is_gold": found["gold_id"] is not None}
+    row["time"] = found["created_at"].isoformat()
+    if anonymous:
+        row["annotator"] = pseudonym(collection, found["annotator_id"])
+    return {column: row[column] for column in COLUMNS}
+
+
+def _state(found: dict[str, Any]) -> str:
+    if found["kind"] != JudgmentEvent.Kind.VERDICT:
+        return ""
+    if found["is_undone"]:
+        return "undone"
+    if found["repeats"] is not None:
+        return "repeat"
+    return "stands" if found["stands"] else "replaced"
+
+
+def _json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
+    for row in rows:
+        yield json.dumps(row, ensure_ascii=False) + "\n"
+
+
+def _table(rows: Iterable[dict[str, Any]], delimiter: str) -> Iterator[str]:
+    cells = (map(_cell, row.values()) for row in rows)
+    return table_lines(COLUMNS, cells, delimiter)
+
+
+def _cell(value: Any) -> Any:
+    return int(value) if isinstance(value, bool) else value
+
+
+def _in_pieces(lines: Iterable[str]) -> Iterator[bytes]:
+    """The lines joined to pieces that are worth sending."""
+    piece: list[str] = []
+    for line in lines:
+        piece.append(line)
+        if len(piece) >= BATCH:
+            yield "".join(piece).encode()
+            piece.clear()
+    if piece:
+        yield "".join(piece).encode()

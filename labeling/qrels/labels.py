@@ -1,0 +1,248 @@
+"""The labels of a collection as they stand: people's consensus first, then what was imported."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models.functions import Coalesce
+
+from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, Queue, Verdict
+from pooling.interface.problems import InputError
+from pooling.models import Collection, PoolEntry
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PAIR = ["query_id", "document_id"]
+IDS = ("query__external_id", "document__external_id")
+
+
+@dataclass(frozen=True)
+class Labels:
+    """The labels of a collection and what has none.
+
+    `frame`: query_id, document_id (the collection's own ids), relevance (Int32; negative is "pooled, not
+    judged"), source (`human`, `adjudicated`, `gold` or `imported`), sorted bytewise by query, then document.
+    `undecided`: the pairs with verdicts but without a label, with their `outcome`. `counts` has whole numbers
+    of pairs.
+    """
+
+    frame: pl.DataFrame
+    undecided: pl.DataFrame
+    counts: dict[str, int]
+
+
+def has_labels(collection: Collection) -> bool:
+    """Whether anybody has judged or imported anything; it may still be too little for a final label."""
+    return (
+        Judgment.objects.filter(collection=collection).exists()
+        or ImportedLabel.objects.filter(collection=collection).exists()
+    )
+
+
+def state_of_labels(collection: Collection) -> str:
+    """A text that changes whenever a label may have: what is worked out from labels is kept under it."""
+    gold = GoldQuestion.objects.filter(collection=collection, active=True)
+    paused = Quarantine.objects.filter(queue__collection=collection)
+    counted: list[tuple[Any, dict[str, Any]]] = [
+        (collection.judgment_events, {"last": Max("pk")}),
+        (collection.imported_labels, {"last": Max("imported_at")}),
+        (collection.queues, {"last": Max("pk")}),
+        (gold, {"last": Max("pk")}),
+        (paused, {"last": Max("pk"), "restored": Count("lifted_at")}),
+    ]
+    states = [rows.order_by().aggregate(count=Count("pk"), **more) for rows, more in counted]
+    return sha256(repr([tuple(state.values()) for state in states]).encode()).hexdigest()
+
+
+def current_labels(collection: Collection, rule: str = "majority") -> Labels:
+    """Reduce verdicts and imported labels to one label for each pair.
+
+    1. Pairs with as many verdicts as their queue needs get the label of `rule`; the largest need counts
+       where several queues hold a pair, and closed queues only where no other does.
+    2. A gold question of a pool has its answer as label, whatever else is known of the pair; else a pair
+       that was adjudicated has what the latest adjudicator said.
+    3. Imported labels count for pairs without verdicts of our own, and for pairs that have too few only
+       because some are set aside. Where both exist our own wins, and a contradiction is counted. Only final
+       labels count: other pairs with too few verdicts, or with a tie, have none.
+    """
+    import polars as pl
+
+    gold = _gold(collection)
+    adjudicated = _adjudicated(collection).join(gold, on=PAIR, how="anti")
+    settled = pl.concat([gold.select(PAIR), adjudicated.select(PAIR)])
+    decided = _decided(collection, rule, settled)
+    ruled = adjudicated.drop_nulls()
+    final = decided.filter(pl.col("outcome") == "final")
+    imported = _imported(collection)
+    reopened = _reopened(collection, decided.join(imported, on=PAIR, how="semi"))
+    voted = decided.filter(pl.col("relevant") + pl.col("not_relevant") > 0).join(
+        reopened, on=PAIR, how="anti"
+    )
+    frame = pl.concat(
+        [
+            final.select(*PAIR, pl.col("label").alias("relevance"), pl.lit("human").alias("source")),
+            ruled.with_columns(source=pl.lit("adjudicated")),
+            gold.with_columns(source=pl.lit("gold")),
+            imported.join(pl.concat([voted.select(PAIR), settled]), on=PAIR, how="anti").with_columns(
+                source=pl.lit("imported")
+            ),
+        ]
+    ).sort(PAIR)
+    given_up = adjudicated.filter(pl.col("relevance").is_null())
+    undecided = pl.concat(
+        [
+            decided.filter(pl.col("outcome") != "final")
+            .join(reopened, on=PAIR, how="anti")
+            .select(*PAIR, "outcome"),
+            given_up.select(*PAIR, outcome=pl.lit("cannot_judge")),
+        ]
+    ).sort(PAIR)
+    ours = pl.concat([final.select(*PAIR, "label"), pl.concat([gold, ruled]).rename({"relevance": "label"})])
+    return Labels(frame, undecided, _counts(collection, frame, undecided, ours.join(imported, on=PAIR)))
+
+
+def judged_labels(collection: Collection, rule: str = "majority") -> pl.DataFrame:
+    """The labels of `current_labels` without pairs that were only pooled: query_id, document_id, relevance.
+
+    What counts as "has a label" wherever that is counted.
+    """
+    import polars as pl
+
+    return current_labels(collection, rule).frame.filter(pl.col("relevance") >= 0).drop("source")
+
+
+def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.DataFrame:
+    """What the rule makes of the verdicts on pairs that are not settled without it."""
+    from labeling.consensus.rules import Ballots, decide
+
+    verdicts = _verdicts(collection).join(settled, on=PAIR, how="anti")
+    try:
+        return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
+    except ValueError as error:
+        raise InputError(str(error), fields={"rule": str(error)}) from error
+
+
+def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
+    """The pairs of `decided` that have too few verdicts, and others that are set aside."""
+    import polars as pl
+
+    few = decided.filter(pl.col("outcome") == "not_final").select(PAIR)
+    if few.is_empty():
+        return few
+    set_aside = Judgment.objects.filter(collection=collection, quarantine__isnull=False).order_by()
+    pairs = _frame(set_aside.values_list(*IDS).distinct(), dict.fromkeys(PAIR, str))
+    return few.join(pairs, on=PAIR, how="semi")
+
+
+def _verdicts(collection: Collection) -> pl.DataFrame:
+    """Every verdict that counts, with whose it is."""
+    judged = Judgment.objects.counted().filter(collection=collection).order_by()
+    rows = judged.values_list(*IDS, "annotator__username", "verdict")
+    return _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict"], str))
+
+
+def _gold_answers(collection: Collection) -> pl.DataFrame:
+    """What people said of pairs whose answer is known, by which some rules weigh them."""
+    import polars as pl
+
+    said = Judgment.objects.filter(
+        collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False
+    ).exclude(verdict=Verdict.CANNOT_JUDGE)
+    rows = said.order_by().values_list(*IDS, "annotator__username", "verdict", "event__gold__answer")
+    frame = _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict", "answer"], str))
+    relevant = Verdict.RELEVANT.value
+    return frame.select(
+        *PAIR, "annotator", relevant=pl.col("verdict") == relevant, answer=pl.col("answer") == relevant
+    )
+
+
+def _adjudicated(collection: Collection) -> pl.DataFrame:
+    """What adjudicators said: relevance is null where they could not judge either."""
+    import polars as pl
+
+    said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True).order_by("event")
+    frame = _frame(said.values_list(*IDS, "verdict"), dict.fromkeys([*PAIR, "verdict"], str))
+    latest = frame.unique(PAIR, keep="last", maintain_order=True)
+    known = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
+    relevance = pl.col("verdict").replace_strict(known, default=None, return_dtype=pl.Int32)
+    return latest.select(*PAIR, relevance.alias("relevance"))
+
+
+def _needs(collection: Collection) -> pl.DataFrame:
+    judged = Judgment.objects.filter(collection=collection).values("query")
+    items = Item.objects.filter(queue__collection=collection, query__in=judged).order_by()
+    rows = items.values_list(*IDS).annotate(
+        need=Coalesce(Max("needed", filter=~Q(queue__state=Queue.State.CLOSED)), Max("needed"))
+    )
+    return _frame(rows, {**dict.fromkeys(PAIR, str), "needed": int})
+
+
+def _gold(collection: Collection) -> pl.DataFrame:
+    """The answers to gold questions, practice ones too, of pairs that a pool has chosen for judging."""
+    import polars as pl
+
+    chosen = PoolEntry.objects.filter(
+        pool__collection=collection,
+        query=OuterRef("query"),
+        document=OuterRef("document"),
+        inclusion_probability__isnull=False,
+    )
+    questions = GoldQuestion.objects.filter(Exists(chosen), collection=collection, active=True).order_by()
+    rows = questions.values_list(*IDS, "answer")
+    frame = _frame(rows, {**dict.fromkeys(PAIR, str), "answer": str})
+    is_relevant = pl.col("answer") == Verdict.RELEVANT.value
+    return frame.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"))
+
+
+def _imported(collection: Collection) -> pl.DataFrame:
+    import polars as pl
+
+    rows = ImportedLabel.objects.filter(collection=collection).values_list(*IDS, "relevance")
+    frame = _frame(rows, {**dict.fromkeys(PAIR, str), "relevance": int})
+    return frame.with_columns(pl.col("relevance").cast(pl.Int32))
+
+
+def _frame(rows: Any, columns: dict[str, type]) -> pl.DataFrame:
+    import polars as pl
+
+    return pl.DataFrame(list(rows.iterator()), schema=columns, orient="row")
+
+
+def _counts(
+    collection: Collection, frame: pl.DataFrame, undecided: pl.DataFrame, both: pl.DataFrame
+) -> dict[str, int]:
+    import polars as pl
+
+    outcomes = Counter(undecided["outcome"].to_list())
+    relevance = frame["relevance"]
+    agrees = (pl.col("relevance") >= 1) == (pl.col("label") == 1)
+    return {
+        "pairs": frame.height,
+        "relevant": int((relevance >= 1).sum()),
+        "not_relevant": int((relevance == 0).sum()),
+        "pooled_not_judged": int((relevance < 0).sum()),
+        "queries": frame["query_id"].n_unique(),
+        **{
+            source: int((frame["source"] == source).sum())
+            for source in ("human", "adjudicated", "gold", "imported")
+        },
+        "tie": outcomes["tie"],
+        "conflict": outcomes["conflict"],
+        "not_final": outcomes["not_final"],
+        "cannot_judge": outcomes["cannot_judge"],
+        "contradictions": both.filter((pl.col("relevance") >= 0) & ~agrees).height,
+        "waiting": _waiting(collection),
+    }
+
+
+def _waiting(collection: Collection) -> int:
+    """Pairs that stand open in a queue and that nobody has judged."""
+    judged = Judgment.objects.filter(collection=collection).values_list("query_id", "document_id")
+    queued = Item.objects.filter(queue__collection=collection, state=Item.State.OPEN, order_key__gte=0)
+    pairs = set(queued.values_list("query_id", "document_id").iterator())
+    return len(pairs.difference(judged.iterator()))

@@ -1,0 +1,297 @@
+"""Qrels releases: labels frozen under a name with rule, counts, provenance and checksum; reading, export."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db import IntegrityError, transaction
+from django.db.models import Count, Max, Min, Q
+from django.utils import timezone
+
+from labeling.adaptive.state import frozen_selections
+from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
+from labeling.qrels.imported import QrelsImport, import_qrels
+from labeling.qrels.labels import Labels, current_labels
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.people.trail import record_action
+from pooling.storage.storing import checked_name, disk_errors_named
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+__all__ = [
+    "FORMATS",
+    "Labels",
+    "QrelsImport",
+    "current_labels",
+    "export_file",
+    "export_name",
+    "export_release",
+    "import_qrels",
+    "newest_release",
+    "read_release",
+    "release_named",
+    "release_qrels",
+]
+
+SCHEMA_VERSION = 1
+# What `export_release` writes, with the suffix of the file.
+FORMATS = {
+    "trec": ".qrels",
+    "beir": ".tsv",
+    "csv": ".csv",
+    "tsv": ".columns.tsv",
+    "jsonl": ".jsonl",
+    "json": ".json",
+    "parquet": ".parquet",
+    "sidecar": ".meta.json",
+}
+
+
+def release_qrels(
+    collection: Collection, *, name: str, rule: str = "majority", user: User | None = None
+) -> QrelsRelease:
+    """Freeze the labels of a collection under a name that is not taken.
+
+    The file is TREC qrels, sorted bytewise by query, then document; where an id holds what TREC cannot
+    write, it is JSON lines. Judged pairs that are not relevant are in it, and so are imported negatives.
+    `InputError` when the name exists or there is no label yet.
+    """
+    name = checked_name(name, "release")
+    if collection.releases.filter(name=name).exists():
+        raise _name_exists(name)
+    with transaction.atomic():
+        labels = current_labels(collection, rule)
+        facts = {**_provenance(collection), **_audits(collection, labels)}
+        facts["selections"] = frozen_selections(collection)
+    if labels.frame.is_empty():
+        raise InputError(f"“{collection.slug}” has no final label yet. Judge some pairs, or import labels.")
+    content, format = _frozen(labels.frame)
+    release = QrelsRelease(
+        collection=collection,
+        name=name,
+        rule=rule,
+        sha256=hashlib.sha256(content).hexdigest(),
+        pair_count=labels.counts["pairs"],
+        relevant_count=labels.counts["relevant"],
+        query_count=labels.counts["queries"],
+        released_by=user,
+        released_at=timezone.now(),
+    )
+    release.sidecar = {**_described(release, format), "counts": labels.counts, **facts}
+    return _stored(release, content, format)
+
+
+def read_release(release: QrelsRelease) -> pl.DataFrame:
+    """The labels of a release: query_id, document_id, relevance (Int32), sorted bytewise.
+
+    `InputError` when the stored file is not the one that was released.
+    """
+    from pooling.formats import read_qrels
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"release{FORMATS[_format_of(release)]}"
+        path.write_bytes(_content(release))
+        return read_qrels(path).frame
+
+
+def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
+    """The release as a file of `format`, or its `sidecar`. `InputError` for an unknown format."""
+    from pooling.formats import FormatError, write_qrels
+
+    if format not in FORMATS:
+        problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
+        raise InputError(problem, fields={"format": problem})
+    if format == "sidecar":
+        return _json(release.sidecar)
+    if format == _format_of(release):
+        return _content(release)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / export_name(release, format)
+        try:
+            write_qrels(read_release(release), path, format=format)
+        except FormatError as error:
+            raise FormatError(path.name, error.line, error.problem, error.remedy) from None
+        return path.read_bytes()
+
+
+def export_name(release: QrelsRelease, format: str) -> str:
+    """A file name for the release in `format`, of letters that every file system takes."""
+    from django.utils.text import slugify
+
+    words = slugify(f"{release.collection.slug}-{release.name}") or f"release-{release.pk}"
+    return words[:120] + FORMATS[format]
+
+
+def export_file(release: QrelsRelease, path: Path, format: str = "trec") -> Path:
+    """Write the release to `path` and its sidecar beside it, as `<path>.meta.json`; returns the sidecar's
+    path.
+
+    Each file appears whole or not at all; a path that ends in .gz becomes a gzip file.
+    """
+    from pooling.formats.writing import packed, replaced
+
+    content = packed(path, export_release(release, format))
+    export = {"file": path.name, "format": format, "sha256": hashlib.sha256(content).hexdigest()}
+    sidecar = path.with_name(path.name + FORMATS["sidecar"])
+    for target, whole in ((path, content), (sidecar, _json({**release.sidecar, "export": export}))):
+        with disk_errors_named(), replaced(target) as temporary:
+            temporary.write_bytes(whole)
+    return sidecar
+
+
+def release_named(collection: Collection, name: str) -> QrelsRelease:
+    """The release of this name; `InputError` when there is none."""
+    release = collection.releases.filter(name=name).first()
+    if release is None:
+        problem = f"There is no release “{name}” in “{collection.slug}”."
+        raise InputError(problem, fields={"release": problem}, missing=True)
+    return release
+
+
+def newest_release(collection: Collection) -> QrelsRelease:
+    """The release made last; `InputError` when there is none."""
+    release = collection.releases.first()
+    if release is None:
+        raise InputError(f"“{collection.slug}” has no qrels release yet. Make one first.", missing=True)
+    return release
+
+
+def _json(sidecar: dict[str, Any]) -> bytes:
+    # Sorted, because PostgreSQL hands the keys back in an order of its own.
+    return (json.dumps(sidecar, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
+
+
+def _name_exists(name: str) -> InputError:
+    problem = f"There is a release “{name}” already, and releases do not change. Choose another name."
+    return InputError(problem, fields={"name": problem}, conflict=True)
+
+
+def _frozen(frame: pl.DataFrame) -> tuple[bytes, str]:
+    """The file's bytes and format: TREC, or JSON lines where an id holds a blank or the like."""
+    from pooling.formats import FormatError, write_qrels
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "release"
+        try:
+            write_qrels(frame, path, format="trec")
+            return path.read_bytes(), "trec"
+        except FormatError:
+            write_qrels(frame, path, format="jsonl")
+            return path.read_bytes(), "jsonl"
+
+
+def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
+    """What an estimate from these labels must know: how each pool was drawn, and which pairs ended without a
+    label."""
+    unanswered = labels.undecided.filter(labels.undecided["outcome"] == "cannot_judge")
+    return {
+        "pools": [
+            {
+                **{name: getattr(pool, name) for name in ("name", "version", "strategy", "depth", "budget")},
+                **{name: getattr(pool, name) for name in ("audit_share", "seed", "depths", "provenance")},
+                "extends": pool.extends and pool.extends.name,
+                "built_at": pool.built_at.isoformat(),
+            }
+            for pool in collection.pools.select_related("extends")
+        ],
+        "cannot_judge": [list(pair) for pair in unanswered.select("query_id", "document_id").rows()],
+    }
+
+
+def _stored(release: QrelsRelease, content: bytes, format: str) -> QrelsRelease:
+    """Write file, then row; the file goes again when the row cannot be written."""
+    place = f"qrels/{release.collection.slug}/{uuid4().hex}{FORMATS[format]}"
+    with disk_errors_named():
+        try:
+            release.file.name = default_storage.save(place, ContentFile(content))
+            with transaction.atomic():
+                release.save()
+                facts = {"rule": release.rule, "pairs": release.pair_count, "sha256": release.sha256}
+                by = release.released_by
+                record_action(release.collection, by, "labels released", release.name, **facts)
+        except BaseException as error:
+            default_storage.delete(release.file.name or place)
+            others = release.collection.releases.filter(name=release.name)
+            if isinstance(error, IntegrityError) and others.exists():
+                raise _name_exists(release.name) from None
+            raise
+    return release
+
+
+def _format_of(release: QrelsRelease) -> str:
+    return str(release.sidecar.get("format", "trec"))
+
+
+def _content(release: QrelsRelease) -> bytes:
+    with release.file.open("rb") as file:
+        content: bytes = file.read()
+    if hashlib.sha256(content).hexdigest() != release.sha256:
+        raise InputError(f"The file of release “{release.name}” was changed; its checksum does not fit.")
+    return content
+
+
+def _described(release: QrelsRelease, format: str) -> dict[str, Any]:
+    user = release.released_by
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "collection": release.collection.slug,
+        "release": release.name,
+        "rule": release.rule,
+        "format": format,
+        "sha256": release.sha256,
+        "released_at": release.released_at.isoformat(),
+        "released_by": user.get_username() if user else None,
+    }
+
+
+def _provenance(collection: Collection) -> dict[str, Any]:
+    """What the labels rest on: queues with their pools, imported files, and who gave how many verdicts."""
+    everything = Judgment.objects.filter(collection=collection).order_by()
+    judgments = everything.counted()
+    span = judgments.aggregate(
+        first=Min("judged_at"),
+        last=Max("judged_at"),
+        before=Count("pk", filter=Q(event__prelabel_seen=PrelabelSeen.BEFORE)),
+        after=Count("pk", filter=Q(event__prelabel_seen=PrelabelSeen.AFTER)),
+    )
+    annotators = judgments.values_list("annotator__username").annotate(verdicts=Count("pk"))
+    imports = ImportedLabel.objects.filter(collection=collection).order_by("source_name", "sha256")
+    return {
+        "queues": [
+            {
+                "name": queue.name,
+                "pool": queue.pool.name,
+                "pool_version": queue.pool.version,
+                "judgments_per_item": queue.judgments_per_item,
+                "most_judgments_per_item": queue.most_judgments_per_item,
+                "items": queue.item_count,
+                "state": queue.state,
+            }
+            for queue in collection.queues.select_related("pool").annotate(
+                item_count=Count("items", filter=Q(items__repeats=None))
+            )
+        ],
+        "imports": [
+            {"file": file, "sha256": sha256, "labels": labels}
+            for file, sha256, labels in imports.values_list("source_name", "sha256").annotate(
+                labels=Count("pk")
+            )
+        ],
+        "annotators": dict(annotators.order_by("annotator__username")),
+        # Verdicts given with a model's answer on screen, and those changed once it was revealed.
+        "prelabel_seen": {"before": span["before"], "after": span["after"]},
+        "in_quarantine": everything.filter(quarantine__isnull=False).count(),
+        "judged_from": span["first"].isoformat() if span["first"] else None,
+        "judged_until": span["last"].isoformat() if span["last"] else None,
+        "guidelines_sha256": hashlib.sha256(collection.guidelines.encode()).hexdigest(),
+    }

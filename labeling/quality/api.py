@@ -1,0 +1,37 @@
+"""The HTTP interface of whoever looks after a queue: its quality, and taking somebody's open work back."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.gold.quarantine import annotator_named
+from labeling.quality import serializers as shapes
+from labeling.quality.figures import queue_quality
+from labeling.queues.handing_back import hand_back
+from pooling.api import PROBLEM, person
+from pooling.people.access import ADMIN, READERS
+
+
+class Quality(APIView):
+    """How good the judgments of a queue are."""
+
+    @extend_schema(responses={200: shapes.QualitySerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Agreement, annotators, places in a session, pace and hard queries; not for annotators."""
+        queue = queue_for(request.user, queue_id, READERS)
+        return Response(shapes.QualitySerializer(queue_quality(queue)).data)
+
+
+class HandBack(APIView):
+    """Taking somebody's open work back."""
+
+    @extend_schema(request=None, responses={200: shapes.HandedBackSerializer, 403: PROBLEM, 404: PROBLEM})
+    def post(self, request: Request, queue_id: int, name: str) -> Response:
+        """Return all that an annotator holds in the queue, so that others can judge it."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        returned = hand_back(queue, annotator_named(queue, name), by=person(request))
+        return Response({"handed_back": returned, "detail": f"Handed back: {returned}."})

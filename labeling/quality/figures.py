@@ -1,0 +1,263 @@
+"""How good the judgments of a queue are: agreement, what each annotator's verdicts and gold answers show,
+and which queries nobody can judge. The figures of the page, the call and the command.
+
+What is computed from all verdicts is kept for a while, because a large queue takes a second or two: until
+something changes, and for a minute although verdicts came in meanwhile. `computed_at` says of when it is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth import get_user_model
+from django.core.cache import cache
+from django.db.models import Count, Max, Q
+from django.utils import timezone
+
+from labeling.gold.repeats import same_again
+from labeling.gold.rule import wilson
+from labeling.gold.scores import AnnotatorGold, gold_rows
+from labeling.models import GoldQuestion, Queue, Verdict
+from labeling.quality.reader import queue_verdicts
+from pooling.models import Query
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from labeling.consensus.agreement import Agreement
+
+KEPT_SECONDS = 600
+# So long may figures of a large queue be behind the verdicts; below so many verdicts they never are.
+BEHIND = timedelta(seconds=60)
+LARGE = 20_000
+HARD_QUERIES = 20
+# The coefficients in the order of the page, each with what it means.
+MEANINGS = {
+    "raw": ("Raw agreement", "Of two people on a pair, how often both said the same."),
+    "positive": ("Agreement on relevant", "Given that one said relevant, how often another did too."),
+    "negative": ("Agreement on not relevant", "Given that one said not relevant, how often another did too."),
+    "krippendorff": (
+        "Krippendorff's alpha",
+        "Agreement beyond chance, from any number of verdicts on a pair; 1 is perfect, 0 is chance. Low "
+        "where nearly everything is not relevant, however careful people are.",
+    ),
+    "gwet": ("Gwet's AC1", "Agreement beyond chance that a rare class does not depress."),
+    "fleiss": (
+        "Fleiss' kappa",
+        "Agreement beyond chance on the pairs with the most frequent number of verdicts.",
+    ),
+    "cohen": (
+        "Cohen's kappa, mean",
+        "Agreement of two people beyond chance, over every two who share 30 pairs, weighted by pairs.",
+    ),
+}
+
+
+def queue_quality(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
+    """Everything the quality page shows, as plain data.
+
+    `agreement`, `by_position`, `per_day` and `hard_queries` rest on the verdicts that count, without answers
+    to gold questions, adjudications and what is in quarantine; `annotators` has everybody with all they
+    judged here, `set_aside` of it in quarantine, and what they answered to gold questions. Shares are 0 to 1,
+    null where there is nothing to divide by.
+    """
+    now = now or timezone.now()
+    figures, computed_at = _kept(queue, now)
+    paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
+    rows = [{**row, "is_paused": row["username"] in paused} for row in figures["annotators"]]
+    about = {"queue": queue.pk, "name": queue.name, "computed_at": computed_at}
+    return {**about, **figures, "annotators": rows}
+
+
+def _kept(queue: Queue, now: datetime) -> tuple[dict[str, Any], datetime]:
+    """The figures of all verdicts and when they were computed, from the cache where they may be."""
+    key = f"queue-quality-{queue.pk}-{queue.opened_at.timestamp()}"
+    state = _state(queue)
+    if kept := cache.get(key):
+        figures, computed_at, before = kept
+        may_lag = figures["verdicts"] >= LARGE and now - computed_at < BEHIND
+        if before == state or (before[1:] == state[1:] and may_lag):
+            return figures, computed_at
+    figures = _figures(queue)
+    cache.set(key, (figures, now, state), KEPT_SECONDS)
+    return figures, now
+
+
+def _state(queue: Queue) -> tuple[Any, ...]:
+    """The last event, and what changes figures without one: quarantines and gold questions."""
+    questions = GoldQuestion.objects.filter(collection=queue.collection_id, active=True, practice=False)
+    counts = questions.order_by().aggregate(
+        all=Count("pk"), last=Max("pk"), relevant=Count("pk", filter=Q(answer=Verdict.RELEVANT))
+    )
+    quarantines = queue.quarantines.order_by().aggregate(last=Max("pk"), lifted=Count("lifted_at"))
+    last = queue.events.order_by().aggregate(last=Max("pk"))["last"]
+    return last, tuple(quarantines.values()), tuple(counts.values())
+
+
+def _figures(queue: Queue) -> dict[str, Any]:
+    import polars as pl
+
+    from labeling.consensus.agreement import agreement
+    from labeling.quality.monitors import relevant_by_position
+
+    verdicts = queue_verdicts(queue)
+    counted = verdicts.filter(~pl.col("set_aside"))
+    opinions = counted.drop_nulls("relevant")
+    return {
+        "verdicts": verdicts.height,
+        "set_aside": verdicts.height - counted.height,
+        "cannot_judge": counted.height - opinions.height,
+        "relevant": int(opinions["relevant"].sum()),
+        "agreement": _described(agreement(opinions)),
+        "annotators": _annotators(verdicts, counted, gold_rows(queue), same_again(queue)),
+        "by_position": relevant_by_position(counted).to_dicts(),
+        "per_day": _per_day(counted),
+        "hard_queries": _hard_queries(counted),
+    }
+
+
+def _described(found: Agreement) -> dict[str, Any]:
+    """Agreement as plain data, each figure with its name and what it means."""
+    return {
+        "pairs": found.pairs,
+        "verdicts": found.verdicts,
+        "prevalence": found.prevalence,
+        "figures": [
+            {"name": name, "title": title, "meaning": meaning, **asdict(getattr(found, name))}
+            for name, (title, meaning) in MEANINGS.items()
+        ],
+    }
+
+
+def _annotators(
+    verdicts: pl.DataFrame,
+    counted: pl.DataFrame,
+    answers: list[AnnotatorGold],
+    again: dict[int, tuple[int, int]],
+) -> list[dict[str, Any]]:
+    """A row for everybody who judged, whoever judged most first; leniency is held against verdicts that
+    count.
+    """
+    import polars as pl
+
+    from labeling.quality.monitors import leniency, longest_streak, speed
+
+    names = dict(
+        get_user_model()
+        .objects.filter(pk__in=verdicts["annotator"].unique().to_list())
+        .values_list("pk", "username")
+    )
+    lenient = {row.pop("annotator"): row for row in leniency(counted).to_dicts()}
+    share = _share(int(counted["relevant"].sum() or 0), counted["relevant"].drop_nulls().len())
+    gold = {row.annotator_id: row for row in answers}
+    judged = set(verdicts["annotator"].unique().to_list())
+    rows = [_nothing_judged(row) for key, row in gold.items() if key not in judged]
+    for (key,), own in verdicts.group_by("annotator"):
+        said = own["relevant"].drop_nulls()
+        yes = int(said.sum())
+        low, high = wilson(yes, said.len()) if said.len() else (None, None)
+        timed = own["active_ms"].drop_nulls()
+        streak = longest_streak(said.to_list(), share if share is not None else 0.5)
+        pace = speed(timed.to_list())
+        rows.append(
+            {
+                "username": names[key],
+                "verdicts": own.height,
+                "set_aside": int(own["set_aside"].sum()),
+                "relevant": yes,
+                "not_relevant": said.len() - yes,
+                "cannot_judge": own.height - said.len(),
+                "share": _share(yes, said.len()),
+                "share_low": low,
+                "share_high": high,
+                "leniency": lenient.get(key),
+                "streak": {**asdict(streak), "is_odd": streak.is_odd},
+                "speed": {**asdict(pace), "timed": timed.len(), "has_collapsed": pace.has_collapsed},
+                "last_at": own.select(pl.col("at").max()).item(),
+                "gold": _gold_of(gold[key]) if key in gold else None,
+                "again": _again_of(*again[key]) if key in again else None,
+            }
+        )
+    return sorted(rows, key=lambda row: (-row["verdicts"], row["username"]))
+
+
+def _nothing_judged(row: AnnotatorGold) -> dict[str, Any]:
+    """The row of somebody of whom there are only answers to gold questions."""
+    return {
+        "username": row.username,
+        **dict.fromkeys(("verdicts", "set_aside", "relevant", "not_relevant", "cannot_judge"), 0),
+        **dict.fromkeys(("share", "share_low", "share_high", "leniency", "last_at")),
+        "streak": {"length": 0, "relevant": None, "chance": 1.0, "is_odd": False},
+        "speed": {"median_ms": None, "recent": 0, "too_fast": 0, "timed": 0, "has_collapsed": False},
+        "gold": _gold_of(row),
+        "again": None,
+    }
+
+
+def _again_of(same: int, answers: int) -> dict[str, Any]:
+    """Self-consistency: how often somebody said of a pair shown again what they had said before."""
+    return {"answers": answers, "same": same, "share": same / answers, "interval": wilson(same, answers)}
+
+
+def _gold_of(row: AnnotatorGold) -> dict[str, Any]:
+    score = row.score
+    relevant = score.relevant_right, score.relevant_right + score.relevant_wrong
+    others = score.not_relevant_right, score.not_relevant_right + score.not_relevant_wrong
+    return {
+        "answers": score.answers,
+        "relevant_answers": relevant[1],
+        "not_relevant_answers": others[1],
+        "sensitivity": score.sensitivity,
+        "sensitivity_interval": wilson(*relevant) if relevant[1] else None,
+        "specificity": score.specificity,
+        "specificity_interval": wilson(*others) if others[1] else None,
+        "balanced_accuracy": score.balanced_accuracy,
+        "balanced_interval": _balanced_interval(score.balanced_accuracy, relevant, others),
+        "cannot_judge": row.cannot_judge,
+        "advice": str(row.advice),
+    }
+
+
+def _balanced_interval(
+    balanced: float | None, relevant: tuple[int, int], others: tuple[int, int]
+) -> tuple[float, float] | None:
+    """95 % for the mean of two independent shares, from the Wilson interval of each.
+
+    The square-and-add rule of Zou and Donner (2008): distances to the bounds add as squares.
+    """
+    if balanced is None:
+        return None
+    below, above = 0.0, 0.0
+    for right, answers in (relevant, others):
+        low, high = wilson(right, answers)
+        below += (right / answers - low) ** 2
+        above += (high - right / answers) ** 2
+    return balanced - below**0.5 / 2, balanced + above**0.5 / 2
+
+
+def _per_day(counted: pl.DataFrame) -> list[dict[str, Any]]:
+    """Verdicts that stand by the day they were given on, with how many people gave them."""
+    import polars as pl
+
+    days = counted.group_by(pl.col("at").dt.date().alias("day")).agg(
+        verdicts=pl.len(),
+        annotators=pl.col("annotator").n_unique(),
+        median_seconds=pl.col("active_ms").median() / 1000,
+    )
+    return days.sort("day").to_dicts()
+
+
+def _hard_queries(counted: pl.DataFrame) -> list[dict[str, Any]]:
+    """The queries that most often could not be judged, with their text."""
+    from labeling.quality.monitors import hard_queries
+
+    rows = hard_queries(counted).head(HARD_QUERIES).to_dicts()
+    known = Query.objects.filter(pk__in=[row["query_id"] for row in rows])
+    texts = {pk: (name, text) for pk, name, text in known.values_list("pk", "external_id", "text")}
+    return [{**row, "query_id": texts[row["query_id"]][0], "text": texts[row["query_id"]][1]} for row in rows]
+
+
+def _share(part: int, whole: int) -> float | None:
+    return part / whole if whole else None

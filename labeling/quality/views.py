@@ -1,0 +1,66 @@
+"""The quality page of a queue, for admins and viewers, and its pictures."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.views.decorators.http import require_GET
+
+from labeling.access import queue_for
+from labeling.gold.rule import ENOUGH_TO_READ
+from labeling.quality import charts as quality_charts
+from labeling.quality.figures import KEPT_SECONDS, queue_quality
+from pooling.interface.charting import VARIANTS
+from pooling.people.access import READERS
+
+DAYS_TOLD = 14
+
+
+@login_required
+@require_GET
+def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Agreement, annotators, places in a session, pace and hard queries."""
+    queue = queue_for(request.user, queue_id, READERS)
+    found = queue_quality(queue)
+    context = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "queues",
+        "quality": found,
+        "last_days": list(reversed(found["per_day"][-DAYS_TOLD:])),
+        "rows": [_shown(row) for row in found["annotators"]],
+        "has_repeats": any(row["again"] for row in found["annotators"]),
+        "age_seconds": int((timezone.now() - found["computed_at"]).total_seconds()),
+        "enough": ENOUGH_TO_READ,
+        "picture_key": int(1000 * found["computed_at"].timestamp()),
+        "wide_size": quality_charts.picture_size(),
+        "narrow_size": quality_charts.picture_size(narrow=True),
+    }
+    return render(request, "labeling/quality.html", context)
+
+
+@login_required
+@require_GET
+def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: str) -> HttpResponse:
+    """One of the page's plots as SVG."""
+    queue = queue_for(request.user, queue_id, READERS)
+    if picture not in quality_charts.PICTURES or variant not in VARIANTS:
+        raise Http404("This queue has no such picture.")
+    found = queue_quality(queue)
+    key = f"queue-picture-{queue.pk}-{found['computed_at'].timestamp()}-{picture}-{variant}"
+    content = cache.get(key)
+    if content is None:
+        content = quality_charts.svg(found, picture, variant)
+        cache.set(key, content, KEPT_SECONDS)
+    return HttpResponse(content, content_type="image/svg+xml")
+
+
+def _shown(row: dict[str, Any]) -> dict[str, Any]:
+    """A row with the units of the page: seconds instead of milliseconds."""
+    median = row["speed"]["median_ms"]
+    return {**row, "median_seconds": None if median is None else median / 1000}

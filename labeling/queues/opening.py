@@ -1,0 +1,325 @@
+"""Queues: opening one over a pool, and the protocol by which people judge it.
+
+Whoever judges calls `claim`, `record_judgment`, `skip`, `undo`, `renew` and `release`, which stand in
+`leases.py` and `verdicts.py`; `slots.py` keeps the counters, `bookmarks.py` says where to look next. What
+they hold to, on PostgreSQL and SQLite alike:
+
+1. Through claims, no item ever has more active leases and judgments than it needs (`done + leased <=
+   needed`). Where its queue asks for one more on a tie, or where a verdict contradicts a confident
+   pre-label, the need rises with the tie or the contradiction and falls with its end.
+2. Nobody is given a pair that they have judged, but as a repeat whose answer never counts, nor one item
+   twice at a time; a pair stands in a queue once.
+3. A lease is over when the clock says so: nothing has to run for that, and no item starves.
+4. Every acknowledged verdict is stored exactly once for its key, however often and however late it comes.
+   One beyond the need is kept as an extra judgment, and fills a slot that frees later.
+5. Nothing that a person did is changed or discarded: events are appended, and a judgment is the projection
+   of one person's events on one pair, the same in every queue of the collection.
+6. A gold question looks like any other item but has no slots: answers to it are events and judgments of
+   their own kind, and never count. The first answer stays the judgment, unless it was undone before the
+   next verdict. Judgments in quarantine do not count either, until they are restored.
+   What somebody is asked again is an item of theirs alone; the answer is an event, and no judgment.
+7. `needed`, `done`, `leased`, `leased_until` and `state` change in the transaction that changes what they
+   count, while the item's row is locked. Rows of several items are locked in key order or not waited for, so
+   nobody waits in a circle.
+
+The tests of these sentences are `tests/labeling/test_claim.py`, `test_submit.py`, `test_threads.py` and
+`test_state_machine.py`, and for a server or a database that fails, `tests/faults/`.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.db import IntegrityError, transaction
+from django.db.models import Q
+from django.utils import timezone
+
+from labeling.adaptive import reordering as adaptive
+from labeling.adaptive.options import LiveOptions, checked_live
+from labeling.adaptive.query_state import HELD_BACK
+from labeling.gold.options import GoldOptions, checked_options, site_options
+from labeling.gold.questions import follow_gold_in
+from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts
+from labeling.items.slots import recount, settle
+from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
+from labeling.judging.leases import Claim, EmptyQueue, claim, release, renew
+from labeling.judging.verdicts import Outcome, Submission, record_judgment, skip, undo
+from labeling.models import (
+    ADJUDICATED,
+    ImportedLabel,
+    Item,
+    Judgment,
+    JudgmentEvent,
+    Quarantine,
+    Queue,
+)
+from labeling.score_audits.strata import parts_of_draw
+from pooling.interface.problems import InputError
+from pooling.models import Document, Pool
+from pooling.people.trail import record_action
+from pooling.storage.storing import checked_name, disk_errors_named, insert_rows
+from pooling.texts.importing import lock
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.jobs.running import Report
+
+__all__ = [
+    "Claim",
+    "EmptyQueue",
+    "Outcome",
+    "Submission",
+    "change_state",
+    "claim",
+    "open_queue",
+    "record_judgment",
+    "release",
+    "renew",
+    "skip",
+    "undo",
+]
+
+MOST_JUDGMENTS_PER_ITEM = 20
+# No request that judges takes longer, nor do the clocks of two servers differ by more.
+LONGEST_REQUEST = timedelta(minutes=10)
+STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
+ITEM_FIELDS = (
+    *("queue", "query", "document", "order_key", "second_key"),
+    *("needed_at_least", "needed_at_most", "expected", "needed", "done", "leased", "state"),
+)
+
+
+class Pair(NamedTuple):
+    """A pair of a pool by keys and by the collection's own ids, and its place in the pool's order."""
+
+    query: int
+    document: int
+    query_id: str
+    document_id: str
+    position: int
+
+
+def open_queue(
+    pool: Pool,
+    *,
+    name: str | None = None,
+    judgments_per_item: int = 1,
+    most_judgments_per_item: int | None = None,
+    seed: int | None = None,
+    gold: GoldOptions | None = None,
+    live: LiveOptions | None = None,
+    user: User | None = None,
+    report: Report | None = None,
+) -> Queue:
+    """Put the pool's pairs that were chosen for judging (by budget or audit) into a queue.
+
+    Pairs with an imported label are left out, and of a later version of a pool those that another queue has.
+    Judgments that earlier queues brought count: such an item
+    starts with them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not
+    needs one more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is drawn
+    itself when None) and stored. `gold` says how gold questions come among the items; None is as the site's
+    settings say. With `live`, all pairs of the pool may come, and labels move the order of what is left (see
+    `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or nothing is left to judge.
+    """
+    report = report or (lambda share, detail: None)
+    checked_judgments(judgments_per_item, most_judgments_per_item)
+    queue = Queue(
+        collection=pool.collection,
+        pool=pool,
+        name=checked_name(name or pool.name, "queue"),
+        judgments_per_item=judgments_per_item,
+        most_judgments_per_item=most_judgments_per_item,
+        seed=secrets.randbelow(2**31) if seed is None else seed,
+        opened_by=user,
+        is_adaptive=live is not None,
+        **asdict(checked_options(gold or site_options())),
+    )
+    if live:
+        checked_live(pool, live)
+    started = timezone.now()
+    report(0.0, "Reading the pool.")
+    pairs = _unlabelled_pairs(pool, whole=live is not None)
+    if not pairs:
+        elsewhere = (
+            ", or waits in another queue: judge it there, or close that queue first"
+            if pool.extends_id is not None or pool.is_picked
+            else ""
+        )
+        raise InputError(
+            f"Every pair of pool “{pool.name}” that is to be judged has a label already{elsewhere}."
+        )
+    report(0.2, f"Putting {len(pairs):,} pairs in order.")
+    orders = _orders(queue, pairs)
+    report(0.5, f"Storing {len(pairs):,} items.")
+    try:
+        with disk_errors_named(), transaction.atomic():
+            queue_up_to_add_items()
+            queue.save()
+            insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
+            lock(pool.collection)
+            follow_gold_in(queue)
+            if live:
+                adaptive.start(queue, live, report)
+            be_alone_with_items()
+            _count_newcomers(queue, started)
+            facts = {"pool": pool.name, "pairs": len(pairs), **redundancy_of(queue)}
+            record_action(pool.collection, user, "queue opened", queue.name, **facts)
+    except IntegrityError as error:
+        if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
+            raise
+        raise _name_exists(queue.name) from error
+    return queue
+
+
+def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
+    """`InputError` for a number of judgments that no item needs, or a most that ends no tie."""
+    if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
+        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
+        raise InputError(problem, fields={"judgments_per_item": problem})
+    if most is None:
+        return
+    problem = ""
+    if not judgments_per_item < most <= MOST_JUDGMENTS_PER_ITEM:
+        problem = (
+            f"The most judgments of an item are more than the {judgments_per_item} that each needs, and at "
+            f"most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty where a tie asks for no more."
+        )
+    elif judgments_per_item % 2:
+        problem = (
+            f"{judgments_per_item} judgments never tie, so none more would be asked for. Take an even number "
+            "of judgments per item, such as 2 and at most 3."
+        )
+    if problem:
+        raise InputError(problem, fields={"most_judgments_per_item": problem})
+
+
+def redundancy_of(queue: Queue) -> dict[str, int]:
+    """What the list of what admins did says of a queue's redundancy."""
+    facts = {"judgments_per_item": queue.judgments_per_item}
+    if queue.most_judgments_per_item:
+        facts["most_judgments_per_item"] = queue.most_judgments_per_item
+    return facts
+
+
+def free_name(pool: Pool, name: str | None) -> str:
+    """The name of a queue over `pool`, or the pool's; `InputError` if there is such a queue."""
+    name = checked_name(name or pool.name, "queue")
+    if Queue.objects.filter(collection=pool.collection_id, name=name).exists():
+        raise _name_exists(name)
+    return name
+
+
+def _name_exists(name: str) -> InputError:
+    problem = f"There is a queue “{name}” already. Choose another name."
+    return InputError(problem, fields={"name": problem}, conflict=True)
+
+
+def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:
+    """Open, pause or close a queue; what people still hold may come in and is stored."""
+    if state not in Queue.State.values:
+        raise InputError(f"A queue is {', '.join(Queue.State.values)}; there is no state “{state}”.")
+    before, queue.state = queue.state, state
+    with transaction.atomic():
+        queue.save(update_fields=["state"])
+        if state != before:
+            record_action(queue.collection, by, STATE_CHANGES[state], queue.name, before=before)
+
+
+def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[Pair]:
+    """The pairs of a pool without an imported label: those chosen for judging, or the whole pool.
+
+    Of a later version of a pool, or of pairs that were picked, only what is new or was left lying: what
+    another queue has settled, or has not closed over, is judged there. Only a sample has all its pairs: what
+    was judged counts at once, and what waits elsewhere is settled by one verdict for both.
+    """
+    labels = ImportedLabel.objects.filter(collection=pool.collection, relevance__gte=0)
+    labelled = set(labels.values_list("query_id", "document_id").iterator())
+    is_sample = pool.strategy in Pool.SAMPLES
+    if (pool.extends_id is not None or pool.is_picked) and not (whole or is_sample):
+        items = Item.objects.filter(queue__collection=pool.collection_id, repeats=None, order_key__gt=0)
+        waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
+        held = items.filter(waiting | Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))).order_by()
+        labelled.update(held.values_list("query_id", "document_id").iterator())
+    chosen = pool.entries.all() if whole else pool.entries.filter(inclusion_probability__isnull=False)
+    fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
+    return [Pair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
+
+
+def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | None]]:
+    """The order key of each pair, and its key for second opinions; an adaptive queue gives them later."""
+    if queue.is_adaptive:
+        return [HELD_BACK] * len(pairs), [HELD_BACK if queue.bounds[1] > 1 else None] * len(pairs)
+    first = presentation_keys(queue, pairs)
+    if queue.judgments_per_item == 1:
+        return first, [None] * len(pairs)
+    return first, presentation_keys(queue, pairs, opinion=2)
+
+
+def presentation_keys(queue: Queue, pairs: list[Pair], *, opinion: int = 1) -> list[int]:
+    """The order key of each pair in a queue with a fixed order. An audit by scores goes part by part, each a
+    random sample of every stratum, so that there is an estimate before all of it is judged.
+    """
+    part_of = parts_of_draw(queue.pool.provenance)
+    parts = [part_of.get((pair.query_id, pair.document_id), 0) for pair in pairs]
+    return order_keys_in_parts(candidates_of(queue.pool, pairs), parts, queue.seed, opinion=opinion)
+
+
+def _item_rows(
+    queue: Queue, pairs: list[Pair], orders: tuple[list[int], Sequence[int | None]]
+) -> Iterator[tuple[Any, ...]]:
+    """The rows of `ITEM_FIELDS`, in the order of presentation."""
+    first, second = orders
+    verdicts = _verdicts_in(queue)
+    untouched = settle(queue.bounds, (), ())
+    for place in sorted(range(len(pairs)), key=first.__getitem__):
+        pair = pairs[place]
+        known = verdicts.get((pair.query, pair.document))
+        slots = settle(queue.bounds, known, ()) if known else untouched
+        yield (
+            *(queue.pk, pair.query, pair.document, first[place], second[place]),
+            *(*queue.bounds, "", slots.needed, slots.done, 0, slots.state),
+        )
+
+
+def _count_newcomers(queue: Queue, started: datetime) -> None:
+    """Count again what was judged, taken back, set aside or restored while the items were being stored.
+
+    Whoever did it could not see these items yet. Nobody does anything now: the items are ours alone.
+    """
+    since = started - LONGEST_REQUEST
+    events = JudgmentEvent.objects.filter(collection=queue.collection_id, created_at__gte=since)
+    pairs = set(events.values_list("query_id", "document_id"))
+    changed = Q(imposed_at__gte=since) | Q(lifted_at__gte=since)
+    people = Quarantine.objects.filter(changed, queue__collection=queue.collection_id).values("annotator")
+    theirs = Judgment.objects.filter(collection=queue.collection_id, annotator__in=people)
+    pairs.update(theirs.values_list("query_id", "document_id"))
+    if pairs:
+        items = queue.items.filter(query__in={query for query, _ in pairs})
+        recount([item for item in items if (item.query_id, item.document_id) in pairs], timezone.now())
+
+
+def candidates_of(pool: Pool, pairs: list[Pair]) -> list[Candidate]:
+    """Pairs of a pool as `labeling/items/ordering.py` takes them."""
+    texts = Document.objects.filter(pk__in=pool.entries.values("document"))
+    rows = texts.values_list("pk", "title", "text").iterator(chunk_size=2000)
+    marks = {pk: fingerprint(title, text or "") for pk, title, text in rows}
+    return [
+        Candidate(pair.query_id, pair.document_id, pair.position, marks.get(pair.document, b""))
+        for pair in pairs
+    ]
+
+
+def _verdicts_in(queue: Queue) -> dict[tuple[int, int], list[str]]:
+    """The verdicts that earlier queues of the collection brought, by pair."""
+    verdicts = defaultdict(list)
+    judgments = Judgment.objects.counted().filter(collection=queue.collection_id)
+    rows = judgments.values_list("query_id", "document_id", "verdict", "is_adjudication")
+    for query, document, verdict, settles in rows.iterator():
+        verdicts[query, document].append(ADJUDICATED if settles else verdict)
+    return verdicts

@@ -1,0 +1,104 @@
+"""What is left of a queue in the order of a model's scores: likely relevant pairs of every query first.
+
+An adaptive queue starts its order from the scores, and labels go on moving it (`labeling/adaptive/prior.py`). A
+fixed order is made here, once. Only the selection follows the scores. Within a stretch pairs are shuffled by
+the queue's seed, so nobody who judges can read the model's order there; and what was drawn for the audit is
+spread evenly over a query's stretches, so that the part of it that is judged by any time does not depend on
+scores.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+from django.db.models import Max
+
+from labeling.adaptive import prior as live_prior
+from labeling.adaptive.placing import store_keys
+from labeling.adaptive.prior_scores import checked_model
+from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
+from labeling.models import Item, Prelabeler, Queue, latest_scores
+from labeling.queues.opening import Pair, candidates_of
+from pooling.interface.problems import InputError
+from pooling.people.trail import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.jobs.running import Report
+    from pooling.models import Job
+
+
+def order_or_start(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = None) -> int | Job:
+    """`order_by_scores`, or with None `order_without_scores`; where an adaptive queue has many queries, the
+    background worker orders them."""
+    if queue.is_adaptive and live_prior.is_large(queue):
+        with transaction.atomic():
+            live_prior.set_prior(queue, prelabeler, by=by)
+            return live_prior.start_following(queue, by=by)
+    return order_by_scores(queue, prelabeler, by=by) if prelabeler else order_without_scores(queue, by=by)
+
+
+def order_by_scores(
+    queue: Queue, prelabeler: Prelabeler, *, by: User | None = None, report: Report | None = None
+) -> int:
+    """Put what was not handed out in an order by the model's scores; returns how many pairs that is.
+
+    In a fixed order nobody has judged or holds these pairs; everything else keeps its place, and people go on
+    where they are: the new stretches come behind all others. A pair without a score counts as the mean. In an
+    adaptive one the strategy starts from the scores, and batches that were begun keep their place.
+    `InputError` for a model without scores here, and for a local model beside an audit, since it has learned
+    from the audit's labels.
+    """
+    if queue.is_adaptive:
+        live_prior.set_prior(queue, prelabeler, by=by)
+        return live_prior.follow_prior(queue, report)
+    return _order_fixed(queue, checked_model(queue.pool, prelabeler), by)
+
+
+def order_without_scores(queue: Queue, *, by: User | None = None, report: Report | None = None) -> int:
+    """Let an adaptive queue order what was not handed out as if there were no scores; returns how many pairs
+    that is. `InputError` for a fixed order, and for one that does not start from scores."""
+    if not queue.is_adaptive:
+        problem = (
+            f"“{queue.name}” has a fixed order, which is not made again. Put what is left in the order of "
+            "another model, or leave it."
+        )
+        raise InputError(problem, conflict=True)
+    live_prior.set_prior(queue, None, by=by)
+    return live_prior.follow_prior(queue, report)
+
+
+def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
+    scores = latest_scores(queue, prelabeler)
+    if not scores:
+        raise InputError(f"There are no pre-labels by {prelabeler} in “{queue.name}”.", conflict=True)
+    mean = sum(scores.values()) / len(scores)
+    with transaction.atomic():
+        free = queue.items.filter(state=Item.State.OPEN, done=0, leased=0, order_key__gt=0, repeats=None)
+        rows = free.order_by("pk").select_for_update(skip_locked=True, no_key=True, of=("self",))
+        fields = ("pk", "query_id", "document_id", "query__external_id", "document__external_id")
+        items = list(rows.values_list(*fields))
+        if not items:
+            raise InputError(f"Nothing of “{queue.name}” is left that could be moved.", conflict=True)
+        ranked = sorted(items, key=lambda row: -scores.get(row[1:3], mean))
+        pairs = [Pair(row[1], row[2], row[3], row[4], place) for place, row in enumerate(ranked)]
+        audit = set(queue.pool.entries.filter(in_audit=True).values_list("query", "document"))
+        drawn = [(pair.query, pair.document) in audit for pair in pairs]
+        candidates = candidates_of(queue.pool, pairs)
+        first = _keys(queue, candidates, drawn, "order_key", opinion=1)
+        second: list[int] | list[None] = [None] * len(pairs)
+        if queue.bounds[1] > 1:
+            second = _keys(queue, candidates, drawn, "second_key", opinion=2)
+        store_keys([(row[0], *keys) for row, *keys in zip(ranked, first, second, strict=True)])
+        facts = {"model": str(prelabeler), "pairs": len(pairs)}
+        record_action(queue.collection, by, "queue ordered by pre-labels", queue.name, **facts)
+    return len(pairs)
+
+
+def _keys(
+    queue: Queue, candidates: list[Candidate], drawn: list[bool], field: str, *, opinion: int
+) -> list[int]:
+    last = queue.items.aggregate(last=Max(field))["last"] or 0
+    return ranked_order_keys(candidates, drawn, queue.seed, opinion=opinion, after=stretch_of(last))

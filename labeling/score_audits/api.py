@@ -1,0 +1,92 @@
+"""The HTTP interface of audits by scores, for admins; it calls what the page and the command call."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import prelabeler_for_admin
+from labeling.models import Queue
+from labeling.queues.drawn import LARGEST_SEED
+from labeling.score_audits.audits import USUAL_STRATA, draw_audit, plan_audit
+from pooling.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN, pool_for
+
+
+class AuditRequestSerializer(serializers.Serializer[Any]):
+    """From which pool, and how many pairs. With `dry_run` nothing is drawn."""
+
+    pool = serializers.IntegerField(min_value=1, max_value=2**62, help_text="Its number.")
+    pairs = serializers.IntegerField()
+    strata = serializers.IntegerField(default=USUAL_STRATA, help_text="Bands of scores at most.")
+    seed = serializers.IntegerField(
+        required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST_SEED
+    )
+    judgments_per_item = serializers.IntegerField(default=1, min_value=1, max_value=20)
+    dry_run = serializers.BooleanField(default=False)
+
+
+class AuditStratumSerializer(serializers.Serializer[Any]):
+    """Pairs with a score from `low` to below `high`; null is open."""
+
+    name = serializers.CharField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    has_scores = serializers.BooleanField()
+    pairs = serializers.IntegerField()
+    rate = serializers.FloatField(help_text="Share of relevant that is supposed.")
+    rests_on = serializers.CharField(help_text="labels, scores or the other strata.")
+    labels = serializers.IntegerField(help_text="Blind labels of such scores.")
+    drawn = serializers.IntegerField()
+
+
+class AuditPlanSerializer(serializers.Serializer[Any]):
+    """How the pairs are spread, what that promises of the number of relevant ones, and the queue, if any."""
+
+    queue = serializers.IntegerField(allow_null=True)
+    name = serializers.CharField(allow_null=True)
+    population = serializers.IntegerField(help_text="Pairs without a label, which are drawn from.")
+    certain = serializers.IntegerField(help_text="Pairs of the pool that have a label.")
+    pairs = serializers.IntegerField()
+    strata = AuditStratumSerializer(many=True)
+    half_width = serializers.FloatField(help_text="Expected, at 95 %.")
+    simple_half_width = serializers.FloatField(help_text="Of a simple random sample as large.")
+    sentence = serializers.CharField()
+
+
+class ScoreAudits(APIView):
+    """Audits by the scores of one model."""
+
+    @extend_schema(
+        request=AuditRequestSerializer,
+        responses={
+            200: AuditPlanSerializer,
+            201: AuditPlanSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, prelabeler_id: int) -> Response:
+        """Draw pairs without a label from bands of the model's scores, and open them as a queue."""
+        prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
+        body = parsed(AuditRequestSerializer, request)
+        pool = pool_for(request.user, body["pool"], ADMIN)
+        if body["dry_run"]:
+            plan = plan_audit(pool, prelabeler, body["pairs"], strata=body["strata"]).told()
+            return Response(_told(None, plan))
+        names = ("strata", "seed", "judgments_per_item")
+        chosen = {name: body[name] for name in names}
+        queue = draw_audit(pool, prelabeler, body["pairs"], by=person(request), **chosen)
+        return Response(_told(queue, queue.pool.provenance), status=status.HTTP_201_CREATED)
+
+
+def _told(queue: Queue | None, plan: dict[str, Any]) -> dict[str, Any]:
+    drawn = {"queue": queue and queue.pk, "name": queue and queue.name}
+    return dict(AuditPlanSerializer({**plan, **drawn}).data)

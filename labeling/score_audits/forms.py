@@ -1,0 +1,60 @@
+"""The form of an audit by scores; the rules are the domain functions' own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+from labeling.models import Prelabeler
+from labeling.queues.drawn import LARGEST_SAMPLE, LARGEST_SEED
+from labeling.score_audits.audits import USUAL_PAIRS, USUAL_STRATA
+from labeling.score_audits.strata import MOST_STRATA
+from pooling.models import Collection, Pool
+
+
+class AuditForm(forms.Form):
+    """From which pool, by whose scores, and how many pairs."""
+
+    pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
+    prelabeler = forms.ModelChoiceField(
+        Prelabeler.objects.none(), empty_label=None, label="Model whose scores make the strata"
+    )
+    pairs = forms.IntegerField(
+        initial=USUAL_PAIRS,
+        min_value=1,
+        max_value=LARGEST_SAMPLE,
+        label="Pairs to judge",
+        help_text="At least 30 for each stratum, or all that it has.",
+    )
+    strata = forms.IntegerField(
+        initial=USUAL_STRATA,
+        min_value=1,
+        max_value=MOST_STRATA,
+        label="Bands of scores at most",
+        help_text="Pairs without a score are one more.",
+    )
+    seed = forms.IntegerField(
+        required=False, min_value=0, max_value=LARGEST_SEED, help_text="Empty: it is drawn."
+    )
+    judgments_per_item = forms.IntegerField(
+        required=False, min_value=1, max_value=20, label="Judgments per pair", help_text="Empty: 1."
+    )
+
+    def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        pools = collection.pools.exclude(strategy__in=Pool.PICKED).defer("diagnostics")
+        self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
+        self.fields["prelabeler"].queryset = collection.prelabelers.asked()  # type: ignore[attr-defined]
+
+    def planned(self) -> dict[str, Any]:
+        """The arguments of `plan_audit`."""
+        return {name: self.cleaned_data[name] for name in ("pool", "prelabeler", "pairs", "strata")}
+
+    def drawn(self) -> dict[str, Any]:
+        """The arguments of `draw_audit`, but who draws."""
+        return {
+            **self.planned(),
+            "seed": self.cleaned_data["seed"],
+            "judgments_per_item": self.cleaned_data["judgments_per_item"] or 1,
+        }

@@ -1,0 +1,26 @@
+"""What the command `draw_audit` prints: the plan of an audit by scores as lines for a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from labeling.progress.tables import columns
+
+
+def audit_table(plan: Mapping[str, Any]) -> str:
+    """The plan as `Drawable.told` has it."""
+    head = ("score", "pairs", "relevant, supposed", "from", "drawn")
+    rows = [
+        (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", source_of(one), f"{one['drawn']:,}")
+        for one in plan["strata"]
+    ]
+    without = f"{plan['population']:,} pairs without a label, {plan['certain']:,} with one."
+    return "\n".join([*columns([head, *rows]), without, plan["sentence"]])
+
+
+def source_of(stratum: Mapping[str, Any]) -> str:
+    """Where the supposed rate of a stratum comes from."""
+    if stratum["rests_on"] == "labels":
+        return f"{stratum['labels']:,} blind labels"
+    return "mean score" if stratum["rests_on"] == "scores" else str(stratum["rests_on"])

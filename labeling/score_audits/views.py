@@ -1,0 +1,63 @@
+"""The page of a collection's audits by scores: what a draw would promise, the draw, and those there are."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from labeling.score_audits.audits import audits_of, draw_audit, plan_audit
+from labeling.score_audits.forms import AuditForm
+from labeling.score_audits.tables import source_of
+from pooling.forms import show_problem
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.models import Collection
+from pooling.people.access import ADMIN, collection_for
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form; with the number of pairs in the address the plan, and by POST the draw."""
+    collection = collection_for(request.user, slug, ADMIN)
+    if request.method == "POST":
+        form = AuditForm(collection, request.POST)
+        if form.is_valid():
+            try:
+                queue = draw_audit(**form.drawn(), by=person(request))
+                messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
+                return redirect(queue)
+            except refusals() as error:
+                show_problem(form, error)
+        return _shown(request, collection, form, None)
+    if "pairs" not in request.GET:
+        return _shown(request, collection, AuditForm(collection, initial=request.GET.dict()), None)
+    form, plan = AuditForm(collection, request.GET), None
+    if form.is_valid():
+        try:
+            plan = plan_audit(**form.planned()).told()
+        except refusals() as error:
+            show_problem(form, error)
+    return _shown(request, collection, form, plan)
+
+
+def _shown(
+    request: HttpRequest, collection: Collection, form: AuditForm, plan: dict[str, Any] | None
+) -> HttpResponse:
+    if plan is not None:
+        for one in plan["strata"]:
+            one |= {"source": source_of(one), "percent": f"{100 * one['rate']:.1f}"}
+    context = {
+        "collection": collection,
+        "section": "queues",
+        "form": form,
+        "plan": plan,
+        "audits": audits_of(collection),
+        "can_draw": all(form.fields[name].queryset.exists() for name in ("pool", "prelabeler")),  # type: ignore[attr-defined]
+    }
+    return render(request, "labeling/score_audits.html", context)

@@ -1,0 +1,126 @@
+"""The HTTP interface of the search for documents beyond the pool."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.items.numbers import number_of
+from labeling.search.documents import add_found, query_named, search_for, search_of
+from labeling.search.finds import search_finds
+from pooling.api import PROBLEM, person
+from pooling.models import Role
+from pooling.people.access import JUDGES, collection_for
+
+
+class SearchWordsSerializer(serializers.Serializer[Any]):
+    """A query of the collection by its id, and the words to look for."""
+
+    query = serializers.CharField()
+    words = serializers.CharField(help_text="All of them, or any where no text has all.")
+
+
+class HitSerializer(serializers.Serializer[Any]):
+    """A document that was found; nothing here says what others think of it."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    excerpt = serializers.CharField()
+    in_pool = serializers.BooleanField(help_text="It has its turn for this query.")
+    added = serializers.BooleanField(help_text="You have added it by search.")
+    own_verdict = serializers.CharField(allow_null=True)
+
+
+class SearchResultSerializer(serializers.Serializer[Any]):
+    """What was found; while texts are being indexed, how far that is."""
+
+    search = serializers.IntegerField(allow_null=True, help_text="Name it when you add a document.")
+    any_word = serializers.BooleanField()
+    indexing = serializers.FloatField(allow_null=True, help_text="0 to 1 while texts are indexed; ask again.")
+    documents = HitSerializer(many=True)
+
+
+class AdditionSerializer(serializers.Serializer[Any]):
+    """A document to judge for a query, and the search that found it."""
+
+    query = serializers.CharField()
+    document = serializers.CharField()
+    search = serializers.IntegerField(required=False, allow_null=True, default=None)
+
+
+class AddedSerializer(serializers.Serializer[Any]):
+    """The item that was added, and the queue it is in."""
+
+    item = serializers.IntegerField()
+    queue = serializers.IntegerField(allow_null=True, help_text="Annotators are not told.")
+
+
+class Search(APIView):
+    """Documents beyond the pool."""
+
+    @extend_schema(
+        operation_id="queues_search",
+        parameters=[SearchWordsSerializer],
+        responses={200: SearchResultSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Search the documents of the collection for a query."""
+        queue = queue_for(request.user, queue_id, roles=JUDGES)
+        asked = SearchWordsSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        query = query_named(queue.collection, asked.validated_data["query"])
+        found = search_for(query, asked.validated_data["words"], person(request))
+        return Response(
+            {
+                "search": found.search.pk if found.search else None,
+                "any_word": found.any_word,
+                "indexing": found.job.progress if found.job else None,
+                "documents": [hit.to_dict() for hit in found.hits],
+            }
+        )
+
+    @extend_schema(
+        operation_id="queues_search_add",
+        request=AdditionSerializer,
+        responses={201: AddedSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Add a document to what is judged, in a queue of its own."""
+        queue = queue_for(request.user, queue_id, roles=JUDGES)
+        asked = AdditionSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        query = query_named(queue.collection, values["query"])
+        search = search_of(person(request), values["search"])
+        item = add_found(query, values["document"], user=person(request), like=queue, search=search)
+        is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+        made = {"item": number_of(item.pk), "queue": item.queue_id if is_admin else None}
+        return Response(made, status=status.HTTP_201_CREATED)
+
+
+class SearchFindsSerializer(serializers.Serializer[Any]):
+    """What search found that no run did; null where nothing was added."""
+
+    searches = serializers.IntegerField()
+    added = serializers.IntegerField()
+    labelled = serializers.IntegerField()
+    relevant = serializers.IntegerField()
+    unfound = serializers.IntegerField(help_text="Relevant, and in no run's list.")
+    sentence = serializers.CharField()
+
+
+class SearchFinds(APIView):
+    """What search found."""
+
+    @extend_schema(
+        operation_id="collections_search_finds", responses={200: SearchFindsSerializer, 404: PROBLEM}
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Relevant documents that search found and no run did."""
+        return Response(search_finds(collection_for(request.user, slug)))

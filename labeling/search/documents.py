@@ -1,0 +1,250 @@
+"""Documents beyond the pool: searched for a query, and added to what is judged.
+
+What is added is a stratum of its own: a pool with the strategy `search`, with a queue whose name tells
+nothing, so that whoever judges a pair does not know that somebody thought it relevant. No audit speaks for it
+and no estimate uses it. Who searches sees their own verdicts and whether a pool holds a document, never what
+others said nor which run had it at which rank. What a pool holds cannot be added: it has its turn there, or
+the pool's audit speaks for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db import transaction
+from django.db.models import Exists, Max, OuterRef
+from django.utils import timezone
+
+from labeling.gold.questions import follow_gold_in
+from labeling.items.ordering import STRETCH_KEYS, stretch_of
+from labeling.items.passages import Part, best_passage, marked_parts, term_marks
+from labeling.items.statements import queue_up_to_add_items
+from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Lease, Queue, Verdict
+from labeling.queues.drawn import NAME
+from labeling.queues.opening import open_queue
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Document, DocumentSearch, Job, Pool, PoolEntry, Query, SearchFind
+from pooling.pools.picking import numbered_name, pick_pool
+from pooling.texts.importing import lock
+from pooling.texts.search import job_that_indexes, search_documents
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+EXCERPT = 400
+OFFERED = 1_000
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A document that was found: whether it has its turn in a pool, whether one added it oneself, and one's
+    own verdict."""
+
+    document: Document
+    excerpt: list[Part]
+    in_pool: bool
+    added: bool
+    own_verdict: str
+
+    @property
+    def can_be_added(self) -> bool:
+        """Whether nobody judges it yet."""
+        return not self.in_pool and not self.added and not self.own_verdict
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for the HTTP interface."""
+        return {
+            "id": self.document.external_id,
+            "title": self.document.title,
+            "excerpt": "".join(part.text for part in self.excerpt),
+            "in_pool": self.in_pool,
+            "added": self.added,
+            "own_verdict": self.own_verdict or None,
+        }
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What a search found; `job` has to be waited for where the texts are being indexed."""
+
+    hits: list[Hit]
+    any_word: bool = False
+    search: DocumentSearch | None = None
+    job: Job | None = None
+
+
+def search_for(query: Query, words: str, user: User, *, again: int | None = None) -> SearchResult:
+    """Search the documents of the query's collection, and keep that it was done.
+
+    `again` is the key of a search of the same person for the same words, whose result is looked at again.
+    """
+    collection = query.collection
+    job = job_that_indexes(collection, user)
+    if job is not None:
+        return SearchResult([], job=job)
+    found = search_documents(collection, words)
+    words = words.strip()
+    before = search_of(user, again)
+    if before and (before.query_id, before.words) == (query.pk, words):
+        return SearchResult(_hits(query, found.documents, words, user), found.any_word, before)
+    search = DocumentSearch.objects.create(
+        collection=collection,
+        query=query,
+        words=words,
+        shown=len(found.documents),
+        searched_by=user,
+    )
+    return SearchResult(_hits(query, found.documents, words, user), found.any_word, search)
+
+
+def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit]:
+    documents = Document.objects.in_bulk(keys)
+    entries = PoolEntry.objects.filter(query=query, document__in=keys)
+    added = set(entries.filter(search_find__added_by=user).values_list("document", flat=True))
+    # A gold question has its turn as well; and what others have added is judged like the rest.
+    asked = GoldQuestion.objects.filter(query=query, document__in=keys)
+    pooled = {*entries.values_list("document", flat=True), *asked.values_list("document", flat=True)} - added
+    held = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
+    said = Judgment.objects.filter(query=query, document__in=keys, annotator=user)
+    # What is on screen was not judged yet, as far as whoever judges it is to know.
+    said = said.exclude(document__in=held.values("item__document"))
+    own = {document: Verdict(verdict).label for document, verdict in said.values_list("document", "verdict")}
+    return [
+        Hit(documents[key], _excerpt(documents[key], words), key in pooled, key in added, own.get(key, ""))
+        for key in keys
+        if key in documents
+    ]
+
+
+def _excerpt(document: Document, words: str) -> list[Part]:
+    text = document.text or ""
+    start, end = best_passage(text, term_marks(words, text)) or (0, EXCERPT)
+    shown = text[start : min(end, start + EXCERPT)]
+    return marked_parts(shown, term_marks(words, shown))
+
+
+def add_found(
+    query: Query, document_id: str, *, user: User, like: Queue, search: DocumentSearch | None = None
+) -> Item:
+    """Put a document into the queue of what was found by search, opened with the redundancy of `like`.
+
+    `InputError` for a document that the collection does not have, that a pool holds, that was added before,
+    or that has a label.
+    """
+    collection = query.collection
+    document = _known(collection, document_id)
+    with transaction.atomic():
+        queue_up_to_add_items()
+        lock(collection)
+        _refuse_known(query, document, user)
+        running = Queue.objects.filter(collection=collection, pool__strategy=Pool.SEARCH)
+        queue = running.exclude(state=Queue.State.CLOSED).first()
+        if queue is None:
+            queue = _opened(query, document, like, user)
+        else:
+            _append(queue, query, document)
+        entry = PoolEntry.objects.get(pool=queue.pool_id, query=query, document=document)
+        SearchFind.objects.create(entry=entry, search=search, added_by=user)
+        return Item.objects.get(queue=queue, query=query, document=document, repeats=None)
+
+
+def query_named(collection: Collection, query_id: str) -> Query:
+    """The query with this id; `InputError` when the collection has none."""
+    rows = Query.objects.select_related("collection").filter(collection=collection, external_id=query_id)
+    query = rows.first() if "\0" not in query_id else None
+    if query is None:
+        problem = f"There is no query “{query_id}” in the collection."
+        raise InputError(problem, fields={"query": problem})
+    return query
+
+
+def queries_of(queue: Queue) -> QuerySet[Query]:
+    """The first queries of a queue, to choose from; others are found by their id."""
+    items = Item.objects.filter(queue=queue, query=OuterRef("pk")).exclude(order_key=0)
+    queries = Query.objects.filter(Exists(items), collection=queue.collection_id).only("external_id", "text")
+    return queries.order_by("external_id")[:OFFERED]
+
+
+def search_of(user: User, key: int | None) -> DocumentSearch | None:
+    """A search that this person made, or None."""
+    return DocumentSearch.objects.filter(pk=key or 0, searched_by=user).first()
+
+
+def _known(collection: Collection, document_id: str) -> Document:
+    known = Document.objects.filter(collection=collection, external_id=document_id)
+    document = known.first() if "\0" not in document_id else None
+    if document is None:
+        problem = f"There is no document “{document_id}” in the collection."
+        raise InputError(problem, fields={"document": problem})
+    return document
+
+
+def _refuse_known(query: Query, document: Document, user: User) -> None:
+    entries = PoolEntry.objects.filter(query=query, document=document)
+    problem = ""
+    if entries.filter(search_find__added_by=user).exists():
+        problem = "This document was added for this query already."
+    elif entries.exists() or GoldQuestion.objects.filter(query=query, document=document).exists():
+        problem = "A pool holds this document for this query. It has its turn there."
+    elif ImportedLabel.objects.filter(query=query, document=document, relevance__gte=0).exists():
+        problem = "This document has a label for this query already."
+    if problem:
+        raise InputError(problem, fields={"document": problem}, conflict=True)
+
+
+def _opened(query: Query, document: Document, like: Queue, user: User) -> Queue:
+    import polars as pl
+
+    collection = query.collection
+    pairs = pl.DataFrame(
+        {"query_id": [query.external_id], "document_id": [document.external_id], "rank": [1]}
+    )
+    name = numbered_name(collection, NAME)
+    pool = pick_pool(collection, pairs, strategy=Pool.SEARCH, provenance={}, name=name, user=user)
+    return open_queue(
+        pool,
+        name=name,
+        judgments_per_item=like.judgments_per_item,
+        most_judgments_per_item=like.most_judgments_per_item,
+        user=user,
+    )
+
+
+def _append(queue: Queue, query: Query, document: Document) -> None:
+    """One entry and one item more, in a stretch of its own behind all others."""
+    pool = Pool.objects.select_for_update().get(pk=queue.pool_id)
+    place = pool.entries.filter(query=query).count()
+    PoolEntry.objects.create(
+        pool=pool,
+        query=query,
+        document=document,
+        position=place + 1,
+        run_count=0,
+        best_rank=1,
+        rrf=0.0,
+        inclusion_probability=1.0,
+    )
+    pool.pair_count += 1
+    pool.chosen_count += 1
+    pool.query_count += not place
+    pool.save(update_fields=["pair_count", "chosen_count", "query_count"])
+    last = queue.items.filter(repeats=None).aggregate(first=Max("order_key"), second=Max("second_key"))
+    at_least, at_most = queue.bounds
+    Item.objects.create(
+        queue=queue,
+        query=query,
+        document=document,
+        order_key=_key_behind(last["first"]),
+        second_key=None if last["second"] is None else _key_behind(last["second"]),
+        needed=at_least,
+        needed_at_least=at_least,
+        needed_at_most=at_most,
+    )
+    follow_gold_in(queue)
+
+
+def _key_behind(key: int) -> int:
+    return (stretch_of(key) + 1) * STRETCH_KEYS

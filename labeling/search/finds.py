@@ -1,0 +1,73 @@
+"""What search found that no run did: relevant documents per hundred added, and per hundred searches."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from labeling.qrels.labels import judged_labels
+from pooling.models import Collection, DocumentSearch, Pool, PoolEntry
+from pooling.runs.stored import read_stored_run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PAIR = ["query_id", "document_id"]
+KEPT_SECONDS = 600
+
+
+def search_finds(collection: Collection) -> dict[str, Any] | None:
+    """Counts and a sentence; None where nothing was added.
+
+    `relevant` are those among the added with a label, `unfound` those of them that no run of the collection
+    has in its list of that query, however deep.
+    """
+    import polars as pl
+
+    rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
+    pairs = list(rows.order_by("pk").values_list("query__external_id", "document__external_id"))
+    if not pairs:
+        return None
+    added = pl.DataFrame(pairs, schema=dict.fromkeys(PAIR, pl.String), orient="row")
+    labels = judged_labels(collection)
+    labelled = added.join(labels, on=PAIR)
+    relevant = labelled.filter(pl.col("relevance") >= 1).select(PAIR)
+    found = {
+        "searches": DocumentSearch.objects.filter(collection=collection).count(),
+        "added": added.height,
+        "labelled": labelled.height,
+        "relevant": relevant.height,
+        "unfound": _unfound(collection, relevant),
+    }
+    return {**found, "sentence": _sentence(found)}
+
+
+def _unfound(collection: Collection, relevant: pl.DataFrame) -> int:
+    """Of these pairs, those in no run; runs do not change, so that what was looked up once is kept."""
+    if relevant.is_empty():
+        return 0
+    runs = list(collection.runs.all())
+    state = repr([[(run.pk, run.sha256) for run in runs], relevant.rows()])
+    key = f"unfound-{collection.pk}-{hashlib.sha256(state.encode()).hexdigest()}"
+    kept: int | None = cache.get(key)
+    if kept is None:
+        left = relevant
+        for run in runs:
+            left = left.join(read_stored_run(run), on=PAIR, how="anti")
+        kept = left.height
+        cache.set(key, kept, KEPT_SECONDS)
+    return kept
+
+
+def _sentence(found: dict[str, int]) -> str:
+    added, labelled, unfound = found["added"], found["labelled"], found["unfound"]
+    said = f"{added:,} document{'s' if added != 1 else ''} added in {found['searches']:,} searches"
+    if not labelled:
+        return f"{said}; none has a label yet."
+    per = 100 * unfound / labelled
+    return (
+        f"{said}, {labelled:,} with a label, {found['relevant']:,} relevant, {unfound:,} of these in no run: "
+        f"{per:.0f} relevant document{'s' if round(per) != 1 else ''} per 100 added that no run found."
+    )

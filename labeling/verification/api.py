@@ -1,0 +1,102 @@
+"""The HTTP interface of what pre-labels are worth, for admins; it calls what the pages call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
+from labeling.models import Prelabeler
+from labeling.queues.score_order import order_or_start
+from labeling.verification import serializers as shapes
+from labeling.verification.blind_labels import Evidence
+from labeling.verification.samples import USUAL, Wanted, open_sample, samples_of
+from labeling.verification.worth import worth, worth_of_all
+from pooling.api import PROBLEM, made, parsed, person
+from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for
+from pooling.serializers import JobStartedSerializer
+
+
+def told(prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None) -> dict[str, Any]:
+    """All that is known of a model and prompt, as the interface and the command write it; given: as in
+    `worth`.
+    """
+    found = {**worth(prelabeler, given), "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
+    found["by_query"] = found["by_query"][: shapes.MOST_QUERIES]
+    return dict(shapes.WorthSerializer(found).data)
+
+
+class Prelabelers(APIView):
+    """The models of a collection."""
+
+    @extend_schema(responses={200: shapes.PrelabelerRowSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """Every model and prompt that was asked, newest first, and whether it pays."""
+        collection = collection_for(request.user, slug, ADMIN)
+        return Response(shapes.PrelabelerRowSerializer(worth_of_all(collection), many=True).data)
+
+
+class OnePrelabeler(APIView):
+    """One model and prompt."""
+
+    @extend_schema(responses={200: shapes.WorthSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, prelabeler_id: int) -> Response:
+        """What it is worth on the blind labels that there are."""
+        return Response(told(prelabeler_for_admin(request.user, prelabeler_id)))
+
+
+class ScoreOrder(APIView):
+    """The order of a queue by scores."""
+
+    @extend_schema(
+        request=shapes.ScoreOrderRequestSerializer,
+        responses={
+            200: shapes.ScoreOrderSerializer,
+            202: JobStartedSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Put what is left of a queue in the order of a model's scores; the audit stays evenly spread.
+
+        An adaptive queue starts its order from the scores, or with null from the runs alone again. Where it
+        has many queries, a job orders them: then the answer is 202 with its number.
+        """
+        queue = queue_for(request.user, queue_id, ADMIN)
+        number = parsed(shapes.ScoreOrderRequestSerializer, request)["prelabeler"]
+        prelabeler = None if number is None else prelabeler_for_queue(queue, number)
+        done = order_or_start(queue, prelabeler, by=person(request))
+        return made(done) if isinstance(done, Job) else Response({"moved": done})
+
+
+class Samples(APIView):
+    """Verification samples of one model."""
+
+    @extend_schema(
+        request=shapes.SampleRequestSerializer,
+        responses={
+            201: shapes.OpenedSampleSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, prelabeler_id: int) -> Response:
+        """Draw some of its negatives and positives at random, and open them as a queue."""
+        prelabeler = prelabeler_for_admin(request.user, prelabeler_id)
+        body = parsed(shapes.SampleRequestSerializer, request)
+        wanted = [Wanted(body[f"{name}_method"], body[f"{name}_bound"]) for name in USUAL]
+        chosen = {name: body[name] for name in ("seed", "judgments_per_item")}
+        queue = open_sample(prelabeler, *wanted, by=person(request), **chosen)
+        return Response({"queue": queue.pk, "name": queue.name}, status=status.HTTP_201_CREATED)

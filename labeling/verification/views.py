@@ -1,0 +1,119 @@
+"""Whether pre-labels pay: the models of a collection, the page of each, and its verification samples."""
+
+from __future__ import annotations
+
+import hashlib
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_GET, require_POST
+
+from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
+from labeling.models import Prelabeler
+from labeling.prelabels.forms import SampleForm
+from labeling.queues.score_order import order_or_start
+from labeling.verification import charts as prelabel_charts
+from labeling.verification.samples import open_sample, samples_of
+from labeling.verification.worth import worth, worth_of_all
+from pooling.forms import show_problem
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for
+
+QUERIES_PER_PAGE = 25
+KEPT_SECONDS = 600
+
+
+@login_required
+@require_GET
+def prelabelers(request: HttpRequest, slug: str) -> HttpResponse:
+    """The models and prompts of a collection, each with its verdict."""
+    collection = collection_for(request.user, slug, ADMIN)
+    context = {"rows": worth_of_all(collection), "collection": collection, "section": "queues"}
+    return render(request, "labeling/prelabelers.html", context)
+
+
+@login_required
+@require_GET
+def prelabeler(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
+    """What one model and prompt are worth on the blind labels that there are."""
+    return _shown(request, prelabeler_for_admin(request.user, prelabeler_id), SampleForm())
+
+
+@login_required
+@require_POST
+def sample(request: HttpRequest, prelabeler_id: int) -> HttpResponse:
+    """Draw a verification sample and open its queue."""
+    found = prelabeler_for_admin(request.user, prelabeler_id)
+    form = SampleForm(request.POST)
+    if form.is_valid():
+        try:
+            needed = form.cleaned_data["judgments_per_item"]
+            queue = open_sample(found, *form.wanted(), judgments_per_item=needed, by=person(request))
+            messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
+            return redirect(queue)
+        except refusals() as error:
+            show_problem(form, error)
+    return _shown(request, found, form)
+
+
+@login_required
+@require_GET
+def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpResponse:
+    """The picture of a model's calibration as SVG."""
+    found = prelabeler_for_admin(request.user, prelabeler_id)
+    if variant not in VARIANTS:
+        raise Http404("There is no such picture.")
+    bins = worth(found)["calibration"]["bins"]
+    key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
+    content = cache.get(key)
+    if content is None:
+        content = prelabel_charts.svg(bins, variant)
+        cache.set(key, content, KEPT_SECONDS)
+    return HttpResponse(content, content_type="image/svg+xml")
+
+
+@login_required
+@require_POST
+def order(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Put what is left of a queue in the order of a model's scores, or of an adaptive one without them."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    named = request.POST.get("prelabeler", "")
+    number = int(named) if named.isascii() and named.isdigit() else 0
+    found = None if "without" in request.POST else prelabeler_for_queue(queue, number)
+    try:
+        done = order_or_start(queue, found, by=person(request))
+    except refusals() as error:
+        messages.error(request, str(error))
+        return redirect("prelabels", queue.pk)
+    if isinstance(done, Job):
+        return redirect("job", done.pk)
+    pairs = f"{done:,} pairs that nobody had judged"
+    said = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
+    messages.success(request, said)
+    return redirect("prelabels", queue.pk)
+
+
+def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:
+    found = worth(prelabeler)
+    page = Paginator(found["by_query"], QUERIES_PER_PAGE).get_page(request.GET.get("page"))
+    context = {
+        "prelabeler": prelabeler,
+        "collection": prelabeler.collection,
+        "section": "queues",
+        "worth": found,
+        "page": page,
+        "samples": samples_of(prelabeler),
+        "form": form,
+        "wide_size": prelabel_charts.picture_size(),
+        "narrow_size": prelabel_charts.picture_size(narrow=True),
+        # So that a picture is fetched anew when there are more labels.
+        "picture_key": f"{found['labels']}-{found['pairs']}",
+    }
+    return render(request, "labeling/prelabeler.html", context)
