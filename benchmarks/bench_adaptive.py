@@ -29,7 +29,14 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as the site does, before N
 
 from benchmarks.bench_prior import scores_with
 from benchmarks.judging_site import temporary_site
-from evaluation.replay import LabelledPool, labelled_pool, noisy, replay, rounded_up, with_prior_scores
+from evaluation.replays.replaying import (
+    LabelledPool,
+    labelled_pool,
+    noisy,
+    replay,
+    rounded_up,
+    with_prior_scores,
+)
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies import STRATEGIES
 from tests.testdata import DATA
@@ -209,7 +216,7 @@ def by_document(pool: LabelledPool, labels: Any) -> dict[str, dict[str, bool]]:
 
 
 def found_by(campaign: Campaign, pool: LabelledPool) -> float:
-    """As `evaluation.replay`: the mean over queries of the relevant share that the first judgments found."""
+    """As `evaluation.replays.replaying`: the mean over queries of the relevant share that the first judgments found."""
     shares = []
     for query, truth in pool.truth.items():
         first = list(campaign.sequence[query])[: rounded_up(SHARE, len(truth))]

@@ -27,8 +27,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.drops import Change, change_between, false_falls, is_fall
-from evaluation.evaluating import evaluate
+from evaluation.canaries.drops import Change, change_between, false_falls, is_fall
+from evaluation.scoring.evaluating import evaluate
 from pooling.formats import name_of, read_qrels, read_run
 from tests.testdata import DATA
 

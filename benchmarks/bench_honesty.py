@@ -35,13 +35,13 @@ import polars as pl
 
 from benchmarks import half_judged
 from benchmarks.bench_prediction_powered import COVERAGE, at_least
-from evaluation.audit_sample import AuditSample
-from evaluation.coverage import Unjudged, recall_bounds
-from evaluation.estimates import estimated_total, most_missing_in_all, remainders_of
-from evaluation.macro_recall import macro_recalls
+from evaluation.estimates.intervals import METHODS, interval_of_micro_recall, interval_of_total
+from evaluation.estimates.macro_recall import macro_recalls
+from evaluation.estimates.sample import AuditSample
+from evaluation.estimates.totals import estimated_total, most_missing_in_all, remainders_of
 from evaluation.measures import TopCounts
-from evaluation.recall_intervals import METHODS, interval_of_micro_recall, interval_of_total
-from evaluation.replay import LabelledPool, labelled_pool, rounded_up
+from evaluation.replays.replaying import LabelledPool, labelled_pool, rounded_up
+from evaluation.scoring.coverage import Unjudged, recall_bounds
 from pooling.audit.sample import audit_size
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies.audited import Audited, campaign

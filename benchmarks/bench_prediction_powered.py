@@ -26,8 +26,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 import polars as pl
 
-from evaluation.powered_estimates import powered_macro_precision
-from evaluation.prediction_powered import (
+from evaluation.estimates.powered import powered_macro_precision
+from evaluation.estimates.prediction_powered import (
     Powered,
     Predicted,
     powered_micro_recall,

@@ -16,7 +16,7 @@ import time
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.arrays import recall_of_arrays
+from evaluation.scoring.arrays import recall_of_arrays
 
 CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
 DEPTH, RELEVANT = 100, 10

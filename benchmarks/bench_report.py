@@ -22,7 +22,7 @@ from typing import Any
 
 from benchmarks.generate import generate_qrels, generate_runs
 from benchmarks.judging_site import temporary_site
-from evaluation.chart_kinds import KINDS
+from evaluation.charts.kinds import KINDS
 
 LIMIT_MS = 1_000
 
@@ -72,9 +72,9 @@ def _load_libraries() -> None:
     import polars  # noqa: F401
     import scipy.stats  # noqa: F401
 
-    import evaluation.charts
+    import evaluation.charts.drawing
     import evaluation.measures
-    import evaluation.results  # noqa: F401
+    import evaluation.scoring.results  # noqa: F401
 
 
 def make_collection(folder: Path, runs: int, queries: int, depth: int) -> tuple[Any, Any]:
@@ -102,7 +102,7 @@ def make_collection(folder: Path, runs: int, queries: int, depth: int) -> tuple[
 
 def make_report(collection: Any, admin: Any) -> int:
     """Make the report as the worker does, and print where its time goes."""
-    from evaluation.reports import ReportRequest, request_report
+    from evaluation.reports.making import ReportRequest, request_report
     from pooling.jobs import running as jobs
 
     signs: list[tuple[float, str]] = []

@@ -28,7 +28,7 @@ import numpy as np
 import polars as pl
 
 from benchmarks.bench_prediction_powered import World, at_least, guess, truths, world
-from evaluation.recall_intervals import LabelInterval, interval_of_micro_recall, interval_of_total
+from evaluation.estimates.intervals import LabelInterval, interval_of_micro_recall, interval_of_total
 from labeling.score_audits.strata import AuditPlan, plan_by_scores
 from labeling.verification.plans import drawn_design
 

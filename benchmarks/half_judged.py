@@ -20,9 +20,9 @@ import numpy as np
 import polars as pl
 
 from benchmarks.bench_prediction_powered import COVERAGE, at_least
-from evaluation.audit_estimates import relevant_estimate, spanned
-from evaluation.audit_sample import AuditSample, audit_ranks, audit_sample
-from evaluation.recall_intervals import interval_of_micro_recall
+from evaluation.estimates.from_audit import relevant_estimate, spanned
+from evaluation.estimates.intervals import interval_of_micro_recall
+from evaluation.estimates.sample import AuditSample, audit_ranks, audit_sample
 from pooling.audit.sample import choose
 from pooling.ranking.ranking import query_starts
 

@@ -37,8 +37,8 @@ import polars as pl
 
 from benchmarks.bench_honesty import SETS, InLeases, label_of
 from benchmarks.judging_site import temporary_site
-from evaluation.recall_intervals import interval_of_micro_recall
-from evaluation.replay import LabelledPool, labelled_pool
+from evaluation.estimates.intervals import interval_of_micro_recall
+from evaluation.replays.replaying import LabelledPool, labelled_pool
 from pooling.audit.sample import audit_size, choose_in_query, spread_budget
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.ranking.ranking import order_run
@@ -169,7 +169,7 @@ def stored(slug: str, owner: Any, frames: dict[str, pl.DataFrame], pool: Labelle
 
 
 def chosen(**values: Any) -> Any:
-    from evaluation.plan_settings import settings_from
+    from evaluation.plans.settings import settings_from
 
     usual = {
         "judgments_per_item": 2,
@@ -186,7 +186,7 @@ def compare_widths(
     collection: Any, settings: Any, pool: LabelledPool, options: argparse.Namespace, folder: Path
 ) -> bool:
     """The widths that are planned after a pilot beside the mean ones of simulated campaigns."""
-    from evaluation.plans import plan
+    from evaluation.plans.planning import plan
     from labeling.models import ImportedLabel
     from labeling.qrels.releases import import_qrels
 
@@ -332,8 +332,8 @@ def compare_work(collection: Any, owner: Any, settings: Any, pool: LabelledPool,
     """The planned cost and end beside those of a campaign through the queue."""
     from django.conf import settings as site
 
-    from evaluation.campaigns import begin
-    from evaluation.plans import plan
+    from evaluation.plans.campaigns import begin
+    from evaluation.plans.planning import plan
     from labeling.models import Queue
     from labeling.progress.counts import queue_progress
 

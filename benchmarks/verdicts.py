@@ -35,16 +35,16 @@ from numpy.typing import NDArray
 from scipy import special
 
 from benchmarks.bench_honesty import AT_ONCE, SETS, cells, ground, judged_again
-from evaluation.estimates import largest_unrefuted
-from evaluation.recall_intervals import (
+from evaluation.comparisons.verdict import BY_AUDIT, BY_BOUNDS, Comparison
+from evaluation.estimates.intervals import (
     FEWEST_FOR_GAMMA,
     LEAST_LEVEL,
     MORE,
     interval_of_micro_recall_difference,
 )
+from evaluation.estimates.totals import largest_unrefuted
+from evaluation.scoring.unsettled import recall_difference_limits
 from evaluation.significance import adjusted, difference_intervals, randomisation_test
-from evaluation.unsettled import recall_difference_limits
-from evaluation.verdict import BY_AUDIT, BY_BOUNDS, Comparison
 from tests.testdata import DATA
 
 Floats = NDArray[np.float64]

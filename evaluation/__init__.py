@@ -8,15 +8,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.against import recall_against
-    from evaluation.breakdown_table import broken_down
-    from evaluation.comparison import compare, compare_all, comparison_table, deciding_labels
-    from evaluation.config import read_settings
-    from evaluation.conventions import Conventions
-    from evaluation.evaluating import evaluate
-    from evaluation.missing import leave_one_out, missing_floor
-    from evaluation.results import Evaluation
-    from evaluation.tradeoffs import k_reaching, tradeoff_table
+    from evaluation.comparisons.comparing import compare, compare_all, comparison_table, deciding_labels
+    from evaluation.estimates.missing import leave_one_out, missing_floor
+    from evaluation.failures.table import broken_down
+    from evaluation.indexes.recall import recall_against
+    from evaluation.rendering.tradeoffs import k_reaching, tradeoff_table
+    from evaluation.scoring.config import read_settings
+    from evaluation.scoring.conventions import Conventions
+    from evaluation.scoring.evaluating import evaluate
+    from evaluation.scoring.results import Evaluation
 
 __all__ = [
     "Conventions",
@@ -36,20 +36,20 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Conventions": "evaluation.conventions",
-    "Evaluation": "evaluation.results",
-    "broken_down": "evaluation.breakdown_table",
-    "compare": "evaluation.comparison",
-    "compare_all": "evaluation.comparison",
-    "comparison_table": "evaluation.comparison",
-    "deciding_labels": "evaluation.comparison",
-    "evaluate": "evaluation.evaluating",
-    "k_reaching": "evaluation.tradeoffs",
-    "leave_one_out": "evaluation.missing",
-    "missing_floor": "evaluation.missing",
-    "read_settings": "evaluation.config",
-    "recall_against": "evaluation.against",
-    "tradeoff_table": "evaluation.tradeoffs",
+    "Conventions": "evaluation.scoring.conventions",
+    "Evaluation": "evaluation.scoring.results",
+    "broken_down": "evaluation.failures.table",
+    "compare": "evaluation.comparisons.comparing",
+    "compare_all": "evaluation.comparisons.comparing",
+    "comparison_table": "evaluation.comparisons.comparing",
+    "deciding_labels": "evaluation.comparisons.comparing",
+    "evaluate": "evaluation.scoring.evaluating",
+    "k_reaching": "evaluation.rendering.tradeoffs",
+    "leave_one_out": "evaluation.estimates.missing",
+    "missing_floor": "evaluation.estimates.missing",
+    "read_settings": "evaluation.scoring.config",
+    "recall_against": "evaluation.indexes.recall",
+    "tradeoff_table": "evaluation.rendering.tradeoffs",
 }
 
 

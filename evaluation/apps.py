@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 def hear_of_run(sender: object, run: Run, **more: object) -> None:
     """Have a new run measured by the canaries."""
-    from evaluation.canaries import watch_run
+    from evaluation.canaries.watching import watch_run
 
     watch_run(run)
 
@@ -23,7 +23,11 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
-        from evaluation import campaigns, canaries, latency_reports, replays, reports  # noqa: F401
+        from evaluation.canaries import watching as canaries
+        from evaluation.indexes import stored as latency_reports
+        from evaluation.plans import campaigns
+        from evaluation.replays import stored as replays
+        from evaluation.reports import making as reports
         from pooling.signals import run_imported
 
         run_imported.connect(hear_of_run, dispatch_uid="canaries")

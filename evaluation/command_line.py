@@ -7,18 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.against_command import add_against_arguments, refuse_without_exact_run, run_against
+from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from pooling.interface.terminal import Writer
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.breakdown import Breakdown
-    from evaluation.config import Settings
-    from evaluation.pool_estimates import Basis
-    from evaluation.results import Evaluation
-    from evaluation.verdict import Comparison
+    from evaluation.comparisons.verdict import Comparison
+    from evaluation.failures.breakdown import Breakdown
+    from evaluation.pool_estimates.of_pool import Basis
+    from evaluation.scoring.config import Settings
+    from evaluation.scoring.results import Evaluation
 
 CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
 
@@ -74,8 +74,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Evaluate, write what was asked for, then compare with the thresholds: the exit code."""
-    from evaluation.evaluating import evaluate
-    from evaluation.rendering import render
+    from evaluation.rendering.formats import render
+    from evaluation.scoring.evaluating import evaluate
 
     settings = _settings(options)
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
@@ -86,11 +86,11 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
     if options["per_query"]:
-        from evaluation.per_query import check_path, write_per_query
+        from evaluation.rendering.per_query import check_path, write_per_query
 
         check_path(options["per_query"])
     if options["html"]:
-        from evaluation.html_file import check_path as check_html
+        from evaluation.charts.html_file import check_path as check_html
 
         check_html(options["html"])
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, options["by"])
@@ -110,7 +110,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     if options["per_query"]:
         write_per_query(result, options["per_query"])
     if options["html"]:
-        from evaluation.html_file import write_html
+        from evaluation.charts.html_file import write_html
 
         write_html(result, settings, options, estimates)
     output.write(
@@ -150,7 +150,7 @@ def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> Breakdown | No
         if options["by_measure"] is not None or options["by_threshold"] is not None:
             raise ValueError("--by-measure and --by-threshold belong to --by; name it too.")
         return None
-    from evaluation.breakdown_table import breakdown_asked
+    from evaluation.failures.table import breakdown_asked
 
     names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
     return breakdown_asked(result, **{name: options[option] for name, option in names.items()})
@@ -176,7 +176,7 @@ def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | 
     """The pool of the chosen queries."""
     if path is None:
         return None
-    from evaluation.inputs import only_queries
+    from evaluation.scoring.inputs import only_queries
     from pooling.formats.pools import read_pool
 
     return only_queries(read_pool(path), queries)
@@ -184,8 +184,8 @@ def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | 
 
 def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -> Basis | None:
     """What estimates start from; None where there is too much to read again."""
-    from evaluation.pool_estimates import Basis, recall_cutoffs, too_large
-    from evaluation.pool_file import design_of
+    from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs, too_large
+    from evaluation.pool_estimates.pool_file import design_of
 
     if options["format"] == "csv":
         raise ValueError("Estimates have no place in CSV; choose table, json, markdown or latex.")
@@ -197,7 +197,7 @@ def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -
 
 
 def _estimates(basis: Basis | None) -> dict[str, Any]:
-    from evaluation.pool_estimates import estimates_of
+    from evaluation.pool_estimates.of_pool import estimates_of
 
     return estimates_of(basis)
 
@@ -210,8 +210,8 @@ def _comparisons(
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
-    from evaluation.comparison import compare_at
-    from evaluation.pool_estimates import audited_differences, recall_cutoffs
+    from evaluation.comparisons.comparing import compare_at
+    from evaluation.pool_estimates.of_pool import audited_differences, recall_cutoffs
 
     cutoffs = recall_cutoffs(result)
     if not cutoffs:
@@ -225,7 +225,7 @@ def _comparisons(
 
 def _settings(options: Mapping[str, Any]) -> Settings:
     """What the options say, and for the rest the evaluation file."""
-    from evaluation.config import Settings, read_settings, settings_from
+    from evaluation.scoring.config import Settings, read_settings, settings_from
 
     named = {
         "k": [k for group in options["k"] or [] for k in group] or None,
@@ -278,7 +278,7 @@ def _cutoffs(text: str) -> list[int]:
 
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    from evaluation.config import settings_from
+    from evaluation.scoring.config import settings_from
 
     try:
         ((key, wanted),) = (settings_from({"thresholds": {name: float(value)}}).thresholds or {}).items()
@@ -299,7 +299,7 @@ def _tagged(
         raise ValueError("--queries and --tag belong together, or --queries and --by-tag; name both.")
     if path is None or not (tag or tags):
         return None, None
-    from evaluation.strata import chosen_strata, queries_by_tag
+    from evaluation.scoring.strata import chosen_strata, queries_by_tag
     from pooling.formats import read_queries
 
     by_tag = queries_by_tag((query.id, query.metadata) for query in read_queries(path))

@@ -2,7 +2,10 @@
 
 from django.urls import URLPattern, path
 
-from evaluation import canary_api, canary_views, latency_api, latency_views
+from evaluation.canaries import api as canary_api
+from evaluation.canaries import views as canary_views
+from evaluation.indexes import api as latency_api
+from evaluation.indexes import views as latency_views
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/latency/", latency_views.latency_reports, name="latency_reports"),

@@ -2,23 +2,19 @@
 
 from django.urls import URLPattern, path, re_path
 
-from evaluation import (
-    api,
-    change_views,
-    chart_api,
-    chart_views,
-    comparison_api,
-    comparison_views,
-    plan_api,
-    plan_views,
-    pool_views,
-    replay_api,
-    replay_views,
-    retrieval_urls,
-    views,
-    where_api,
-    where_views,
-)
+from evaluation import retrieval_urls
+from evaluation.charts import api as chart_api
+from evaluation.charts import views as chart_views
+from evaluation.comparisons import api as comparison_api
+from evaluation.comparisons import views as comparison_views
+from evaluation.failures import api as where_api
+from evaluation.failures import views as where_views
+from evaluation.plans import api as plan_api
+from evaluation.plans import views as plan_views
+from evaluation.pool_estimates import views as pool_views
+from evaluation.replays import api as replay_api
+from evaluation.replays import views as replay_views
+from evaluation.reports import api, change_views, views
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", views.reports, name="reports"),

@@ -196,8 +196,8 @@ def _annotators(examples: Path, cast: Cast, seed: int) -> SimulatedAnnotators:
 
 def release_and_report(collection: Collection, runs: list[Run], admin: User, say: Say) -> Report:
     """Freeze the labels under a name and measure the runs with them."""
-    from evaluation.conventions import Conventions
-    from evaluation.reports import create_report
+    from evaluation.reports.making import create_report
+    from evaluation.scoring.conventions import Conventions
     from labeling.qrels.releases import release_qrels
 
     release = release_qrels(collection, name="demo-1", user=admin)

@@ -21,8 +21,8 @@ from types import FrameType
 from django.conf import settings
 from django.db import connections
 
-from evaluation.canaries import resume_watching
-from evaluation.deliveries import resume_messages
+from evaluation.canaries.deliveries import resume_messages
+from evaluation.canaries.watching import resume_watching
 from labeling.prelabels.passes import pause_abandoned_passes
 from pooling.jobs.running import end_abandoned_jobs
 

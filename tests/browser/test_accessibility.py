@@ -9,12 +9,12 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from evaluation.alerts import News
-from evaluation.canaries import Alerts
-from evaluation.canary_measuring import measured, stored
-from evaluation.conventions import Conventions
-from evaluation.deliveries import tell
-from evaluation.reports import create_report
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import tell
+from evaluation.canaries.measuring import measured, stored
+from evaluation.canaries.watching import Alerts
+from evaluation.reports.making import create_report
+from evaluation.scoring.conventions import Conventions
 from labeling.judging import views as judging
 from labeling.models import Queue
 from labeling.qrels.releases import release_qrels

@@ -8,7 +8,7 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
-from evaluation.report_export import html_of
+from evaluation.reports.export import html_of
 from tests.browser.judging import eventually
 from tests.browser.test_accessibility import violations
 from tests.evaluation.cast import SPARSE, make_report

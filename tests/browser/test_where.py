@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from evaluation import report_breakdown
+from evaluation.failures import stored_breakdown as report_breakdown
 from tests.browser.test_accessibility import PHONE, violations
 from tests.evaluation.test_where import make_wide_report
 from tests.world import World

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
-from evaluation.canaries import Alerts, create_canary
+from evaluation.canaries.watching import Alerts, create_canary
 from evaluation.models import Canary
 from labeling.qrels.releases import import_qrels, release_qrels
 from pooling.models import Query, Run

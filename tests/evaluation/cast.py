@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from evaluation.conventions import Conventions
 from evaluation.models import Report
-from evaluation.report_choices import MEASURES
-from evaluation.reports import create_report
+from evaluation.report_store.choices import MEASURES
+from evaluation.reports.making import create_report
+from evaluation.scoring.conventions import Conventions
 from labeling.models import QrelsRelease
 from tests.world import World, qrels_text
 

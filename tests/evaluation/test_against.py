@@ -11,9 +11,9 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.against import AgainstExact, percentile, recall_against
-from evaluation.against_tables import against_line
-from evaluation.conventions import Conventions
+from evaluation.indexes.recall import AgainstExact, percentile, recall_against
+from evaluation.indexes.tables import against_line
+from evaluation.scoring.conventions import Conventions
 from pooling.ranking.chunks import Chunks
 
 # q1: b and c tie for places 2 and 3. q2 has two documents only.

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation.arrays import recall_of_arrays
+from evaluation.scoring.arrays import recall_of_arrays
 
 
 @pytest.mark.parametrize("depth", [1, 63, 64, 65, 130])

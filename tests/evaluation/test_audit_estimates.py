@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluation.audit_estimates import (
+from evaluation.estimates.from_audit import (
     Places,
     difference_estimate,
     missing_by_query,
@@ -17,7 +17,7 @@ from evaluation.audit_estimates import (
     relevant_estimate,
     within_pool,
 )
-from evaluation.audit_sample import AuditSample, audit_sample
+from evaluation.estimates.sample import AuditSample, audit_sample
 from tests.evaluation.test_audit_sample import labels_of, pool_of
 
 # Two queries with ten documents each: a to d were reached; the audit drew e and f of the six others.

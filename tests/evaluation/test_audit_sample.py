@@ -6,9 +6,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.audit_estimates import relevant_estimate
-from evaluation.audit_sample import POOL, AuditSample, audit_sample
-from evaluation.estimates import Remainder, estimated_total
+from evaluation.estimates.from_audit import relevant_estimate
+from evaluation.estimates.sample import POOL, AuditSample, audit_sample
+from evaluation.estimates.totals import Remainder, estimated_total
 from pooling.audit.sample import walk
 
 SCHEMA = dict(

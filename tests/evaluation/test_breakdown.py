@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import broken_down, evaluate
-from evaluation.breakdown import (
+from evaluation.failures.breakdown import (
     Breakdown,
     Values,
     break_down,
@@ -25,7 +25,7 @@ from evaluation.breakdown import (
     ordered_groups,
     undrawn_limits,
 )
-from evaluation.query_groups import group_queries, offered
+from evaluation.failures.query_groups import group_queries, offered
 from evaluation.significance import LARGEST_RESAMPLED, mean_intervals
 
 HOW, WHAT = {"type": "how"}, {"type": "what"}

@@ -8,12 +8,19 @@ import pytest
 from django.core import mail
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation.alerts import News
-from evaluation.canaries import Alerts, change_alerts
-from evaluation.deliveries import tell
-from evaluation.drops import family_of
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import tell
+from evaluation.canaries.drops import family_of
+from evaluation.canaries.watching import Alerts, change_alerts
+from evaluation.canaries.webhooks import (
+    SIGNATURE,
+    TIME,
+    RefusedAddressError,
+    problem_of,
+    refuse_private,
+    signature,
+)
 from evaluation.models import Canary, CanaryDelivery, CanaryValue
-from evaluation.webhooks import SIGNATURE, TIME, RefusedAddressError, problem_of, refuse_private, signature
 from pooling.interface.problems import InputError
 from pooling.jobs.running import start_job
 from pooling.models import Job, Run

@@ -12,10 +12,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
-from evaluation import deliveries
-from evaluation.canaries import Alerts
+from evaluation.canaries import deliveries
+from evaluation.canaries.watching import Alerts
+from evaluation.canaries.webhooks import Outcome
 from evaluation.models import Canary, CanaryDelivery
-from evaluation.webhooks import Outcome
 from tests.evaluation.canary_cast import SECRET, import_with_recall, make_canary, make_queries
 from tests.world import World
 

@@ -7,7 +7,7 @@ import json
 import pandas as pd
 import pytest
 
-from evaluation import charts
+from evaluation.charts import drawing as charts
 
 PNG = b"\x89PNG\r\n\x1a\n"
 

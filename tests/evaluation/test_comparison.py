@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import compare, compare_all, comparison_table, deciding_labels, evaluate
-from evaluation.comparison import compare_at
-from evaluation.verdict import Comparison, Difference
+from evaluation.comparisons.comparing import compare_at
+from evaluation.comparisons.verdict import Comparison, Difference
 
 documents = st.sampled_from(list("abcdef"))
 lists = st.lists(documents, min_size=1, max_size=3, unique=True)

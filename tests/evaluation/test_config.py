@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate, read_settings
-from evaluation.config import SettingError, Settings, parse_settings, settings_from
-from evaluation.conventions import CHOICES, PRESETS
 from evaluation.measures import MEASURES
+from evaluation.scoring.config import SettingError, Settings, parse_settings, settings_from
+from evaluation.scoring.conventions import CHOICES, PRESETS
 from pooling.formats import FormatError
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -12,8 +12,8 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from evaluation.deciding import Standing, deciding_set
-from evaluation.report_deciding import decision, open_deciding_queue
+from evaluation.comparisons.deciding import Standing, deciding_set
+from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
 from labeling.models import Queue
 from labeling.queues.opening import change_state
 from pooling.interface.problems import InputError

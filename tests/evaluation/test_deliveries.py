@@ -17,12 +17,19 @@ from django.utils import timezone
 from django_tasks_db.models import DBTaskResult
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation import deliveries
-from evaluation.alerts import News
-from evaluation.canaries import Alerts, change_alerts, delete_canary
-from evaluation.deliveries import KEPT_UP, pause_after, resume_messages, send_again, send_messages, tell
+from evaluation.canaries import deliveries
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import (
+    KEPT_UP,
+    pause_after,
+    resume_messages,
+    send_again,
+    send_messages,
+    tell,
+)
+from evaluation.canaries.watching import Alerts, change_alerts, delete_canary
+from evaluation.canaries.webhooks import post_signed
 from evaluation.models import Canary, CanaryDelivery
-from evaluation.webhooks import post_signed
 from pooling.interface.problems import InputError
 from tests.evaluation.canary_cast import LOOPBACK, SECRET, Receiver, make_canary, receiving
 from tests.world import World

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.estimates import (
+from evaluation.estimates.totals import (
     Estimate,
     Remainder,
     estimated_total,

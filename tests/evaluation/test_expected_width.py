@@ -6,7 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.expected_width import (
+from evaluation.estimates.intervals import interval_of_micro_recall
+from evaluation.plans.expected_width import (
     curve_with,
     design_of,
     drawn_probabilities,
@@ -14,7 +15,6 @@ from evaluation.expected_width import (
     expected_intervals,
     fitted_curve,
 )
-from evaluation.recall_intervals import interval_of_micro_recall
 from pooling.audit.sample import choose_in_query
 
 

@@ -6,9 +6,9 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.pool_choice import pools_to_rest_on
-from evaluation.pool_file import design_of
-from evaluation.pool_sample import read_sample
+from evaluation.pool_estimates.pool_choice import pools_to_rest_on
+from evaluation.pool_estimates.pool_file import design_of
+from evaluation.pool_estimates.stored_sample import read_sample
 from labeling.qrels.releases import read_release, release_qrels
 from pooling.formats.pools import read_pool
 from pooling.models import Pool, PoolEntry

@@ -17,10 +17,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.chart_kinds import KINDS
-from evaluation.config import Settings
-from evaluation.provenance import command_of
-from evaluation.report_export import html_of, provenance_of
+from evaluation.charts.kinds import KINDS
+from evaluation.report_store.provenance import command_of
+from evaluation.reports.export import html_of, provenance_of
+from evaluation.scoring.config import Settings
 from labeling.qrels.releases import export_file
 from tests.evaluation.cast import make_report
 from tests.evaluation.test_report_comparisons import audited_pool

@@ -11,10 +11,10 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from evaluation import evaluate, leave_one_out, missing_floor
-from evaluation.missing import labelled_depth
+from evaluation.comparisons.deciding_queue import decision
+from evaluation.comparisons.stored import compared
+from evaluation.estimates.missing import labelled_depth
 from evaluation.models import Report
-from evaluation.report_comparisons import compared
-from evaluation.report_deciding import decision
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_release, make_report

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluation.against import recall_against
-from evaluation.latency import (
+from evaluation.indexes.latency import (
     LatencyTable,
     latency_table,
     pareto_front,
     parse_index_settings,
     settings_of_runs,
 )
+from evaluation.indexes.recall import recall_against
 from pooling.formats import FormatError
 
 EXACT = {f"q{number}": {"a": 2.0, "b": 1.0} for number in range(4)}

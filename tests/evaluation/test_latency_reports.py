@@ -12,7 +12,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation.latency_reports import LatencyRequest, request_latency_report
+from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
 from pooling.interface.problems import InputError
 from pooling.models import Job

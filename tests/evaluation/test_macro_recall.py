@@ -8,8 +8,7 @@ import pytest
 from scipy import optimize, special, stats
 
 from benchmarks.bench_prediction_powered import at_least, audited, world
-from evaluation.audit_sample import PAIR, AuditSample
-from evaluation.macro_recall import (
+from evaluation.estimates.macro_recall import (
     AWAITED,
     FEW_QUERIES,
     FEW_RELEVANT,
@@ -20,6 +19,7 @@ from evaluation.macro_recall import (
     chances,
     macro_recalls,
 )
+from evaluation.estimates.sample import PAIR, AuditSample
 from tests.evaluation.test_audit_sample import labels_of, pool_of
 
 COLUMNS = {"query_id": pl.String, "document_id": pl.String, "relevant": pl.Boolean}
@@ -130,8 +130,8 @@ def test_the_chances_are_the_most_likely_ones_under_their_penalties() -> None:
 
 
 def test_a_query_that_still_awaits_labels_is_waited_for_in_the_mean_too() -> None:
-    from evaluation.audit_estimates import Places, recall_estimates
-    from evaluation.audit_sample import audit_sample
+    from evaluation.estimates.from_audit import Places, recall_estimates
+    from evaluation.estimates.sample import audit_sample
 
     pools = [pool_of("abcd", reached="ab", audit="c", order="cdab", query=f"q{n:02}") for n in range(12)]
     labels = [labels_of("ac", "" if n else "b", f"q{n:02}") for n in range(12)]

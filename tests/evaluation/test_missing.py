@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluation import evaluate, leave_one_out, missing_floor
-from evaluation.missing import chao2, new_retriever_line
+from evaluation.estimates.missing import chao2, new_retriever_line
 from tests.evaluation.test_comparison import ranked
 
 

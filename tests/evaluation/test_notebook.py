@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import evaluation
 from evaluation import evaluate
-from evaluation.arrays import recall_of_arrays
+from evaluation.scoring.arrays import recall_of_arrays
 
 ROOT = Path(__file__).resolve().parents[2]
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}}

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation import inputs
-from evaluation.evaluating import evaluate
+from evaluation.scoring import inputs
+from evaluation.scoring.evaluating import evaluate
 from pooling.formats import FormatError, parts, read_run
 from pooling.formats.parts import PlainRows, map_run_parts
 
@@ -103,7 +103,7 @@ def test_an_error_in_a_large_file_names_its_line(tmp_path: Path, monkeypatch: py
 WITHOUT_POLARS = """
 import sys
 sys.modules["polars"] = None
-from evaluation.evaluating import evaluate
+from evaluation.scoring.evaluating import evaluate
 result = evaluate(sys.argv[1], [sys.argv[2]], k=1)
 print(result.figure("plain", "recall", 1)["mean"])
 """

@@ -11,8 +11,8 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from evaluation.models import Report
-from evaluation.report_export import html_of, table_of
-from evaluation.reports import ReportRequest, request_again, request_report
+from evaluation.reports.export import html_of, table_of
+from evaluation.reports.making import ReportRequest, request_again, request_report
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.pools.building import build_pool
@@ -158,8 +158,8 @@ def test_of_equals_the_pool_with_most_pairs_counts(world: World) -> None:
 
 
 def test_the_share_answered_is_over_the_queries_measured() -> None:
-    from evaluation.audit_sample import AuditSample
-    from evaluation.pool_choice import answered_share
+    from evaluation.estimates.sample import AuditSample
+    from evaluation.pool_estimates.pool_choice import answered_share
 
     rows = [
         ("q1", 2, 0, True),  # all that was drawn

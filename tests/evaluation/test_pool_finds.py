@@ -7,7 +7,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from evaluation.pool_finds import pool_finds
+from evaluation.pool_estimates.finds import pool_finds
 from tests.evaluation.cast import make_release
 from tests.evaluation.test_report_api import client_of
 from tests.evaluation.test_report_views import get

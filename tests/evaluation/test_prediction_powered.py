@@ -9,16 +9,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.bench_prediction_powered import COVERAGE, at_least, campaign, truths, within, world
-from evaluation.audit_estimates import LABELS, QUERIES_AND_LABELS, Places
-from evaluation.audit_sample import AuditSample
-from evaluation.powered_estimates import (
+from evaluation.estimates.from_audit import LABELS, QUERIES_AND_LABELS, Places
+from evaluation.estimates.intervals import (
+    EXACT_BOUND,
+    GAMMA,
+    POWERED,
+    LabelInterval,
+    interval_of_micro_recall,
+    interval_of_total,
+)
+from evaluation.estimates.powered import (
     OWN_MODEL,
     figure,
     powered_estimates,
     powered_macro_precision,
     powered_relevant_estimate,
 )
-from evaluation.prediction_powered import (
+from evaluation.estimates.prediction_powered import (
     CONSTANT,
     DISAGREES,
     FEW_LABELS,
@@ -33,14 +40,7 @@ from evaluation.prediction_powered import (
     powered_total,
     tuned,
 )
-from evaluation.recall_intervals import (
-    EXACT_BOUND,
-    GAMMA,
-    POWERED,
-    LabelInterval,
-    interval_of_micro_recall,
-    interval_of_total,
-)
+from evaluation.estimates.sample import AuditSample
 
 #: Of 60 drawn of 120: how many have this label and this verdict of the model.
 TABLE = {(1, 1): 12, (1, 0): 3, (0, 1): 5, (0, 0): 40}

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from pytest_django import Settings
 
-from evaluation.conventions import Conventions
 from evaluation.models import Report
-from evaluation.reports import create_report
+from evaluation.reports.making import create_report
+from evaluation.scoring.conventions import Conventions
 from labeling.adaptive.options import LiveOptions
 from labeling.models import Prelabel, Prelabeler, Queue
 from labeling.prelabels.options import prelabeler_for

@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.estimates import Drawn
-from evaluation.recall_intervals import (
+from evaluation.estimates.intervals import (
     BOOTSTRAP,
     COMPLETE,
     EXACT_BOUND,
@@ -29,6 +28,7 @@ from evaluation.recall_intervals import (
     interval_of_micro_recall_difference,
     interval_of_total,
 )
+from evaluation.estimates.totals import Drawn
 from tests.evaluation.test_estimates import STRATUM, pairs_of, sample_of
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from evaluation import Conventions, Evaluation, evaluate
-from evaluation.conventions import Missing
+from evaluation.scoring.conventions import Missing
 from pooling.formats import name_of, read_qrels, read_run
 from tests.testdata import DATA, needs_data
 

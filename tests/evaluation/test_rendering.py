@@ -7,7 +7,7 @@ import json
 import pytest
 
 from evaluation import Evaluation, evaluate
-from evaluation.rendering import FORMATS, render
+from evaluation.rendering.formats import FORMATS, render
 
 QRELS = {"q1": {"a": 1, "b": 1}, "q2": {"c": 1}, "q3": {"d": 0}}
 RUNS = {"bm25_1": {"q1": {"a": 2.0, "x": 1.0, "b": 1.0}, "q2": {"c": 1.0}}, "50%|x": {"q1": {"b": 1.0}}}

@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.replay import LabelledPool, all_knowing, labelled_pool, replay, rounded_up
-from evaluation.simulation import Simulation, simulate
+from evaluation.replays.replaying import LabelledPool, all_knowing, labelled_pool, replay, rounded_up
+from evaluation.replays.simulation import Simulation, simulate
 from pooling.formats import name_of, read_qrels, read_run
 from pooling.strategies import STRATEGIES
 from tests.pooling.pools_at_random import random_runs, runs_of

@@ -13,7 +13,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.models import Replay
-from evaluation.replay_files import result_in_order
+from evaluation.replays.files import result_in_order
 from pooling.strategies import STRATEGIES
 from tests.evaluation.cast import SPARSE, make_release
 from tests.evaluation.test_replays import make_replay
@@ -179,7 +179,7 @@ def test_downloads_hold_the_figures(world: World, client: Client) -> None:
 
 
 def test_pictures_name_each_strategy_in_light_and_dark(world: World, client: Client) -> None:
-    from evaluation.charts import DARK, LIGHT
+    from evaluation.charts.drawing import DARK, LIGHT
 
     client.force_login(world.vera)
     replay = make_replay(world)

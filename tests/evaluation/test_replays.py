@@ -10,8 +10,8 @@ import pytest
 from django.core.management import call_command
 
 from evaluation.models import Replay
-from evaluation.replay_files import result_in_order
-from evaluation.replays import ReplayRequest, create_replay
+from evaluation.replays.files import result_in_order
+from evaluation.replays.stored import ReplayRequest, create_replay
 from pooling.interface.problems import InputError
 from pooling.pools.building import build_pool
 from pooling.strategies import STRATEGIES

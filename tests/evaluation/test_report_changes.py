@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 
 from evaluation.models import Report
-from evaluation.report_changes import are_equal, figure_changes, what_changed
+from evaluation.reports.changes import are_equal, figure_changes, what_changed
 from tests.evaluation.cast import make_release, make_report
 from tests.world import World
 

@@ -14,8 +14,10 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
-from evaluation.chart_kinds import KINDS, ChartChoice
-from evaluation.chart_tables import (
+from evaluation.charts.kinds import KINDS, ChartChoice
+from evaluation.charts.of_queries import merged
+from evaluation.charts.stored import figures_of, kinds_of, usual_choice
+from evaluation.charts.tables import (
     bin_edges,
     coverage_cells,
     coverage_table,
@@ -26,8 +28,6 @@ from evaluation.chart_tables import (
     relevant_table,
 )
 from evaluation.models import Report
-from evaluation.query_charts import merged
-from evaluation.report_charts import figures_of, kinds_of, usual_choice
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World
 
@@ -131,7 +131,8 @@ def test_fifty_runs_over_seven_thousand_queries_stay_small_and_readable() -> Non
     judged = np.sort(random.beta(6, 1, size=(7_000, 50)), axis=0)
     columns = {f"judged: {name}": judged[:, place] for place, name in enumerate(names)}
     table = pd.DataFrame({"query_id": range(7_000), "mean": judged.mean(axis=1), **columns})
-    from evaluation import charts, query_charts
+    from evaluation.charts import drawing as charts
+    from evaluation.charts import of_queries as query_charts
 
     svg = charts.to_svg(query_charts.coverage_chart(table, names, 10)).decode()
     assert len(svg) < 500_000
@@ -139,7 +140,7 @@ def test_fifty_runs_over_seven_thousand_queries_stay_small_and_readable() -> Non
 
 
 def test_the_best_runs_are_in_colour_and_the_rest_in_grey(world: World) -> None:
-    from evaluation import charts
+    from evaluation.charts import drawing as charts
 
     report = make_report(world)
     assert usual_choice(report, "recall", 1).chosen == ("alpha", "beta")

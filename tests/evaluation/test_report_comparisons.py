@@ -16,13 +16,13 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from evaluation.config import Settings
-from evaluation.estimate_tables import estimate_tables
+from evaluation.comparisons.stored import COMPARISONS, compared, deciding, turned
 from evaluation.models import Report
-from evaluation.pool_estimates import LARGEST
-from evaluation.pool_sample import read_sample
-from evaluation.report_comparisons import COMPARISONS, compared, deciding, turned
-from evaluation.report_files import beside
+from evaluation.pool_estimates.of_pool import LARGEST
+from evaluation.pool_estimates.stored_sample import read_sample
+from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.report_store.files import beside
+from evaluation.scoring.config import Settings
 from labeling.models import QrelsRelease
 from labeling.qrels.releases import read_release, release_qrels
 from labeling.queues.opening import open_queue
@@ -327,8 +327,8 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
 
 
 def test_a_report_of_one_run_compares_nothing_and_says_so(world: World, client: Client) -> None:
-    from evaluation.conventions import Conventions
-    from evaluation.reports import create_report
+    from evaluation.reports.making import create_report
+    from evaluation.scoring.conventions import Conventions
 
     (alpha, _), release = world.import_runs(), make_release(world)
     report = create_report(
@@ -370,7 +370,7 @@ def test_a_pair_turned_round_says_the_same(world: World) -> None:
 
 def test_a_report_that_is_too_large_says_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     assert LARGEST > 0
-    monkeypatch.setattr("evaluation.pool_estimates.LARGEST", 1)
+    monkeypatch.setattr("evaluation.pool_estimates.of_pool.LARGEST", 1)
     report = make_report(world)
     assert report.result["estimates"]["status"] == "too large"
     assert compared(report) is None

@@ -10,9 +10,9 @@ from django.test import Client
 from django.urls import reverse
 from rest_framework.test import APIClient
 
-from evaluation.config import Settings, parse_settings
 from evaluation.models import Report
-from evaluation.report_settings import settings_of
+from evaluation.report_store.settings import settings_of
+from evaluation.scoring.config import Settings, parse_settings
 from tests.evaluation.cast import SPARSE, make_release, make_report
 from tests.world import World
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation.conventions import Conventions
+from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
+from evaluation.failures.worst_queries import worst_queries
 from evaluation.models import Report
-from evaluation.report_charts import chart_svg, kinds_of, usual_choice
-from evaluation.report_files import relevant_of, scan_per_query
-from evaluation.reports import ReportRequest, request_report
-from evaluation.worst_queries import worst_queries
+from evaluation.report_store.files import relevant_of, scan_per_query
+from evaluation.reports.making import ReportRequest, request_report
+from evaluation.scoring.conventions import Conventions
 from pooling.interface.problems import InputError, StorageFullError
 from pooling.jobs import running as jobs
 from pooling.models import Job, JobCancellation
@@ -198,7 +198,7 @@ def test_a_full_disk_is_one_sentence_and_leaves_nothing(
     def refuse(*arguments: object, **named: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("evaluation.rendering.render", refuse)
+    monkeypatch.setattr("evaluation.rendering.formats.render", refuse)
     with pytest.raises(StorageFullError):
         request_report(world.collection, ReportRequest(), world.ada)
     assert not Report.objects.exists()
@@ -229,7 +229,7 @@ def test_a_picture_of_the_usual_choice_is_drawn_once(world: World, monkeypatch: 
     report = make_report(world)
     kind, usual = kinds_of(report)["curve"], usual_choice(report)
     first = chart_svg(report, kind, usual, "light")
-    monkeypatch.setattr("evaluation.charts.to_svg", lambda chart: b"drawn again")
+    monkeypatch.setattr("evaluation.charts.drawing.to_svg", lambda chart: b"drawn again")
     assert chart_svg(report, kind, usual, "light") == first
     assert chart_svg(report, kind, usual, "dark") == b"drawn again"
     assert chart_svg(report, kind, replace(usual, chosen=("beta",)), "light") == b"drawn again"
@@ -242,7 +242,7 @@ def test_a_report_cancelled_at_any_step_leaves_neither_row_nor_file(
     world.import_runs()
     make_release(world)
     before = sorted(Path(settings.MEDIA_ROOT).rglob("*.*"))
-    monkeypatch.setattr("evaluation.report_charts.chart_svg", lambda *_: b"")
+    monkeypatch.setattr("evaluation.charts.stored.chart_svg", lambda *_: b"")
     tell = jobs._go_on
 
     def go_on(job: Job, share: float, detail: str) -> None:

@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 
 from benchmarks.bench_prediction_powered import at_least, truths, world
 from benchmarks.bench_strata import campaign, holds, planned
-from evaluation.audit_estimates import Places
-from evaluation.estimates import Drawn, micro_recall_difference
-from evaluation.recall_intervals import EXACT_BOUND, GAMMA, interval_of_micro_recall, interval_of_total
-from evaluation.score_audit import (
+from evaluation.estimates.from_audit import Places
+from evaluation.estimates.intervals import EXACT_BOUND, GAMMA, interval_of_micro_recall, interval_of_total
+from evaluation.estimates.score_audit import (
     ScoreAudit,
     differences_by_scores,
     relevant_by_scores,
     runs_by_scores,
     score_audit,
 )
+from evaluation.estimates.totals import Drawn, micro_recall_difference
 
 PAIR = ["query_id", "document_id"]
 # c1 and c2 had a label at the draw. Of stratum 0 (8 pairs) a0 to a3 were drawn, of stratum 1 (8) b0 to b3.

@@ -11,7 +11,7 @@ from django.utils import timezone
 from rest_framework.test import APIClient
 
 from evaluation.models import Report
-from evaluation.report_export import html_of
+from evaluation.reports.export import html_of
 from labeling.models import Prelabel, Prelabeler, Queue
 from labeling.qrels.releases import import_qrels, release_qrels
 from pooling.models import Document, Pool, Query

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import Conventions, evaluate
-from evaluation.rendering import render
-from evaluation.strata import queries_by_tag
+from evaluation.rendering.formats import render
+from evaluation.scoring.strata import queries_by_tag
 from pooling.formats.query_facts import tags_of
 from tests.evaluation.test_properties import qrels_sets, run_sets
 

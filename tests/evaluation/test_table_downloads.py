@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from evaluation.conventions import Conventions
+from evaluation.charts.stored import kinds_of
 from evaluation.models import Report
-from evaluation.report_charts import kinds_of
-from evaluation.reports import create_report
+from evaluation.reports.making import create_report
+from evaluation.scoring.conventions import Conventions
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import evaluate, k_reaching, tradeoff_table
-from evaluation.rendering import render
-from evaluation.tradeoffs import trade_offs
+from evaluation.rendering.formats import render
+from evaluation.rendering.tradeoffs import trade_offs
 from tests.evaluation.test_comparison import ranked
 
 # q1 finds its two documents at 1 and 4, q2 its only one at 3; q3 has none that is relevant.

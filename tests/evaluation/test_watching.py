@@ -9,7 +9,7 @@ import pytest
 from django.test import Client
 from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
-from evaluation.canaries import Alerts, change_alerts, resume_watching
+from evaluation.canaries.watching import Alerts, change_alerts, resume_watching
 from evaluation.models import Canary, CanaryValue
 from pooling.models import Job, Query
 from tests.evaluation.canary_cast import (

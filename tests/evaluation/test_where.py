@@ -14,12 +14,12 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 from rest_framework.test import APIClient
 
-from evaluation import report_breakdown
-from evaluation.conventions import Conventions
+from evaluation.failures import stored_breakdown as report_breakdown
+from evaluation.failures.side_by_side import side_by_side
+from evaluation.failures.stored_breakdown import breakdown_of
+from evaluation.failures.stored_queries import QueriesAsked, query_table
 from evaluation.models import Report
-from evaluation.report_breakdown import breakdown_of
-from evaluation.report_queries import QueriesAsked, query_table
-from evaluation.side_by_side import side_by_side
+from evaluation.scoring.conventions import Conventions
 from pooling.interface.problems import InputError
 from pooling.models import Document, Query, Run
 from tests.evaluation.cast import SPARSE, make_report

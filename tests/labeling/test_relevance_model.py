@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluation.replay import LabelledPool, labelled_pool, replay, rounded_up
+from evaluation.replays.replaying import LabelledPool, labelled_pool, replay, rounded_up
 from labeling.verification.relevance_model import (
     PAIR,
     ModelMissingError,

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from evaluation.estimates import estimated_total
+from evaluation.estimates.totals import estimated_total
 from labeling.verification.plans import (
     checked,
     cut_points,

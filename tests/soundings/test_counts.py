@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.test import Client
 from rest_framework.test import APIClient
 
-from evaluation.pool_finds import pool_finds
+from evaluation.pool_estimates.finds import pool_finds
 from labeling.adaptive.options import LiveOptions
 from labeling.adaptive.state import selection_of
 from labeling.gold.options import GoldOptions

@@ -22,8 +22,8 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Exit code 1 when a value is below its threshold."""
-        from evaluation.canary_checks import canaries_named, check_run
-        from evaluation.canary_page import described
+        from evaluation.canaries.checks import canaries_named, check_run
+        from evaluation.canaries.page import described
         from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])

@@ -21,8 +21,8 @@ class Command(InputCommand):
         parser.add_argument("--open", action="store_true", help="open a queue of these pairs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from evaluation.report_comparisons import comparisons_asked
-        from evaluation.report_deciding import decision, open_deciding_queue
+        from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
+        from evaluation.comparisons.stored import comparisons_asked
         from labeling.models import Queue
         from pooling.interface.problems import InputError
         from pooling.people.membership import collection_named

@@ -50,9 +50,9 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from evaluation.plan_settings import settings_from
-        from evaluation.plan_words import as_text
-        from evaluation.plans import plan
+        from evaluation.plans.planning import plan
+        from evaluation.plans.settings import settings_from
+        from evaluation.plans.words import as_text
         from pooling.people.membership import collection_named
 
         collection = collection_named(options["slug"])

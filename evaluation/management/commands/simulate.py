@@ -13,7 +13,7 @@ from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
 
 if TYPE_CHECKING:
-    from evaluation.replay import LabelledPool
+    from evaluation.replays.replaying import LabelledPool
 
 
 class Command(InputCommand):
@@ -57,9 +57,9 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, replay, write."""
-        from evaluation.replay import BUDGETS
-        from evaluation.simulation import simulate
-        from evaluation.simulation_table import as_table
+        from evaluation.replays.replaying import BUDGETS
+        from evaluation.replays.simulation import simulate
+        from evaluation.replays.simulation_table import as_table
         from pooling.strategies import STRATEGIES, strategy_named
 
         strategies = list(dict.fromkeys(options["strategy"] or STRATEGIES))
@@ -78,8 +78,8 @@ class Command(InputCommand):
 
 def read_pool(options: dict[str, Any]) -> LabelledPool:
     """The labelled pool of the files; each run is cut to the depth right after reading."""
-    from evaluation.inputs import named_runs, qrels_frame, run_frame
-    from evaluation.replay import labelled_pool, with_prior_scores
+    from evaluation.replays.replaying import labelled_pool, with_prior_scores
+    from evaluation.scoring.inputs import named_runs, qrels_frame, run_frame
     from pooling.ranking.ranking import order_run
 
     order = {name: options[name] for name in ("ties", "scores", "depth")}
@@ -101,7 +101,7 @@ def budget(text: str) -> float:
 
 
 def noise(text: str) -> float:
-    from evaluation.replay_noise import noise_problem
+    from evaluation.replays.noise import noise_problem
 
     value = number(text)
     if problem := noise_problem(value):

@@ -1,0 +1,86 @@
+"""A run held against canaries on the spot: nothing is stored, and nobody is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, measured
+from evaluation.canaries.queries import stretches_of
+from evaluation.models import Canary, CanaryValue
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Run
+from pooling.runs.stored import runs_named
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What a run's value of a canary is."""
+
+    canary: Canary
+    value: CanaryValue
+
+    @property
+    def below(self) -> bool:
+        """Whether it is below the threshold."""
+        return is_below(self.canary.threshold, self.value.mean)
+
+    def sentence(self) -> str:
+        """The value with its interval, the threshold, and whether it fell beyond noise."""
+        from evaluation.scoring.wording import decimal, interval
+
+        value, canary = self.value, self.canary
+        shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
+        count = f"{value.queries:,} quer{'y' if value.queries == 1 else 'ies'}"
+        side = "below" if self.below else "at or above"
+        fell = ""
+        if DROP in value.reasons and value.previous:
+            fell = f" It fell beyond noise since {value.previous.name} ({value.difference:+.3f})."
+        if SINCE_REFERENCE in value.reasons and value.reference:
+            fell += f" It fell beyond noise since {value.reference.name} ({value.reference_difference:+.3f})."
+        return (
+            f"{canary.name}: {value.run.name} has {canary.measure} {shown} over {count}, {side} "
+            f"{canary.threshold:g}.{fell}"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        value = self.value
+        return {
+            "canary": self.canary.name,
+            "run": value.run.name,
+            "measure": self.canary.measure,
+            "threshold": self.canary.threshold,
+            **{name: getattr(value, name) for name in ("mean", "low", "high", "queries")},
+            "previous": value.previous.name if value.previous else None,
+            "difference": value.difference,
+            "below": self.below,
+            "clear": is_clear(self.canary.threshold, value.high),
+            "drop": DROP in value.reasons,
+            "reference": value.reference.name if value.reference else None,
+            "reference_difference": value.reference_difference,
+            "drop_since_reference": SINCE_REFERENCE in value.reasons,
+            "sentence": self.sentence(),
+        }
+
+
+def canaries_named(collection: Collection, names: Sequence[str]) -> list[Canary]:
+    """The canaries of these names, or all; `InputError` for one that is missing, and where there is none."""
+    known = {one.name: one for one in collection.canaries.select_related("release", "collection", "pinned")}
+    missing = next((name for name in names if name not in known), None)
+    if missing is not None:
+        raise InputError(f"There is no canary “{missing}” in “{collection.slug}”.")
+    if not known:
+        raise InputError(f"“{collection.slug}” has no canary yet. Make one on its page Canaries.")
+    return [known[name] for name in dict.fromkeys(names)] if names else list(known.values())
+
+
+def check_run(collection: Collection, canaries: Sequence[Canary], name: str | None) -> list[Checked]:
+    """Measure a run, the newest without a name, by these canaries. `InputError` when there is none."""
+    runs = list(collection.runs.defer("preflight").order_by("pk"))
+    if not runs:
+        raise InputError(f"“{collection.slug}” has no run yet. Import one first.")
+    run: Run = runs[-1] if name is None else runs_named(collection, [name])[0]
+    stretches = stretches_of(canaries)
+    return [Checked(one, measured(one, stretches[one.pk], run, runs)) for one in canaries]

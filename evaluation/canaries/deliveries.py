@@ -1,0 +1,273 @@
+"""Messages about canaries on their way: told means delivered.
+
+A message is a row. What has not arrived is tried again for a day, with growing pauses, by tasks that the
+worker does not see before their time. All messages of one task are sent at once, and each attempt has a
+deadline, so that no receiver holds up the worker or another receiver's message. Who dies while sending leaves
+the row behind, and `resume_messages` sends it.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+from smtplib import SMTPException
+
+from django.conf import settings
+from django.core.mail import get_connection, send_mail
+from django.db import transaction
+from django.utils import timezone
+from django_tasks import task
+
+from evaluation.canaries.alerts import News, payload
+from evaluation.canaries.webhooks import SECONDS, Outcome, host_of, no_answer, post_signed
+from evaluation.models import Canary, CanaryDelivery, CanaryNews
+from pooling.interface.problems import InputError
+from pooling.storage.secrets import unseal
+
+logger = logging.getLogger(__name__)
+
+KEPT_UP = timedelta(days=1)
+FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=2)
+# Whoever has been sending for longer than this has died.
+SENDING = timedelta(minutes=1)
+# New messages go before those that wait for a receiver that is away.
+LATER = -10
+
+# Messages of one task, each of which takes a thread.
+AT_ONCE = 50
+
+Channel, State = CanaryDelivery.Channel, CanaryDelivery.State
+Attempt = Callable[[], Outcome]
+
+
+@dataclass(frozen=True)
+class Receiver:
+    """Somebody who hears of a canary: the address of a webhook or of a mailbox."""
+
+    channel: str
+    address: str
+
+    @property
+    def shown(self) -> str:
+        """What a log may show of it."""
+        return host_of(self.address) if self.channel == Channel.WEBHOOK else self.address
+
+
+def receivers_of(canary: Canary) -> list[Receiver]:
+    """Who hears of a canary."""
+    hooks = [Receiver(Channel.WEBHOOK, canary.webhook_url)] if canary.webhook_url else []
+    return [*hooks, *(Receiver(Channel.MAIL, address) for address in canary.mail_to)]
+
+
+@transaction.atomic
+def tell(news: Sequence[News], *, but_not: Collection[Receiver] = ()) -> list[CanaryDelivery]:
+    """Have one message about one event, these pieces of news, sent to every receiver by the worker."""
+    groups: dict[tuple[Receiver, str], list[News]] = defaultdict(list)
+    for piece in news:
+        for receiver in receivers_of(piece.canary):
+            if receiver not in but_not:
+                groups[receiver, _signing(piece.canary, receiver)].append(piece)
+    now, made = timezone.now(), []
+    for (receiver, _), pieces in groups.items():
+        delivery = CanaryDelivery.objects.create(
+            collection=pieces[0].canary.collection,
+            channel=receiver.channel,
+            receiver=receiver.shown,
+            next_try_at=now,
+            give_up_at=now + KEPT_UP,
+        )
+        CanaryNews.objects.bulk_create(
+            CanaryNews(
+                delivery=delivery,
+                canary=piece.canary,
+                value=piece.value,
+                reasons=list(piece.reasons),
+                trouble=piece.trouble,
+            )
+            for piece in pieces
+        )
+        made.append(delivery)
+    _hand_over([delivery.pk for delivery in made], now)
+    return made
+
+
+def _signing(canary: Canary, receiver: Receiver) -> str:
+    """What parts the messages of one webhook: canaries with other secrets sign their own."""
+    if receiver.channel != Channel.WEBHOOK:
+        return ""
+    try:
+        return unseal(canary.sealed_secret)
+    except InputError:
+        return canary.sealed_secret
+
+
+def send_again(delivery: CanaryDelivery) -> None:
+    """Try a message that has not arrived at once, and for another day; `InputError` for any other."""
+    now = timezone.now()
+    waiting = CanaryDelivery.objects.filter(pk=delivery.pk, state__in=(State.WAITING, State.FAILED))
+    with transaction.atomic():
+        if not waiting.update(state=State.WAITING, next_try_at=now, give_up_at=now + KEPT_UP, ended_at=None):
+            raise InputError("This message has arrived or is on its way; wait a little.", conflict=True)
+        _hand_over([delivery.pk], now)
+
+
+def resume_messages() -> int:
+    """Have every message sent that has not arrived, each at its time; how many there are.
+
+    For when the site starts: nothing that a stopped worker had begun or should have done later is lost. A
+    message that is known to the worker already is sent once all the same.
+    """
+    rows = CanaryDelivery.objects.filter(state__in=(State.WAITING, State.SENDING))
+    due: dict[datetime, list[int]] = defaultdict(list)
+    for key, at in rows.values_list("pk", "next_try_at"):
+        due[at].append(key)
+    for at, keys in due.items():
+        _hand_over(keys, at)
+    return sum(map(len, due.values()))
+
+
+def _hand_over(deliveries: Sequence[int], at: datetime) -> None:
+    """Have messages sent at a time, where the tasks can wait; otherwise only those whose time has come."""
+    wait = at > timezone.now()
+    if wait and not send_messages.get_backend().supports_defer:
+        return
+    sender = send_messages.using(run_after=at, priority=LATER) if wait else send_messages
+    for start in range(0, len(deliveries), AT_ONCE):
+        transaction.on_commit(partial(sender.enqueue, list(deliveries[start : start + AT_ONCE])))
+
+
+@task()
+def send_messages(deliveries: list[int]) -> None:
+    """Try those of these messages whose time has come, all at once; what does not arrive is put back."""
+    claimed = [key for key in deliveries if _claimed(key)]
+    rows = (
+        CanaryDelivery.objects.filter(pk__in=claimed)
+        .order_by("pk")
+        .prefetch_related(
+            "news__canary__collection",
+            "news__canary__release",
+            "news__value__run",
+            "news__value__previous",
+            "news__value__reference",
+        )
+    )
+    messages = list(rows)
+    later: dict[datetime, list[int]] = defaultdict(list)
+    for delivery, outcome in zip(messages, _all_at_once([_attempt(one) for one in messages]), strict=True):
+        _note(delivery, outcome)
+        if delivery.state == State.WAITING:
+            later[delivery.next_try_at].append(delivery.pk)
+    for at, keys in later.items():
+        _hand_over(keys, at)
+
+
+def _claimed(delivery: int) -> bool:
+    """Whether it is ours to send: in one statement, so that of two tasks one does."""
+    now = timezone.now()
+    due = CanaryDelivery.objects.filter(
+        pk=delivery, state__in=(State.WAITING, State.SENDING), next_try_at__lte=now
+    )
+    return bool(due.update(state=State.SENDING, next_try_at=now + SENDING))
+
+
+def _note(delivery: CanaryDelivery, outcome: Outcome) -> None:
+    """Store what became of an attempt, and when the next is."""
+    now = timezone.now()
+    delivery.tries += outcome.tried
+    delivery.detail = outcome.detail
+    if outcome.sent or not outcome.tried or now >= delivery.give_up_at:
+        delivery.state = State.SENT if outcome.sent else State.FAILED
+        delivery.ended_at = now
+    else:
+        delivery.state = State.WAITING
+        delivery.next_try_at = min(now + pause_after(delivery.tries), delivery.give_up_at)
+    delivery.save(update_fields=["tries", "detail", "state", "ended_at", "next_try_at", "receiver"])
+
+
+def pause_after(tries: int) -> timedelta:
+    """How long to wait after so many tries: twice as long each time, from half a minute to two hours.
+
+    >>> [pause_after(tries).seconds for tries in (1, 2, 8, 9, 100)]
+    [30, 60, 3840, 7200, 7200]
+    """
+    return min(FIRST_PAUSE * (1 << min(tries - 1, 20)), LONGEST_PAUSE)
+
+
+def _all_at_once(attempts: Sequence[Attempt]) -> list[Outcome]:
+    """Carry out all attempts, each in a thread of its own, and wait for none beyond the deadline.
+
+    What is given up ends by itself: it has the same deadline, but for looking up the name of a host.
+    """
+    if not attempts:
+        return []
+    pool = ThreadPoolExecutor(len(attempts))
+    running = [pool.submit(attempt) for attempt in attempts]
+    done, _ = wait(running, timeout=SECONDS + 1)
+    pool.shutdown(wait=False)
+    return [_outcome_of(one) if one in done else Outcome(False, no_answer(SECONDS)) for one in running]
+
+
+def _outcome_of(attempt: Future[Outcome]) -> Outcome:
+    try:
+        return attempt.result()
+    except Exception:
+        logger.exception("a message about a canary could not be sent")
+        return Outcome(False, "Something went wrong on our side; the server's log has the details.")
+
+
+def _attempt(delivery: CanaryDelivery) -> Attempt:
+    """What sends a message, with all it needs from the database."""
+    news = [
+        News(piece.canary, piece.value, tuple(piece.reasons), piece.trouble) for piece in delivery.news.all()
+    ]
+    if not news:
+        return lambda: Outcome(False, "What it tells of is gone.", tried=False)
+    if delivery.channel == Channel.WEBHOOK:
+        return _post(delivery, news)
+    return _mail(delivery.receiver, news)
+
+
+def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
+    """To the address that one of the canaries has now, if that can be the one it was made for."""
+    hooks = [piece.canary for piece in news if piece.canary.webhook_url]
+    hooks.sort(key=lambda canary: host_of(canary.webhook_url) != delivery.receiver)
+    if not hooks:
+        return lambda: Outcome(False, "The canary has no webhook any more.", tried=False)
+    url = hooks[0].webhook_url
+    delivery.receiver = host_of(url)
+    try:
+        secret = unseal(hooks[0].sealed_secret)
+    except InputError as error:
+        problem = str(error)
+        return lambda: Outcome(False, problem, tried=False)
+    body = json.dumps(payload(news), ensure_ascii=False).encode()
+    headers = {"X-Soundings-Delivery": str(delivery.pk)}
+    allowed = settings.WEBHOOK_PRIVATE_NETWORKS
+    return lambda: post_signed(url, body, secret, headers=headers, allowed=allowed, seconds=SECONDS)
+
+
+def _mail(receiver: str, news: Sequence[News]) -> Attempt:
+    if not settings.SENDS_MAIL:
+        problem = "The site has no mail server; it is set with SOUNDINGS_MAIL_URL."
+        return lambda: Outcome(False, problem, tried=False)
+    if not any(receiver in piece.canary.mail_to for piece in news):
+        return lambda: Outcome(False, "The canary has this address no more.", tried=False)
+    said = payload(news)
+    subject = " ".join(f"{news[0].canary.collection.name}: {said['title']}".split())
+    links = list(dict.fromkeys(one["canary"]["url"] for one in said["alerts"]))
+    text = "\n".join([said["text"], "", *links])
+
+    def send() -> Outcome:
+        try:
+            send_mail(subject, text, None, [receiver], connection=get_connection(timeout=SECONDS))
+        except (OSError, SMTPException) as error:
+            return Outcome(False, f"The mail server did not take it: {type(error).__name__}.")
+        return Outcome(True, "The mail server took it.")
+
+    return send

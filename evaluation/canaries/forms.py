@@ -1,0 +1,143 @@
+"""The forms of canaries: what is watched, and who hears of it."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from django import forms
+
+from evaluation.canaries.watching import LONGEST_SECRET, SHORTEST_SECRET, Alerts
+from evaluation.models import Canary
+from evaluation.report_store.choices import tagged_queries
+from labeling.models import QrelsRelease
+from pooling.models import Collection, Run
+
+
+class AlertsForm(forms.Form):
+    """The threshold, and who hears when a run falls below it or falls beyond noise."""
+
+    threshold = forms.FloatField(
+        min_value=0, max_value=1, help_text="What the measure should reach, for instance 0.7."
+    )
+    only_clear = forms.BooleanField(
+        required=False,
+        label="Tell of a value below the threshold only when its whole interval is below",
+    )
+    webhook_url = forms.CharField(
+        required=False,
+        max_length=1000,
+        label="Webhook",
+        help_text="An address that gets a POST with JSON. It must be public, unless the server allows more.",
+        widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.org/soundings"}),
+    )
+    secret = forms.CharField(
+        required=False,
+        min_length=SHORTEST_SECRET,
+        max_length=LONGEST_SECRET,
+        strip=False,
+        label="Secret of the webhook",
+        widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
+        help_text=f"{SHORTEST_SECRET} characters or more. It signs every message and is not shown again.",
+    )
+    reference = forms.ChoiceField(
+        choices=Canary.Reference.choices,
+        required=False,
+        initial=Canary.Reference.BEST,
+        label="Compared with",
+        help_text="A fall in many small steps shows only against a run from before them.",
+    )
+    pinned = forms.ModelChoiceField(
+        Run.objects.none(),
+        required=False,
+        to_field_name="name",
+        empty_label="–",
+        label="The run for good",
+        help_text="Where that is chosen: all later runs of its family are compared with it.",
+    )
+    mail_to = forms.CharField(
+        required=False,
+        max_length=4000,
+        label="Mail to",
+        widget=forms.Textarea(attrs={"rows": 2}),
+        help_text="Addresses, parted by spaces or lines.",
+    )
+
+    def __init__(self, data: Any = None, *, collection: Collection, canary: Canary | None = None) -> None:
+        super().__init__(data, label_suffix="")
+        runs = collection.runs.defer("preflight").order_by("-pk")
+        self.fields["pinned"].queryset = runs  # type: ignore[attr-defined]
+        if canary is None:
+            return
+        self.initial = {
+            "threshold": canary.threshold,
+            "only_clear": canary.only_clear,
+            "webhook_url": canary.webhook_url,
+            "mail_to": "\n".join(canary.mail_to),
+            "reference": canary.reference,
+            "pinned": canary.pinned.name if canary.pinned else None,
+        }
+        if canary.sealed_secret:
+            self.fields["secret"].help_text = "One is stored. Left empty, it stays; it is not shown again."
+
+    def alerts(self) -> Alerts:
+        """What the form says; call it after `is_valid`."""
+        values = self.cleaned_data
+        return Alerts(
+            threshold=values["threshold"],
+            only_clear=values["only_clear"],
+            webhook_url=values["webhook_url"],
+            secret=values["secret"] or None,
+            mail_to=[word for word in re.split(r"[\s,;]+", values["mail_to"]) if word],
+            reference=values["reference"] or self.initial.get("reference", Canary.Reference.BEST),
+            pinned=values["pinned"].name if values["pinned"] else "",
+        )
+
+
+class CanaryForm(AlertsForm):
+    """A new canary."""
+
+    name = forms.CharField(max_length=200)
+    release = forms.ModelChoiceField(
+        QrelsRelease.objects.none(), empty_label=None, label="Qrels release", help_text="The labels."
+    )
+    tag = forms.ChoiceField(
+        required=False,
+        label="Queries",
+        help_text="Those with one tag make the quickest canary; they are frozen.",
+    )
+    measure = forms.CharField(
+        max_length=60, initial="recall@10", help_text="A measure at its K, for instance recall@10 or ndcg@5."
+    )
+    confidence = forms.FloatField(
+        min_value=0.5,
+        max_value=0.999,
+        initial=0.95,
+        help_text="The level of the intervals; higher marks fewer drops by chance.",
+    )
+    field_order = [
+        "name",
+        "release",
+        "tag",
+        "measure",
+        "threshold",
+        "confidence",
+        "reference",
+        "pinned",
+        "only_clear",
+    ]
+
+    def __init__(self, data: Any = None, *, collection: Collection) -> None:
+        super().__init__(data, collection=collection)
+        releases = collection.releases.defer("sidecar")
+        self.fields["release"].queryset = releases  # type: ignore[attr-defined]
+        tags = [(tag, f"{tag} ({len(found)})") for tag, found in tagged_queries(collection).items()]
+        self.fields["tag"].choices = [("", "all queries of the release"), *tags]  # type: ignore[attr-defined]
+
+    def definition(self) -> dict[str, Any]:
+        """The arguments of `create_canary` beside the alerts; call it after `is_valid`."""
+        values = self.cleaned_data
+        return {
+            **{name: values[name] for name in ("name", "tag", "measure", "confidence")},
+            "release": values["release"].name,
+        }

@@ -1,0 +1,207 @@
+"""A run's value of a canary: measured over the frozen queries, and compared with the runs before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+
+from evaluation.canaries.drops import change_between, family_of, is_fall
+from evaluation.models import Canary, CanaryStretch, CanaryValue
+from labeling.qrels.releases import read_release
+from pooling.interface.problems import InputError
+from pooling.models import Run
+from pooling.runs.stored import read_stored_run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from evaluation.scoring.results import Evaluation
+
+BELOW, DROP, SINCE_REFERENCE = "below", "drop", "drop_since_reference"
+SAMPLES, SEED = 10_000, 0
+# The best is chosen among so many runs at most: each costs some of the power to see a fall.
+BEST_AMONG = 20
+
+
+@dataclass(frozen=True)
+class Against:
+    """What a run is compared with. chosen_among: how many runs the reference was chosen among."""
+
+    previous: Run | None = None
+    reference: Run | None = None
+    chosen_among: int = 0
+
+    @property
+    def shares(self) -> int:
+        """In how many parts the promised rate of false falls is divided: run before, and reference."""
+        return 2 if self.chosen_among else 1
+
+
+def predecessor(run: Run, runs: Sequence[Run]) -> Run | None:
+    """The newest of the runs that is older than this one and of its family."""
+    family = family_of(run.name)
+    older = [one for one in runs if one.pk < run.pk and family_of(one.name) == family]
+    return max(older, key=lambda one: one.pk, default=None)
+
+
+def compared_with(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Run]) -> Against:
+    """The run before of a run's family, and the reference where that is another one.
+
+    The best is the one with the largest value since the last fall that was marked, of `BEST_AMONG` at most; a
+    pinned run is for its own family, and others are held against their best.
+    """
+    previous, pinned = predecessor(run, runs), canary.pinned
+    if previous is None or canary.reference == Canary.Reference.PREVIOUS:
+        return Against(previous)
+    if pinned is not None and family_of(pinned.name) == family_of(run.name):
+        if pinned.pk >= run.pk or pinned == previous:
+            return Against(previous)
+        return Against(previous, pinned, 1)
+    before = _since_last_fall(stretch, run)
+    others = [value for value in before if value.run_id != previous.pk and value.mean is not None]
+    if not others:
+        return Against(previous)
+    best = max(before, key=lambda value: -1.0 if value.mean is None else value.mean)
+    return Against(previous, best.run if best.run_id != previous.pk else None, len(others))
+
+
+def _since_last_fall(stretch: CanaryStretch, run: Run) -> list[CanaryValue]:
+    """The newest values of a run's family before it, back to the last run that fell."""
+    rows = stretch.values.filter(family=family_of(run.name), run_id__lt=run.pk).select_related("run")
+    found = []
+    for value in rows.order_by("-run_id")[:BEST_AMONG]:
+        found.append(value)
+        if {DROP, SINCE_REFERENCE} & set(value.reasons):
+            break
+    return found
+
+
+def measured(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Run]) -> CanaryValue:
+    """A run's value of a canary and its changes since the run before and the reference, not yet stored.
+
+    `reasons` says why it is worth telling: it crossed the threshold (it is below, and the run before was not,
+    or there is none), or it fell beyond noise. `InputError` when it cannot be measured.
+    """
+    against = compared_with(canary, stretch, run, runs)
+    before = {one.pk: one for one in (against.previous, against.reference) if one is not None}
+    evaluation = _evaluation(canary, stretch, [run, *before.values()])
+    figure = evaluation.runs[run.name].figures[canary.measure]
+    value = CanaryValue(
+        canary=canary,
+        stretch=stretch,
+        run=run,
+        family=family_of(run.name),
+        previous=against.previous,
+        reference=against.reference,
+        **{name: figure[name] for name in ("mean", "low", "high", "queries")},
+    )
+    change_since = partial(change_between, confidence=canary.confidence, samples=SAMPLES, seed=SEED)
+    now = _by_query(evaluation, run.name, canary.measure)
+    was_below, reasons = False, []
+    if against.previous is not None:
+        earlier = _by_query(evaluation, against.previous.name, canary.measure)
+        change = change_since(now, earlier, comparisons=against.shares)
+        value.difference, value.difference_low, value.difference_high = (
+            change.difference,
+            change.low,
+            change.high,
+        )
+        value.p, value.deviation = change.p, change.deviation
+        was_below = tells(canary, evaluation.runs[against.previous.name].figures[canary.measure])
+        reasons += [DROP] if is_fall(change.high, change.p, canary.confidence) else []
+    if against.reference is not None:
+        earlier = _by_query(evaluation, against.reference.name, canary.measure)
+        change = change_since(now, earlier, comparisons=against.shares * against.chosen_among)
+        value.reference_difference, value.reference_low, value.reference_high = (
+            change.difference,
+            change.low,
+            change.high,
+        )
+        value.reference_p = change.p
+        fell = is_fall(change.high, change.p, canary.confidence)
+        reasons += [SINCE_REFERENCE] if fell and not _known(value) else []
+    value.reasons = [BELOW, *reasons] if tells(canary, figure) and not was_below else reasons
+    return value
+
+
+def _known(value: CanaryValue) -> bool:
+    """Whether the run before had fallen below the same reference, so that it has been told."""
+    rows = value.stretch.values.filter(run=value.previous, reference=value.reference)
+    return any(is_fall(one.reference_high, one.reference_p, value.canary.confidence) for one in rows)
+
+
+def is_below(threshold: float, mean: float | None) -> bool:
+    """Whether a value is below a threshold; one that is undefined meets none."""
+    return mean is None or mean < threshold
+
+
+def is_clear(threshold: float, high: float | None) -> bool:
+    """Whether the whole interval is below the threshold."""
+    return high is not None and high < threshold
+
+
+def tells(canary: Canary, figure: Mapping[str, Any]) -> bool:
+    """Whether a value is below the threshold, so that people want to hear of it."""
+    if not is_below(canary.threshold, figure["mean"]):
+        return False
+    return not canary.only_clear or figure["mean"] is None or is_clear(canary.threshold, figure["high"])
+
+
+def ends_of(value: CanaryValue) -> dict[str, Any]:
+    """A value's mean and interval as a figure."""
+    return {"mean": value.mean, "low": value.low, "high": value.high}
+
+
+def _evaluation(canary: Canary, stretch: CanaryStretch, runs: Sequence[Run]) -> Evaluation:
+    from evaluation.measures import split_name
+    from evaluation.scoring.evaluating import evaluate
+
+    if stretch.queries == []:
+        raise InputError(
+            f"No query had the tag {canary.tag} when its queries were frozen, so there is nothing to measure."
+        )
+    k = split_name(canary.measure)[1]
+    try:
+        return evaluate(
+            read_release(canary.release),
+            {run.name: _reader(run) for run in runs},
+            k or 10,
+            [canary.measure],
+            queries=stretch.queries,
+            confidence=canary.confidence,
+            bootstrap_samples=SAMPLES,
+            seed=SEED,
+        )
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _reader(run: Run) -> Callable[[], Any]:
+    return lambda: read_stored_run(run).select("query_id", "document_id", "score")
+
+
+def _by_query(evaluation: Evaluation, run: str, key: str) -> Any:
+    """(Q,) values of one measure."""
+    from evaluation.measures import split_name
+
+    measure, k = split_name(key)
+    found = evaluation.runs[run]
+    if k is None:
+        return found.whole[measure]
+    return found.values[measure][:, evaluation.cutoffs.tolist().index(k)]
+
+
+def stored(value: CanaryValue) -> bool:
+    """Store a value; False where there is one already, so that an event is told once."""
+    try:
+        with transaction.atomic():
+            value.save()
+    except IntegrityError:
+        return False
+    return True

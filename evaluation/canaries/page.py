@@ -1,0 +1,304 @@
+"""What the pages of canaries show: values as rows, the picture, and the answer in a sentence."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.urls import reverse
+
+from evaluation.canaries.chart import canary_chart_size
+from evaluation.canaries.drops import marked_by_chance
+from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear
+from evaluation.canaries.state import State, state_of, states_of
+from evaluation.models import Canary, CanaryValue
+from evaluation.scoring.wording import decimal, interval, share_in_words
+from pooling.formats.cells import table_text
+from pooling.interface.charting import VARIANTS
+from pooling.models import Collection
+
+# Counts up when the picture changes, so that those of older versions are drawn again.
+LOOK = 3
+MOST_VALUES = 500
+
+
+def values_of(canary: Canary) -> list[CanaryValue]:
+    """The values of a canary, the oldest run first; of very many the newest."""
+    rows = canary.values.select_related("run", "previous", "reference", "stretch")
+    rows = rows.order_by("-stretch_id", "-run_id")
+    return list(rows[:MOST_VALUES])[::-1]
+
+
+def with_newest(collection: Collection) -> QuerySet[Canary]:
+    """The canaries of a collection, each with the key of its newest value under `newest`."""
+    newest = CanaryValue.objects.filter(canary=OuterRef("pk")).order_by("-stretch_id", "-run_id")
+    rows = collection.canaries.select_related("release", "collection").defer("release__sidecar")
+    return rows.annotate(newest=Subquery(newest.values("pk")[:1]))
+
+
+def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
+    """A row for each of these canaries of `with_newest`, in as many queries however many they are."""
+    canaries = list(canaries)
+    states = states_of(canaries)
+    newest = {canary: getattr(canary, "newest", None) for canary in canaries}
+    values = CanaryValue.objects.select_related("run", "previous", "reference").in_bulk(
+        [pk for pk in newest.values() if pk]
+    )
+    return [
+        {
+            "canary": canary,
+            "newest": row(canary, values[pk]) if pk in values else None,
+            "state": states[canary.pk],
+        }
+        for canary, pk in newest.items()
+    ]
+
+
+def canary_context(canary: Canary) -> dict[str, Any]:
+    """Everything the page of one canary needs; nothing is measured anew."""
+    values = values_of(canary)
+    compared = sum(value.difference is not None for value in values)
+    state = state_of(canary)
+    families = list(dict.fromkeys(value.family for value in values))
+    return {
+        "canary": canary,
+        "state": state,
+        "count": len(state.stretch.queries or ()),
+        "rows": [row(canary, value) for value in reversed(values)],
+        "summary": summary(canary, values),
+        "compared": compared,
+        "by_chance": f"{marked_by_chance(compared, canary.confidence):.1f}",
+        "level": share_in_words(canary.confidence),
+        "families": families,
+        "picture": _picture(canary, values, len(families)),
+    }
+
+
+def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> dict[str, Any]:
+    """What `_picture.html` shows."""
+    key = chart_key(canary, values)
+    count = f"{len(values):,} run{'' if len(values) == 1 else 's'}"
+    return {
+        "addresses": {
+            variant.replace("-", "_"): f"{reverse('canary_chart', args=[canary.pk, variant])}?v={key}"
+            for variant in VARIANTS
+        },
+        "wide": canary_chart_size(families),
+        "narrow": canary_chart_size(families, narrow=True),
+        "alt": f"{canary.measure} of {count} over the time of their import, with the threshold of "
+        f"{canary.threshold:g}; the table below has the figures.",
+        "reading": f"Each mark is a run with its {share_in_words(canary.confidence)} interval over queries; "
+        "a line joins the runs of one family. Dashed: the threshold. Ringed: fell beyond noise."
+        + (" Dotted: from here on other queries are measured." if len(_starts(values)) else ""),
+    }
+
+
+def row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
+    """One run: its value, its change, and what that means."""
+    return {
+        "run": value.run,
+        "family": value.family,
+        "previous": value.previous,
+        "reference": value.reference,
+        "value": decimal(value.mean),
+        "interval": interval(ends_of(value)).strip(),
+        "queries": value.queries,
+        "change": _change(value.difference, value.difference_low, value.difference_high),
+        "since_reference": _change(value.reference_difference, value.reference_low, value.reference_high),
+        "stretch": value.stretch_id,
+        "is_below": is_below(canary.threshold, value.mean),
+        "is_clear": is_clear(canary.threshold, value.high),
+        "is_drop": DROP in value.reasons,
+        "is_drop_since_reference": SINCE_REFERENCE in value.reasons,
+    }
+
+
+def _change(difference: float | None, low: float | None, high: float | None) -> str | None:
+    return None if difference is None else f"{difference:+.3f}{interval({'low': low, 'high': high})}"
+
+
+def has_dropped(value: CanaryValue) -> bool:
+    """Whether the run fell beyond noise, since the run before or since the reference."""
+    return bool({DROP, SINCE_REFERENCE} & set(value.reasons))
+
+
+def summary(canary: Canary, values: Sequence[CanaryValue]) -> str:
+    """The newest run in a sentence."""
+    if not values:
+        return "No run has been measured yet."
+    newest = values[-1]
+    shown = f"{decimal(newest.mean)}{interval(ends_of(newest))}"
+    if not is_below(canary.threshold, newest.mean):
+        where = f"at or above the threshold of {canary.threshold:g}"
+    elif is_clear(canary.threshold, newest.high):
+        where = f"below the threshold of {canary.threshold:g}, with its whole interval"
+    else:
+        where = f"below the threshold of {canary.threshold:g}, though its interval is not wholly below"
+    fell = ", and fell beyond noise" if has_dropped(newest) else ""
+    return f"The newest run, {newest.run.name}, has {canary.measure} {shown}: {where}{fell}."
+
+
+def chart_key(canary: Canary, values: Sequence[CanaryValue]) -> str:
+    """Differs between any two pictures: what makes an address safe to cache."""
+    facts = [LOOK, canary.measure, canary.threshold, [_fact(value) for value in values]]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
+
+
+def _fact(value: CanaryValue) -> list[Any]:
+    facts = [value.run.name, value.family, value.mean, value.low, value.high, has_dropped(value)]
+    return [*facts, value.stretch_id]
+
+
+def _starts(values: Sequence[CanaryValue]) -> list[str]:
+    """When the stretches after the first of these values began."""
+    stretches = {value.stretch_id: value.stretch for value in values}
+    return [stretch.started_at.isoformat() for stretch in list(stretches.values())[1:]]
+
+
+def _place(value: CanaryValue, first: int) -> str:
+    """Where a value stands in time: a run from before a later stretch at its beginning."""
+    if value.stretch_id == first:
+        return value.run.imported_at.isoformat()
+    return max(value.run.imported_at, value.stretch.started_at).isoformat()
+
+
+def chart_svg(canary: Canary, variant: str) -> bytes:
+    """The canary over time as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+    values = values_of(canary)
+    name = f"canaries/{canary.pk}-{chart_key(canary, values)}-{variant}.svg"
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    from pooling.interface.charting import to_svg
+
+    picture = to_svg(_drawn(canary, values, variant))
+    default_storage.save(name, ContentFile(picture))
+    return picture
+
+
+def chart_png(canary: Canary) -> bytes:
+    """The canary over time as PNG."""
+    from pooling.interface.charting import to_png
+
+    return to_png(_drawn(canary, values_of(canary), "light"))
+
+
+def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> Any:
+    import pandas as pd
+
+    from evaluation.canaries.chart import canary_over_time
+    from evaluation.measures import split_name, titled
+
+    frame = pd.DataFrame(
+        [
+            {
+                "run": value.run.name,
+                "family": value.family,
+                "at": _place(value, values[0].stretch_id),
+                "stretch": value.stretch_id,
+                "mean": value.mean,
+                "low": value.low,
+                "high": value.high,
+                "drop": has_dropped(value),
+            }
+            for value in values
+        ],
+        columns=["run", "family", "at", "stretch", "mean", "low", "high", "drop"],
+    ).astype({"drop": bool})
+    return canary_over_time(
+        frame,
+        threshold=canary.threshold,
+        breaks=_starts(values),
+        title=titled(*split_name(canary.measure)),
+        dark=variant.startswith("dark"),
+        narrow=variant.endswith("narrow"),
+    )
+
+
+def history_of(canary: Canary) -> list[dict[str, Any]]:
+    """The values as plain data, the oldest run first."""
+    keys = canary.stretches.values_list("pk", flat=True)
+    number = {key: place for place, key in enumerate(keys, start=1)}
+    return [
+        {
+            "run": value.run.name,
+            "family": value.family,
+            "imported_at": value.run.imported_at.isoformat(),
+            **{name: getattr(value, name) for name in ("mean", "low", "high", "queries")},
+            "previous": value.previous.name if value.previous else None,
+            "difference": value.difference,
+            "difference_low": value.difference_low,
+            "difference_high": value.difference_high,
+            "below": is_below(canary.threshold, value.mean),
+            "clear": is_clear(canary.threshold, value.high),
+            "drop": DROP in value.reasons,
+            "p": value.p,
+            "reference": value.reference.name if value.reference else None,
+            "reference_difference": value.reference_difference,
+            "reference_low": value.reference_low,
+            "reference_high": value.reference_high,
+            "reference_p": value.reference_p,
+            "drop_since_reference": SINCE_REFERENCE in value.reasons,
+            "stretch": number[value.stretch_id],
+        }
+        for value in values_of(canary)
+    ]
+
+
+def described_all(collection: Collection, *, for_admin: bool) -> list[dict[str, Any]]:
+    """The canaries of a collection as `described`."""
+    rows = list(with_newest(collection).select_related("pinned"))
+    states = states_of(rows)
+    return [described(canary, states[canary.pk], for_admin=for_admin) for canary in rows]
+
+
+def described(canary: Canary, state: State | None = None, *, for_admin: bool) -> dict[str, Any]:
+    """A canary as plain data; who hears of it is for admins, the secret for nobody."""
+    state = state or state_of(canary)
+    change = state.tag_change
+    about: dict[str, Any] = {
+        "id": canary.pk,
+        "name": canary.name,
+        "release": canary.release.name,
+        "tag": canary.tag,
+        "measure": canary.measure,
+        "threshold": canary.threshold,
+        "confidence": canary.confidence,
+        "only_clear": canary.only_clear,
+        "reference": canary.reference,
+        "pinned": canary.pinned.name if canary.pinned else "",
+        "trouble": state.trouble,
+        "tag_change": change and {name: getattr(change, name) for name in ("tagged", "added", "removed")},
+        "least_fall": {**asdict(state.least_fall), "sentence": state.least_fall.sentence()},
+        "url": canary.get_absolute_url(),
+    }
+    if for_admin:
+        about |= {"webhook_url": canary.webhook_url, "mail_to": canary.mail_to}
+    return about
+
+
+def as_csv(canary: Canary) -> bytes:
+    """The history, a line for each run."""
+    rows = history_of(canary)
+    return table_text(list(rows[0]) if rows else ["run"], (row.values() for row in rows)).encode()
+
+
+def as_json(canary: Canary) -> bytes:
+    """The canary with its history, without who hears of it."""
+    content = {**described(canary, for_admin=False), "values": history_of(canary)}
+    return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+# Suffix -> media type, maker.
+FORMATS: dict[str, tuple[str, Callable[[Canary], bytes]]] = {
+    "csv": ("text/csv", as_csv),
+    "json": ("application/json", as_json),
+    "svg": ("image/svg+xml", lambda canary: chart_svg(canary, "light")),
+    "png": ("image/png", chart_png),
+}

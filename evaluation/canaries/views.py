@@ -1,0 +1,188 @@
+"""The pages of canaries: the list, the forms, one canary over time, and its messages (those for admins)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.text import slugify
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
+
+from evaluation.access import canary_for
+from evaluation.canaries import page as canary_page
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import send_again, tell
+from evaluation.canaries.forms import AlertsForm, CanaryForm
+from evaluation.canaries.state import state_of
+from evaluation.canaries.watching import change_alerts, create_canary, delete_canary, take_over_tag
+from pooling.forms import show_problem
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.models import Role
+from pooling.people.access import ADMIN, collection_for, fetch
+
+if TYPE_CHECKING:
+    from evaluation.models import Canary
+
+MESSAGES_SHOWN = 50
+
+
+@login_required
+@require_safe
+def canaries(request: HttpRequest, slug: str) -> HttpResponse:
+    """The canaries of a collection with the newest run of each."""
+    collection = collection_for(request.user, slug)
+    page = Paginator(canary_page.with_newest(collection), 25).get_page(request.GET.get("page"))
+    context = {
+        "collection": collection,
+        "section": "canaries",
+        "page": page,
+        "rows": canary_page.list_rows(page),
+        "has_release": collection.releases.exists(),
+    }
+    return render(request, "evaluation/canaries.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form for a new canary."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = CanaryForm(request.POST or None, collection=collection)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = create_canary(
+                collection,
+                alerts=form.alerts(),
+                user=person(request),
+                site=request.build_absolute_uri("/"),
+                **form.definition(),
+            )
+            said = f"“{made.name}” is watched. The runs that are there are being measured."
+            messages.success(request, f"{said} {state_of(made).least_fall.sentence()}")
+            return redirect(made)
+        except InputError as error:
+            show_problem(form, error)
+    context = {
+        "collection": collection,
+        "section": "canaries",
+        "form": form,
+        "has_release": collection.releases.exists(),
+    }
+    return render(request, "evaluation/canary_new.html", context)
+
+
+@login_required
+@require_safe
+def canary(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """One canary over the runs imported in time; an admin sees its messages too."""
+    shown = canary_for(request.user, canary_id)
+    is_admin = shown.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+    context = {
+        "collection": shown.collection,
+        "section": "canaries",
+        "deliveries": _messages(shown) if is_admin else None,
+        **canary_page.canary_context(shown),
+    }
+    return render(request, "evaluation/canary.html", context)
+
+
+def _messages(canary: Canary) -> list[object]:
+    rows = canary.deliveries.distinct().prefetch_related("news__canary", "news__value__run")
+    return list(rows[:MESSAGES_SHOWN])
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """Another threshold, other receivers."""
+    shown = canary_for(request.user, canary_id, ADMIN)
+    form = AlertsForm(request.POST or None, collection=shown.collection, canary=shown)
+    if request.method == "POST" and form.is_valid():
+        try:
+            change_alerts(shown, form.alerts(), person(request))
+            messages.success(request, "Changed.")
+            return redirect(shown)
+        except InputError as error:
+            show_problem(form, error)
+    context = {"collection": shown.collection, "section": "canaries", "canary": shown, "form": form}
+    return render(request, "evaluation/canary_edit.html", context)
+
+
+@login_required
+@require_POST
+def canary_delete(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """Remove a canary with its values and messages."""
+    shown = canary_for(request.user, canary_id, ADMIN)
+    slug, name = shown.collection.slug, shown.name
+    delete_canary(shown, person(request))
+    messages.success(request, f"“{name}” is no longer watched.")
+    return redirect("canaries", slug)
+
+
+@login_required
+@require_POST
+def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """Measure the queries that have the tag now, in another stretch of the history."""
+    shown = canary_for(request.user, canary_id, ADMIN)
+    try:
+        take_over_tag(shown, person(request))
+        said = "From here on the queries that have the tag now are measured."
+        messages.success(request, f"{said} {state_of(shown).least_fall.sentence()}")
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect(shown)
+
+
+@login_required
+@require_POST
+def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
+    """Send a test to every receiver."""
+    shown = canary_for(request.user, canary_id, ADMIN)
+    if tell([News(shown)]):
+        messages.success(request, "A test is on its way; the list below tells what becomes of it.")
+    else:
+        messages.error(request, "Nobody hears of this canary yet. Give it a webhook or a mail address first.")
+    return redirect(shown)
+
+
+@login_required
+@require_POST
+def delivery_again(request: HttpRequest, canary_id: int, delivery_id: int) -> HttpResponse:
+    """Send a message once more."""
+    shown = canary_for(request.user, canary_id, ADMIN)
+    delivery = fetch(shown.deliveries.distinct(), pk=delivery_id)
+    try:
+        send_again(delivery)
+        messages.success(request, "It is on its way again.")
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect(shown)
+
+
+@login_required
+@require_safe
+def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResponse:
+    """The canary over time as SVG; its address changes with what is in it."""
+    shown = canary_for(request.user, canary_id)
+    if variant not in VARIANTS:
+        raise Http404("This canary has no such picture.")
+    return HttpResponse(canary_page.chart_svg(shown, variant), content_type="image/svg+xml")
+
+
+@login_required
+@require_safe
+def canary_download(request: HttpRequest, canary_id: int, format: str) -> HttpResponse:
+    """The history as CSV or JSON, the picture as SVG or PNG."""
+    shown = canary_for(request.user, canary_id)
+    if format not in canary_page.FORMATS:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(canary_page.FORMATS)}.")
+    media_type, make = canary_page.FORMATS[format]
+    name = f"{slugify(shown.name) or f'canary-{shown.pk}'}.{format}"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return HttpResponse(make(shown), content_type=media_type, headers=headers)

@@ -1,0 +1,360 @@
+"""Canaries: a measure over some queries that every imported run is held against, and what that tells."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.urls import reverse
+
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import receivers_of, tell
+from evaluation.canaries.drops import family_of, is_fall
+from evaluation.canaries.measuring import (
+    BELOW,
+    SINCE_REFERENCE,
+    ends_of,
+    measured,
+    predecessor,
+    stored,
+    tells,
+)
+from evaluation.canaries.queries import changes_of_tags, frozen, stretches_of
+from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
+from evaluation.report_store.choices import release_chosen
+from pooling.interface.problems import InputError, refusals
+from pooling.jobs.running import Report, job_kind, start_job
+from pooling.models import Collection, Job, Run
+from pooling.people.trail import record_action
+from pooling.runs.stored import runs_named
+from pooling.storage.secrets import seal
+from pooling.storage.storing import checked_name
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+
+SHORTEST_SECRET, LONGEST_SECRET = 16, 500
+MOST_RECEIVERS = 20
+
+
+@dataclass(frozen=True)
+class Alerts:
+    """When somebody hears of a canary, and who. secret: None leaves the one that is stored.
+
+    reference: what a run is compared with beside the run before (`Canary.Reference`); pinned: a run's name.
+    """
+
+    threshold: float
+    only_clear: bool = False
+    webhook_url: str = ""
+    secret: str | None = None
+    mail_to: Sequence[str] = ()
+    reference: str = Canary.Reference.BEST
+    pinned: str = ""
+
+
+def create_canary(
+    collection: Collection,
+    *,
+    name: str,
+    measure: str,
+    alerts: Alerts,
+    tag: str = "",
+    release: str | None = None,
+    confidence: float = 0.95,
+    user: User | None = None,
+    site: str = "",
+) -> Canary:
+    """Store a canary over the queries that have the tag now, and measure the runs that are there.
+
+    One comparison is made at once where it is quick, so that the least fall that shows is known; all else is
+    left to the background worker. Nobody hears of those runs, unless the newest of a family is below the
+    threshold. `InputError` names the field: a name that is taken, a measure without K, a tag without a
+    labelled query, a threshold outside 0 to 1, an address that is none, a webhook without a secret, a pinned
+    run that is not there.
+    """
+    canary = Canary(
+        collection=collection,
+        name=checked_name(name, "canary"),
+        release=release_chosen(collection, release),
+        tag=tag,
+        measure=_checked_measure(measure),
+        confidence=_checked_confidence(confidence),
+        created_by=user,
+        site=site,
+    )
+    _give_alerts(canary, alerts)
+    stretch = frozen(canary, user)
+    try:
+        with transaction.atomic():
+            canary.save()
+            stretch.canary = canary
+            stretch.save()
+            record_action(collection, user, "canary created", canary.name, **_plain(canary))
+    except IntegrityError:
+        problem = f"There is a canary “{canary.name}” already. Choose another name."
+        raise InputError(problem, fields={"name": problem}, conflict=True) from None
+    _begin(stretch, user)
+    return canary
+
+
+def take_over_tag(canary: Canary, user: User | None) -> CanaryStretch:
+    """Measure the queries that have a canary's tag now from here on: another stretch of its history.
+
+    `InputError` when these are the queries that it measures, when there are none, and when none has a label.
+    """
+    if canary.pk not in changes_of_tags(stretches_of([canary]), [canary]):
+        raise InputError("These queries are measured already; nothing has changed.", conflict=True)
+    stretch = frozen(canary, user)
+    with transaction.atomic():
+        stretch.save()
+        Canary.objects.filter(pk=canary.pk).update(trouble="", lost_tag=False)
+        facts = {**_plain(canary), "queries": len(stretch.queries or ())}
+        record_action(canary.collection, user, "canary queries taken over", canary.name, **facts)
+    _begin(stretch, user)
+    return stretch
+
+
+@transaction.atomic
+def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
+    """Give a canary another threshold, reference and other receivers; what it measures stays.
+
+    Who has not heard that a value is below the threshold hears of it now: all where the threshold has passed
+    it, otherwise new receivers.
+    """
+    rows = stretches_of([canary])[canary.pk].values.select_related("run", "previous", "reference")
+    newest = {value.family: value for value in rows.order_by("run_id")}.values()
+    known = {value.pk for value in newest if tells(canary, ends_of(value))}
+    told = set(receivers_of(canary))
+    _give_alerts(canary, alerts)
+    canary.save()
+    record_action(canary.collection, user, "canary changed", canary.name, **_plain(canary))
+    below = [value for value in newest if tells(canary, ends_of(value))]
+    tell([News(canary, value, (BELOW,)) for value in below if value.pk not in known])
+    tell([News(canary, value, (BELOW,)) for value in below if value.pk in known], but_not=told)
+    return canary
+
+
+@transaction.atomic
+def delete_canary(canary: Canary, user: User | None) -> None:
+    """Remove a canary with its values and messages, but for those that tell of other canaries as well."""
+    record_action(canary.collection, user, "canary deleted", canary.name, **_plain(canary))
+    canary.delete()
+    CanaryDelivery.objects.filter(collection=canary.collection, news=None).delete()
+
+
+def _plain(canary: Canary) -> dict[str, Any]:
+    return {"measure": canary.measure, "threshold": canary.threshold, "tag": canary.tag}
+
+
+def _checked_measure(name: str) -> str:
+    from evaluation.scoring.config import SettingError, threshold_key
+
+    try:
+        return threshold_key(name)
+    except SettingError as error:
+        raise InputError(str(error), fields={"measure": str(error)}) from None
+
+
+def _checked_confidence(value: float) -> float:
+    if not 0.5 <= value <= 0.999:
+        problem = "The confidence is a share from 0.5 to 0.999, such as 0.95."
+        raise InputError(problem, fields={"confidence": problem})
+    return value
+
+
+def _give_alerts(canary: Canary, alerts: Alerts) -> None:
+    """Check and take over who hears of the canary, and when."""
+    from evaluation.canaries.webhooks import problem_of
+
+    if not 0 <= alerts.threshold <= 1:
+        raise _refused("threshold", "A threshold is a number from 0 to 1.")
+    if alerts.reference not in Canary.Reference.values:
+        raise _refused("reference", f"The reference is one of {', '.join(Canary.Reference.values)}.")
+    url = alerts.webhook_url.strip()
+    if url and (problem := problem_of(url)):
+        raise _refused("webhook_url", problem)
+    if alerts.secret and not SHORTEST_SECRET <= len(alerts.secret) <= LONGEST_SECRET:
+        raise _refused("secret", f"A secret has {SHORTEST_SECRET} to {LONGEST_SECRET} characters.")
+    if url and not alerts.secret and not canary.sealed_secret:
+        raise _refused("secret", "A webhook needs a secret, by which the receiver knows who it is from.")
+    pinned, addresses = _checked_pinned(canary.collection, alerts), _checked_addresses(alerts.mail_to)
+    canary.threshold, canary.only_clear = alerts.threshold, alerts.only_clear
+    canary.reference, canary.pinned = alerts.reference, pinned
+    canary.webhook_url, canary.mail_to = url, addresses
+    if alerts.secret:
+        canary.sealed_secret = seal(alerts.secret)
+
+
+def _checked_pinned(collection: Collection, alerts: Alerts) -> Run | None:
+    if alerts.reference != Canary.Reference.PINNED:
+        return None
+    if not alerts.pinned:
+        raise _refused("pinned", "Name the run that later ones are compared with.")
+    try:
+        return runs_named(collection, [alerts.pinned])[0]
+    except InputError as error:
+        raise _refused("pinned", str(error)) from None
+
+
+def _checked_addresses(addresses: Sequence[str]) -> list[str]:
+    if len(addresses) > MOST_RECEIVERS:
+        raise _refused("mail_to", f"Name at most {MOST_RECEIVERS} addresses.")
+    for address in addresses:
+        try:
+            validate_email(address)
+        except ValidationError:
+            raise _refused("mail_to", f"“{address[:100]}” is no mail address.") from None
+    return list(dict.fromkeys(addresses))
+
+
+def _refused(field: str, problem: str) -> InputError:
+    return InputError(problem, fields={field: problem})
+
+
+def watch_run(run: Run) -> None:
+    """Have a new run measured by every canary of its collection; called when it has been imported."""
+    if run.collection.canaries.exists():
+        start_job(run.collection, "canaries", {"run": run.pk}, run.imported_by)
+
+
+def resume_watching() -> int:
+    """Start again what a stopped worker left unmeasured, unless a job is to do it; how many jobs that makes.
+
+    For when the site starts. A run that cannot be measured is tried again; what was told is not told twice.
+    """
+    canaries = list(Canary.objects.select_related("collection"))
+    wanted: dict[tuple[str, int], tuple[Collection, dict[str, int]]] = {}
+    stretches = stretches_of(canaries)
+    for canary in canaries:
+        stretch = stretches[canary.pk]
+        unmeasured = canary.collection.runs.exclude(canary_values__stretch=stretch)
+        for run in unmeasured.filter(imported_at__gt=stretch.started_at).values_list("pk", flat=True):
+            wanted["canaries", run] = canary.collection, {"run": run}
+        last = canary.collection.runs.filter(imported_at__lte=stretch.started_at).order_by("-pk").first()
+        if last is not None and unmeasured.filter(pk=last.pk).exists():
+            arguments = {"canary": canary.pk, "stretch": stretch.pk, "until": last.pk}
+            wanted["canary history", stretch.pk] = canary.collection, arguments
+    states = (Job.State.QUEUED, Job.State.RUNNING)
+    jobs = Job.objects.filter(kind__in=("canaries", "canary history"), state__in=states)
+    for kind, arguments in jobs.values_list("kind", "arguments"):
+        wanted.pop((kind, arguments["run" if kind == "canaries" else "stretch"]), None)
+    for (kind, _), (collection, arguments) in wanted.items():
+        start_job(collection, kind, arguments, None)
+    return len(wanted)
+
+
+@job_kind("canaries", can_be_cancelled=False)
+def _measure_run(job: Job, report: Report) -> dict[str, Any]:
+    """Measure one run by every canary, and tell those who want to hear of it, once and in one message."""
+    collection = job.collection
+    runs = _runs_of(collection)
+    run = next((one for one in runs if one.pk == job.arguments["run"]), None)
+    if run is None:
+        raise InputError("The run is gone; there is nothing to measure.")
+    canaries = list(collection.canaries.select_related("release", "collection", "pinned").order_by("pk"))
+    stretches = stretches_of(canaries)
+    found: dict[int, CanaryValue | str] = {}
+    for done, canary in enumerate(canaries):
+        report(done / len(canaries), f"Measuring “{run.name}” for “{canary.name}”.")
+        found[canary.pk] = _value_or_problem(canary, stretches[canary.pk], run, runs)
+    lost = {pk: one.sentence() for pk, one in changes_of_tags(stretches, canaries).items() if one.is_lost}
+    with transaction.atomic():
+        news = [
+            one for canary in canaries for one in _news(canary, found[canary.pk], lost.get(canary.pk, ""))
+        ]
+        told = len(tell(news))
+    refused = [f"{canary.name}: {found[canary.pk]}" for canary in canaries if canary.trouble]
+    messages = "1 message" if told == 1 else f"{told} messages"
+    counted = f"{len(canaries)} canar{'y' if len(canaries) == 1 else 'ies'}, {messages}."
+    url = reverse("canaries", args=[collection.slug])
+    return {"detail": " ".join([f"“{run.name}”: {counted}", *refused]), "url": url}
+
+
+def _runs_of(collection: Collection) -> list[Run]:
+    return list(collection.runs.defer("preflight").order_by("pk"))
+
+
+def _value_or_problem(
+    canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequence[Run]
+) -> CanaryValue | str:
+    """A run's value, or why there is none: one canary that cannot measure keeps no other from it."""
+    try:
+        return measured(canary, stretch, run, runs)
+    except refusals() as error:
+        return f"“{run.name}” cannot be measured: {error}"
+    except Exception:
+        logger.exception("canary %s could not measure run %s", canary.pk, run.pk)
+        return f"“{run.name}” cannot be measured; the server's log has the details."
+
+
+def _news(canary: Canary, found: CanaryValue | str, lost: str) -> list[News]:
+    """Store what was found, and what of it is new."""
+    trouble = found if isinstance(found, str) else ""
+    news = [News(canary, trouble=trouble)] if trouble and not canary.trouble else []
+    news += [News(canary, trouble=lost)] if lost and not canary.lost_tag else []
+    if (canary.trouble, canary.lost_tag) != (trouble, bool(lost)):
+        canary.trouble, canary.lost_tag = trouble, bool(lost)
+        canary.save(update_fields=["trouble", "lost_tag"])
+    if not isinstance(found, str) and stored(found) and found.reasons:
+        news.append(News(canary, found, tuple(found.reasons)))
+    return news
+
+
+def _begin(stretch: CanaryStretch, user: User | None) -> None:
+    """Have the runs that are there measured, and compare two of them at once to know what noise there is.
+
+    Those are the newest run that has one before it and that one, unless they are large.
+    """
+    canary = stretch.canary
+    runs = _runs_of(canary.collection)
+    if not runs:
+        return
+    pairs = ((run, predecessor(run, runs)) for run in reversed(runs))
+    run, before = next((pair for pair in pairs if pair[1] is not None), (runs[-1], None))
+    if before is not None and run.row_count + before.row_count <= settings.BACKGROUND_REPORT_ROWS:
+        value = _value_or_problem(canary, stretch, run, runs)
+        stretch.deviation = None if isinstance(value, str) else value.deviation
+        stretch.save(update_fields=["deviation"])
+    arguments = {"canary": canary.pk, "stretch": stretch.pk, "until": runs[-1].pk}
+    start_job(canary.collection, "canary history", arguments, user)
+
+
+def _standing(canary: Canary, value: CanaryValue) -> tuple[str, ...]:
+    """Why a value is worth telling of a canary that has just been made: what later runs do not tell again."""
+    below = (BELOW,) if tells(canary, ends_of(value)) else ()
+    pinned = value.reference_id is not None and value.reference_id == canary.pinned_id
+    fell = pinned and is_fall(value.reference_high, value.reference_p, canary.confidence)
+    return (*below, *((SINCE_REFERENCE,) if fell else ()))
+
+
+@job_kind("canary history", can_be_cancelled=False)
+def _measure_history(job: Job, report: Report) -> dict[str, Any]:
+    """Measure the runs that were there before a canary, of other queries the newest of each family; nobody is
+    told of them but that the newest of a family is below the threshold.
+    """
+    rows = job.collection.canaries.select_related("release", "collection", "pinned")
+    canary = rows.get(pk=job.arguments["canary"])
+    stretch = canary.stretches.get(pk=job.arguments["stretch"])
+    runs = [run for run in _runs_of(job.collection) if run.pk <= job.arguments["until"]]
+    newest = {family_of(run.name): run for run in runs}
+    chosen = runs if canary.stretches.first() == stretch else list(newest.values())
+    known = set(stretch.values.values_list("run_id", flat=True))
+    for done, run in enumerate(chosen):
+        if run.pk not in known:
+            report(done / len(chosen), f"Measuring “{run.name}”.")
+            found = _value_or_problem(canary, stretch, run, runs)
+            if not isinstance(found, str):
+                stored(found)
+    values = stretch.values.filter(run__in=newest.values(), news=None)
+    values = values.select_related("run", "previous", "reference")
+    tell([News(canary, value, reasons) for value in values if (reasons := _standing(canary, value))])
+    return {"detail": f"“{canary.name}”: {len(chosen)} runs.", "url": canary.get_absolute_url()}

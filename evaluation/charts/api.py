@@ -1,0 +1,107 @@
+"""The HTTP interface of a report's pictures: what there is, the numbers behind each, and its files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+from django.urls import reverse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import report_for
+from evaluation.charts.page import ChartView
+from evaluation.charts.stored import CHART_FORMATS, kinds_of
+from evaluation.charts.views import chart_file
+from labeling.api import OneKind
+from pooling.api import PROBLEM
+
+CHOICES = [
+    OpenApiParameter("measure", str, description="recall if absent."),
+    OpenApiParameter("k", int, description="A K of the report; 10, or the nearest, if absent."),
+    OpenApiParameter("show", str, many=True, description="Runs in colour; the best eight if absent."),
+    OpenApiParameter("a", str, description="Of `gains`: the run that gains or loses."),
+    OpenApiParameter("b", str, description="Of `gains`: the run that it is held against."),
+]
+
+
+class ChartNameSerializer(serializers.Serializer[dict[str, object]]):
+    """A picture that a report has."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    reading = serializers.CharField(help_text="How to read it.")
+    url = serializers.CharField(help_text="Of its data.")
+
+
+class ChartDataSerializer(serializers.Serializer[dict[str, object]]):
+    """A picture as its table, in words and numbers; undefined is null."""
+
+    name = serializers.CharField()
+    title = serializers.CharField()
+    measure = serializers.CharField()
+    k = serializers.IntegerField()
+    chosen = serializers.ListField(child=serializers.CharField())
+    a = serializers.CharField()
+    b = serializers.CharField()
+    reading = serializers.CharField()
+    summary = serializers.CharField(help_text="What it shows, in a sentence.")
+    columns = serializers.ListField(child=serializers.CharField())
+    rows = serializers.ListField(child=serializers.ListField())
+
+
+class ReportCharts(APIView):
+    """The pictures of a report."""
+
+    @extend_schema(
+        operation_id="reports_charts",
+        parameters=CHOICES,
+        responses={200: ChartNameSerializer(many=True), 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """List the pictures that this report has."""
+        report = report_for(request.user, report_id)
+        choice = ChartView(request.query_params, report=report).choice()
+        return Response(
+            [
+                {
+                    "name": kind.name,
+                    "title": kind.title(choice),
+                    "reading": kind.reading,
+                    "url": reverse("api_report_chart", args=[report.pk, kind.name]),
+                }
+                for kind in kinds_of(report).values()
+            ]
+        )
+
+
+class ReportChart(APIView):
+    """One picture of a report."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="reports_chart",
+        parameters=[
+            OpenApiParameter("format", str, enum=list(CHART_FORMATS), default="json"),
+            *CHOICES,
+        ],
+        responses={
+            (200, "application/json"): ChartDataSerializer,
+            (200, "text/csv"): OpenApiTypes.BINARY,
+            (200, "image/svg+xml"): OpenApiTypes.BINARY,
+            (200, "image/png"): OpenApiTypes.BINARY,
+            (200, "application/pdf"): OpenApiTypes.BINARY,
+            404: PROBLEM,
+        },
+    )
+    def get(self, request: Request, report_id: int, name: str) -> HttpResponse:
+        """The numbers behind a picture as JSON or CSV, or the picture itself."""
+        report = report_for(request.user, report_id)
+        asked: Any = request.query_params
+        format = asked.get("format") or "json"
+        return chart_file(report, name, format, ChartView(asked, report=report))

@@ -1,0 +1,103 @@
+"""`evaluate --html FILE`: the report of files as one HTML file. No Django here."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.charts.html_report import HtmlReport, render_html
+from evaluation.charts.tables import Figures
+from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.report_store.provenance import Provenance, command_of
+from evaluation.report_store.software import software_versions
+
+if TYPE_CHECKING:
+    from evaluation.scoring.config import Settings
+    from evaluation.scoring.results import Evaluation
+
+SUFFIXES = (".html", ".htm")
+
+
+def check_path(path: Path) -> None:
+    """ValueError when `write_html` could not write there; better said before the work than after it."""
+    if path.suffix not in SUFFIXES:
+        raise ValueError(f"{path.name} ends in none of {', '.join(SUFFIXES)}; --html writes such a file.")
+    if not path.absolute().parent.is_dir():
+        raise ValueError(f"There is no folder {path.parent}; create it or name another.")
+
+
+def write_html(
+    evaluation: Evaluation,
+    settings: Settings,
+    options: Mapping[str, Any],
+    estimates: Mapping[str, Any] | None = None,
+) -> None:
+    """Write the evaluation of the command's files to the path under `html`; estimates: of
+    `evaluation.pool_estimates.of_pool`, where a pool was named."""
+    measure, k = evaluation.example_key()
+    interval = evaluation.settings["interval"]
+    runs = [Path(path) for path in options["runs"]]
+    provenance = Provenance(
+        labels=(options["qrels"].name, _sha256(options["qrels"])),
+        runs=[(path.name, _sha256(path)) for path in runs],
+        software=software_versions(),
+        samples=interval["samples"],
+        seed=interval["seed"],
+        pool=evaluation.settings["pool"],
+        command=_command(settings, evaluation, options, runs),
+    )
+    first, measured = next(iter(evaluation.runs)), evaluation.to_dict()
+    report = HtmlReport(
+        title=f"{options['qrels'].name}, {len(runs)} run{'s' if len(runs) > 1 else ''}",
+        summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else _summary(evaluation),
+        figures=Figures(
+            measured,
+            list(evaluation.runs),
+            evaluation.per_query_frame().lazy(),
+            evaluation.relevant_frame().select("query_id").lazy(),
+        ),
+        provenance=provenance,
+        notes=[*evaluation.warnings(), *evaluation.below()],
+        measures=evaluation.measures,
+        worth=[] if estimates is None else estimate_tables(measured["runs"], estimates),
+    )
+    options["html"].write_text(render_html(report), encoding="utf-8")
+
+
+def _summary(evaluation: Evaluation) -> str:
+    """What is the same for all numbers."""
+    return evaluation.conventions.line(
+        scored=int(evaluation.in_mean.sum()),
+        total=evaluation.labels.query_count,
+        without_relevant=int((~evaluation.labels.has_relevant).sum()),
+    )
+
+
+def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, Any], runs: list[Path]) -> str:
+    """The line with every convention and number spelled out, and the other files that were read."""
+    from dataclasses import replace
+
+    interval = evaluation.settings["interval"]
+    spelled = replace(
+        settings,
+        k=tuple(evaluation.cutoffs.tolist()),
+        conventions=evaluation.conventions.to_dict(),
+        samples=interval["samples"],
+        seed=interval["seed"],
+        confidence=interval["level"],
+    )
+    command = command_of(spelled, str(options["qrels"]), [str(path) for path in runs])
+    for name in ("pool", "queries", "tag"):
+        if options[name]:
+            command += f" --{name} {shlex.quote(str(options[name]))}"
+    if settings.tags:
+        command += f" --by-tag {shlex.join(settings.tags)}"
+    return command
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

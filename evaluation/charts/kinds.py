@@ -1,0 +1,381 @@
+"""The pictures of a report by name: what each shows, its table, and how it is drawn. No Django here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluation.charts.tables import (
+    JUDGED,
+    MOST_CHOSEN,
+    Figures,
+    best_runs,
+    coverage_table,
+    curve_table,
+    distribution_table,
+    gains_table,
+    precision_recall_table,
+    relevant_bins,
+    relevant_table,
+)
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+Size = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class ChartChoice:
+    """What of a report its pictures show: a measure and a K, the runs in colour, and the two that are held
+    against each other."""
+
+    measure: str
+    k: int
+    chosen: tuple[str, ...]
+    first: str
+    second: str
+
+    @property
+    def shown(self) -> str:
+        """`Recall@10`."""
+        from evaluation.measures import titled
+
+        return titled(self.measure, self.k)
+
+
+@dataclass(frozen=True)
+class ChartKind:
+    """A picture. table: its numbers, in the order of the picture. rows: what a page shows of them. said: the
+    picture in words. size: of the whole picture, known before it is drawn.
+    """
+
+    name: str
+    title: Callable[[ChartChoice], str]
+    reading: str
+    table: Callable[[Figures, ChartChoice], pd.DataFrame]
+    draw: Callable[..., alt.LayerChart]
+    size: Callable[..., Size]
+    rows: Callable[[pd.DataFrame, ChartChoice], pd.DataFrame]
+    said: Callable[[pd.DataFrame, ChartChoice], str]
+    is_there: Callable[[Figures], bool] = lambda figures: True
+
+
+def default_choice(figures: Figures, measure: str = "recall", k: int | None = None) -> ChartChoice:
+    """The best runs by the measure, and the two with the highest means against each other."""
+    cutoffs = figures.cutoffs(measure)
+    at = k if k in cutoffs else min(cutoffs or [10], key=lambda known: abs(known - 10))
+    best = best_runs(figures, measure, at if cutoffs else None)
+    two = sorted(best, key=lambda run: -((figures.figure(run, measure, at) or {}).get("mean") or 0.0))
+    first, second = two[0], two[1] if len(two) > 1 else two[0]
+    return ChartChoice(measure, at, tuple(best), first, second)
+
+
+def _listed(words: Sequence[str]) -> str:
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+# --- The curve --------------------------------------------------------------------------------------------
+
+
+def _curve_title(choice: ChartChoice) -> str:
+    from evaluation.measures import titled
+
+    return f"{titled(choice.measure, None)} over K"
+
+
+def _draw_curve(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
+    from evaluation.charts.drawing import recall_curve
+    from evaluation.measures import titled
+
+    single = list(dict.fromkeys(table["k"]))
+    title = (
+        titled(choice.measure, single[0] or None) if len(single) == 1 else titled(choice.measure, None) + "@K"
+    )
+    return recall_curve(table, title=title, order=figures.runs, chosen=_in_colour(figures, choice), **look)
+
+
+def _in_colour(figures: Figures, choice: ChartChoice) -> Sequence[str]:
+    return [run for run in figures.runs if run in choice.chosen]
+
+
+def _curve_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
+    from evaluation.charts.drawing import picture_size
+
+    cutoffs = figures.cutoffs(choice.measure) or [0]
+    runs = len(figures.runs) if len(cutoffs) == 1 else len(_in_colour(figures, choice))
+    return picture_size(runs, len(cutoffs), narrow=narrow, bounds=bounds_open(figures, choice.measure))
+
+
+def bounds_open(figures: Figures, measure: str) -> bool:
+    """Whether the curve of a measure shows bounds: unjudged documents leave some number open."""
+    cutoffs: list[int | None] = [*figures.cutoffs(measure)]
+    found = (figures.figure(run, measure, k) or {} for run in figures.runs for k in cutoffs or [None])
+    ends = [figure.get("bounds") or (None, None) for figure in found]
+    return any(least is not None and least < most for least, most in ends)
+
+
+def _curve_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+    last = table[table["k"] == table["k"].max()].dropna(subset="mean").sort_values("mean", ascending=False)
+    if last.empty:
+        return "No run has a mean."
+    best, worst = last.iloc[0], last.iloc[-1]
+    at = "over the whole run" if best["k"] == 0 else f"at K = {best['k']}"
+    said = (
+        f"{_curve_title(choice)} of {table['run'].nunique()} runs; {at} {best['run']} has {best['mean']:.3f}"
+    )
+    return said + (f", {worst['run']} {worst['mean']:.3f}." if len(last) > 1 else ".")
+
+
+CURVE = ChartKind(
+    name="curve",
+    title=_curve_title,
+    reading="Mean over queries with its interval as a band: it speaks of the choice of queries. The lighter "
+    "band with thin edges are the bounds, whatever the unjudged documents turn out to be. K is on a "
+    "logarithmic axis; runs that were not chosen are grey.",
+    table=lambda figures, choice: curve_table(figures, choice.measure),
+    draw=_draw_curve,
+    size=_curve_size,
+    rows=lambda table, choice: table.dropna(axis="columns", how="all"),
+    said=_curve_said,
+)
+
+# --- The distribution -------------------------------------------------------------------------------------
+
+
+def _draw_distribution(
+    table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
+) -> alt.LayerChart:
+    from evaluation.charts.of_queries import distribution_chart
+
+    return distribution_chart(table, title=choice.shown, **look)
+
+
+def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, legend: int = 0) -> Size:
+    from evaluation.charts.of_queries import rows_size
+
+    return rows_size(len(figures.runs), narrow=narrow, legend=legend)
+
+
+def _distribution_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+    parts = [
+        f"{row.run}: half of the queries between {row.p25:.2f} and {row.p75:.2f}, {row.at_0:.0%} at 0"
+        for row in table.head(MOST_CHOSEN).itertuples()
+    ]
+    return f"{choice.shown} by query. {'; '.join(parts)}."
+
+
+DISTRIBUTION = ChartKind(
+    name="distribution",
+    title=lambda choice: f"{choice.shown}, query by query",
+    reading="The box holds the middle half of a run's queries, the line in it is the median, the diamond the "
+    "mean; the whiskers go from the 5th to the 95th percentile. The discs at both ends are as large as the "
+    "share of queries at exactly 0 and at exactly 1, which a box alone would hide. Boxes, because fifty rows "
+    "of them stay readable.",
+    table=lambda figures, choice: distribution_table(figures, choice.measure, choice.k),
+    draw=_draw_distribution,
+    size=_rows_size,
+    rows=lambda table, choice: table,
+    said=_distribution_said,
+    is_there=lambda figures: bool(figures.cutoffs("recall")),
+)
+
+# --- Gains and losses -------------------------------------------------------------------------------------
+
+
+def _draw_gains(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
+    from evaluation.charts.of_queries import gains_chart
+
+    title = f"{choice.shown} of A minus B"
+    return gains_chart(table, choice.first, choice.second, title=title, **look)
+
+
+def _gains_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
+    from evaluation.charts.of_queries import GAINS_SIZES
+
+    return GAINS_SIZES[narrow]
+
+
+def _gains_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+    gains = table["gain"]
+    if gains.empty:
+        return "No query counts for both runs."
+    return (
+        f"{choice.first} is ahead of {choice.second} in {(gains > 0).sum():,} queries, behind in "
+        f"{(gains < 0).sum():,}, equal in {(gains == 0).sum():,}; "
+        f"from {gains.max():+.3f} to {gains.min():+.3f}."
+    )
+
+
+def _ends(table: pd.DataFrame, most: int = 20) -> pd.DataFrame:
+    """The greatest gains and the greatest losses."""
+    import pandas as pd
+
+    if len(table) <= 2 * most:
+        return table
+    return pd.concat([table.head(most), table.tail(most)])
+
+
+GAINS = ChartKind(
+    name="gains",
+    title=lambda choice: f"Where {choice.first} gains on {choice.second}, and where it loses",
+    reading="One bar for each query that counts for both runs, sorted: above the line A (the first run) is "
+    "ahead, below it B. A mean difference can be a few large gains, or many small ones.",
+    table=lambda figures, choice: gains_table(figures, choice.first, choice.second, choice.measure, choice.k),
+    draw=_draw_gains,
+    size=_gains_size,
+    rows=lambda table, choice: _ends(table),
+    said=_gains_said,
+    is_there=lambda figures: len(figures.runs) > 1 and bool(figures.cutoffs("recall")),
+)
+
+# --- Recall against the number of relevant documents ------------------------------------------------------
+
+
+def _draw_relevant(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
+    from evaluation.charts.of_queries import relevant_chart
+
+    return relevant_chart(table, _in_colour(figures, choice), title=choice.shown, **look)
+
+
+def _lines_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
+    from evaluation.charts.of_queries import lines_size
+
+    return lines_size(len(_in_colour(figures, choice)), narrow=narrow)
+
+
+def _relevant_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+    bins = relevant_bins(table)
+    if bins.empty:
+        return "No query counts."
+    parts = [
+        f"{run} falls from {rows['mean'].iloc[0]:.2f} to {rows['mean'].iloc[-1]:.2f}"
+        if rows["mean"].iloc[-1] < rows["mean"].iloc[0]
+        else f"{run} goes from {rows['mean'].iloc[0]:.2f} to {rows['mean'].iloc[-1]:.2f}"
+        for run, rows in bins.groupby("run", sort=False)
+    ]
+    low, high = bins["from"].min(), bins["to"].max()
+    return f"{choice.shown} of queries with {low:,} to {high:,} relevant documents: {_listed(parts)}."
+
+
+RELEVANT = ChartKind(
+    name="relevant",
+    title=lambda choice: f"{choice.shown} by the number of relevant documents",
+    reading="A dot for each query of the first run in colour, larger where several meet, and for each run a "
+    "line through the means of queries with 1, 2–3, 4–7, 8–15 … relevant documents. Where a query has more "
+    "relevant documents than K, its recall cannot be 1.",
+    table=lambda figures, choice: relevant_table(
+        figures, _in_colour(figures, choice), choice.measure, choice.k
+    ),
+    draw=_draw_relevant,
+    size=_lines_size,
+    rows=lambda table, choice: relevant_bins(table),
+    said=_relevant_said,
+    is_there=lambda figures: bool(figures.cutoffs("recall")),
+)
+
+# --- Precision and recall ---------------------------------------------------------------------------------
+
+
+def _draw_precision_recall(
+    table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
+) -> alt.LayerChart:
+    from evaluation.charts.of_queries import precision_recall_chart
+
+    return precision_recall_chart(table, _in_colour(figures, choice), **look)
+
+
+def _precision_recall_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+    parts = []
+    for run in choice.chosen:
+        rows = table[table["run"] == run].dropna()
+        if not rows.empty:
+            first, last = rows.iloc[0], rows.iloc[-1]
+            parts.append(
+                f"{run} from recall {first['recall']:.2f} and precision {first['precision']:.2f} at K = "
+                f"{first['k']} to {last['recall']:.2f} and {last['precision']:.2f} at {last['k']}"
+            )
+    return f"{'; '.join(parts)}." if parts else "No run has both means."
+
+
+PRECISION_RECALL = ChartKind(
+    name="precision-recall",
+    title=lambda choice: "Precision and recall, K by K",
+    reading="Each run goes from its least K on the left to its greatest on the right; the K stand at the "
+    "points of the first run, or of all where they are few. A run above another at every recall is better at "
+    "every trade.",
+    table=lambda figures, choice: precision_recall_table(figures),
+    draw=_draw_precision_recall,
+    size=_lines_size,
+    rows=lambda table, choice: table,
+    said=_precision_recall_said,
+    is_there=lambda figures: bool(set(figures.cutoffs("recall")) & set(figures.cutoffs("precision"))),
+)
+
+# --- Coverage ---------------------------------------------------------------------------------------------
+
+
+def _draw_coverage(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
+    from evaluation.charts.of_queries import coverage_chart
+
+    return coverage_chart(table, figures.runs, choice.k, **look)
+
+
+def coverage_by_run(table: pd.DataFrame) -> pd.DataFrame:
+    """`coverage_table` in short: run, queries, mean, the shares of queries wholly judged and judged by less
+    than 80 %, and the least judged query."""
+    import numpy as np
+    import pandas as pd
+
+    rows = []
+    for name in (column for column in table.columns if column.startswith(JUDGED)):
+        values = table[name].to_numpy(dtype=float)
+        counted = values[~np.isnan(values)]
+        if not len(counted):
+            continue
+        least = int(np.nanargmin(values))
+        rows.append(
+            {
+                "run": name.removeprefix(JUDGED),
+                "queries": len(counted),
+                "mean": float(counted.mean()),
+                "wholly judged": float((counted == 1).mean()),
+                "below 0.8": float((counted < 0.8).mean()),
+                "least judged": table["query_id"].iloc[least],
+                "judged there": float(values[least]),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def _coverage_said(table: pd.DataFrame, choice: ChartChoice) -> str:
+    rows = coverage_by_run(table)
+    if rows.empty:
+        return "No query counts."
+    least = rows.sort_values("mean", kind="stable").iloc[0]
+    return (
+        f"judged@{choice.k} of {len(rows)} runs by {len(table):,} queries: the mean is lowest for "
+        f"{least['run']}, {least['mean']:.0%}, of whose queries {least['below 0.8']:.0%} are judged by less "
+        "than 80 %."
+    )
+
+
+COVERAGE = ChartKind(
+    name="coverage",
+    title=lambda choice: f"What is judged: the first {choice.k} of every query and run",
+    reading="A row for each run, a column for each query, the least judged first: the lighter, the more of "
+    "the first K has a label. A dark row is a run that did not help to build the pool; dark columns are "
+    "queries whose labels are few. More than 200 queries are put together, a hundred columns of neighbours.",
+    table=lambda figures, choice: coverage_table(figures, choice.k),
+    draw=_draw_coverage,
+    size=lambda figures, choice, narrow=False: _rows_size(figures, choice, narrow=narrow, legend=46),
+    rows=lambda table, choice: coverage_by_run(table),
+    said=_coverage_said,
+    is_there=lambda figures: bool(figures.cutoffs("judged")),
+)
+
+KINDS: dict[str, ChartKind] = {
+    kind.name: kind for kind in (CURVE, DISTRIBUTION, GAINS, RELEVANT, PRECISION_RECALL, COVERAGE)
+}

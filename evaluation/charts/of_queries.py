@@ -1,0 +1,261 @@
+"""Pictures of the queries behind a mean: how values are spread, who gains where, what is judged. No Django.
+
+Altair is imported inside the functions, because it takes longer to load than a page may. Every picture is
+readable without its colours: by rows that are named, by the side of a line, by marks or dashes.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from evaluation.charts.drawing import Look
+from evaluation.charts.tables import bin_edges, coverage_cells, relevant_bins
+from pooling.interface.charting import DARK, LIGHT, finished
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+# More points than this are put together where they nearly meet.
+MOST_POINTS = 1_500
+# With more runs than this, only the first is named K by K.
+MOST_NAMED = 3
+
+
+def rows_size(rows: int, *, narrow: bool = False, legend: int = 0) -> tuple[int, int]:
+    """Width and height of a picture with one named row per run, and `legend` points for what is below."""
+    return (380 if narrow else 860), 74 + (20 if rows > 12 else 30) * rows + legend
+
+
+def lines_size(lines: int, *, narrow: bool = False) -> tuple[int, int]:
+    """Width and height of a picture of so many named lines."""
+    return (380, 370 + 23 * lines) if narrow else (860, 420)
+
+
+GAINS_SIZES = {False: (860, 320), True: (380, 340)}
+
+
+def distribution_chart(
+    table: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool = False
+) -> alt.LayerChart:
+    """A box for each run: its middle half, a line at the median, whiskers from the 5th to the 95th
+    percentile, a diamond at the mean, and at both ends a disc as large as the share of queries there.
+
+    A box and no density, because fifty rows stay readable; the discs, because the recall of a query takes few
+    values, and a box hides how many of them are exactly 0 or 1. table: as `distribution_table` gives it.
+    """
+    import altair as alt
+
+    theme = DARK if dark else LIGHT
+    scale = alt.Scale(domain=[-0.04, 1.04], nice=False)
+    axis = alt.Axis(format=".1f", values=[0, 0.2, 0.4, 0.6, 0.8, 1])
+    names = alt.Axis(labelLimit=130 if narrow else 280, grid=False)
+    run = alt.Y("run:N", sort=list(table["run"]), title=None, axis=names)
+    thick = 9 if len(table) > 12 else 14
+
+    def at(column: str) -> alt.X:
+        return alt.X(f"{column}:Q", title=title, scale=scale, axis=axis)
+
+    base = alt.Chart(table.assign(zero=0.0, one=1.0)).encode(y=run)
+    sizes = alt.Scale(domain=[0, 1], range=[0, 420])
+    discs = [
+        base.mark_point(filled=True, color=theme.runs[1], opacity=0.75).encode(
+            x=at(place), size=alt.Size(f"{share}:Q", scale=sizes, legend=None)
+        )
+        for place, share in (("zero", "at_0"), ("one", "at_1"))
+    ]
+    layers = [
+        *discs,
+        base.mark_rule(color=theme.quiet, strokeWidth=1.5).encode(x=at("p5"), x2="p95:Q"),
+        base.mark_bar(color=theme.runs[0], opacity=0.5, size=thick).encode(x=at("p25"), x2="p75:Q"),
+        base.mark_tick(color=theme.ink, thickness=2.5, size=thick + 4).encode(x=at("p50")),
+        base.mark_point(
+            shape="diamond", filled=True, color=theme.ink, stroke=theme.background, size=60, opacity=1
+        ).encode(x=at("mean")),
+    ]
+    return finished(layers, rows_size(len(table), narrow=narrow), theme)
+
+
+def gains_chart(
+    table: pd.DataFrame,
+    first: str,
+    second: str,
+    *,
+    title: str,
+    dark: bool = False,
+    narrow: bool = False,
+) -> alt.LayerChart:
+    """What the first run gains (above the line) or loses (below) in each query, sorted; where the queries are
+    too many for a bar each, the mean of neighbours. table: as `gains_table` gives it."""
+    import altair as alt
+    import pandas as pd
+
+    theme = DARK if dark else LIGHT
+    edges = bin_edges(len(table))
+    gains = table["gain"].to_numpy()
+    bars = pd.DataFrame(
+        [(low, high, gains[low:high].mean()) for low, high in itertools.pairwise(edges)],
+        columns=["start", "end", "gain"],
+    )
+    named = {
+        "first": f"{first} ahead ({(gains > 0).sum():,})",
+        "second": f"{second} ahead ({(gains < 0).sum():,})",
+    }
+    bars["side"] = [named["first"] if gain >= 0 else named["second"] for gain in bars["gain"]]
+    reach = max(float(abs(gains).max()) if len(gains) else 0.0, 0.05) * 1.05
+    legend = alt.Legend(
+        title=None, orient="bottom", direction="vertical" if narrow else "horizontal", labelLimit=340
+    )
+    side = alt.Color(
+        "side:N", scale=alt.Scale(domain=list(named.values()), range=list(theme.runs[:2])), legend=legend
+    )
+    mean = "" if len(table) == len(bars) else f" (means of about {round(len(table) / len(bars))})"
+    across = alt.X(
+        "start:Q",
+        title=f"{len(table):,} queries, by gain{mean}",
+        scale=alt.Scale(domain=[0, max(len(table), 1)], nice=False),
+        axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
+    )
+    height = alt.Y(
+        "gain:Q",
+        title=title,
+        scale=alt.Scale(domain=[-reach, reach], nice=False),
+        axis=alt.Axis(format="+.2f"),
+    )
+    drawn = alt.Chart(bars).mark_rect(stroke=theme.background, strokeWidth=0.5)
+    zero = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(color=theme.ink)
+    layers = [
+        drawn.encode(x=across, x2="end:Q", y=height, y2=alt.datum(0), color=side),
+        zero.encode(y="zero:Q"),
+    ]
+    return finished(layers, GAINS_SIZES[narrow], theme)
+
+
+def relevant_chart(
+    table: pd.DataFrame, runs: Sequence[str], *, title: str, dark: bool = False, narrow: bool = False
+) -> alt.LayerChart:
+    """Queries by their number of relevant documents: a dot for each of the first run's, larger where several
+    meet, and for every run a line through the means of the bins. table: as `relevant_table` gives it."""
+    import altair as alt
+    import numpy as np
+
+    look = Look(runs, DARK if dark else LIGHT, narrow)
+    across = alt.X(
+        "relevant:Q",
+        title="Relevant documents of the query (logarithmic)",
+        scale=alt.Scale(type="symlog", constant=1, nice=False, zero=False),
+        axis=alt.Axis(values=[0, 1, 2, 5, 10, 20, 50, 100, 200, 500, 1000], format=",d", grid=False),
+    )
+    height = alt.Y("value:Q", title=title, scale=alt.Scale(domain=[0, 1], nice=False), axis=_tenths())
+    points = table.loc[table["run"] == runs[0], ["relevant", "value"]]
+    if len(points.drop_duplicates()) > MOST_POINTS:
+        near = np.rint(np.exp(np.rint(np.log(np.maximum(points["relevant"], 1)) / 0.1) * 0.1))
+        points = points.assign(relevant=near, value=(points["value"] * 40).round() / 40)
+    points = points.groupby(["relevant", "value"]).size().rename("queries").reset_index()
+    most = max(float(points["queries"].max()) if len(points) else 1.0, 12.0)
+    size = alt.Size("queries:Q", scale=alt.Scale(domain=[0, most], range=[10, 300]), legend=None)
+    dots = alt.Chart(points).mark_point(filled=True, color=look.theme.quiet, opacity=0.45)
+    means = relevant_bins(table)[["run", "relevant", "mean"]].rename(columns={"mean": "value"})
+    base = alt.Chart(means).encode(x=across, y=height, color=look.colour())
+    layers = [
+        dots.encode(x=across, y=height, size=size),
+        base.mark_line(strokeWidth=2.25).encode(strokeDash=look.dash()),
+        base.mark_point(filled=True, size=60, opacity=1).encode(shape=look.shape()),
+    ]
+    return finished(layers, lines_size(len(runs), narrow=narrow), look.theme)
+
+
+def precision_recall_chart(
+    table: pd.DataFrame, chosen: Sequence[str], *, dark: bool = False, narrow: bool = False
+) -> alt.LayerChart:
+    """Precision over recall, one line per run through its K, with the K at the points; the runs that were not
+    chosen are thin and grey. table: as `precision_recall_table` gives it."""
+    import altair as alt
+
+    look = Look(chosen, DARK if dark else LIGHT, narrow)
+
+    def scale(column: str) -> alt.Scale:
+        highest = table[column].max()
+        return alt.Scale(domain=[0, min(1.0, highest * 1.08) if highest > 0 else 1.0], nice=False)
+
+    across = alt.X("recall:Q", title="Mean recall", scale=scale("recall"), axis=_tenths())
+    height = alt.Y("precision:Q", title="Mean precision", scale=scale("precision"), axis=_tenths())
+    shown = table["run"].isin(set(chosen))
+    behind = alt.Chart(table[~shown]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
+    base = alt.Chart(table[shown]).encode(x=across, y=height, color=look.colour(), order="k:Q")
+    named = chosen if len(chosen) <= MOST_NAMED else chosen[:1]
+    words = alt.Chart(table[table["run"].isin(set(named))]).mark_text(
+        align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
+    )
+    layers = [
+        behind.encode(x=across, y=height, detail="run:N", order="k:Q"),
+        base.mark_line(strokeWidth=2.25).encode(strokeDash=look.dash()),
+        base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
+        words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
+    ]
+    return finished(layers[1:] if shown.all() else layers, lines_size(len(chosen), narrow=narrow), look.theme)
+
+
+def coverage_chart(
+    table: pd.DataFrame, runs: Sequence[str], k: int, *, dark: bool = False, narrow: bool = False
+) -> alt.LayerChart:
+    """judged@k as a heat map: a row for each run, a column for each query, the least judged first; of many
+    queries the mean of neighbours. Neighbouring cells of one colour are drawn as one, so that it stays small.
+    table: as `coverage_table` gives it."""
+    import altair as alt
+
+    theme = DARK if dark else LIGHT
+    cells = merged(coverage_cells(table))
+    each = len(table) / max(len(bin_edges(len(table))) - 1, 1)
+    mean = "" if each <= 1 else f" (means of about {round(each)})"
+    across = alt.X(
+        "start:Q",
+        title=f"{len(table):,} queries, the least judged first{mean}",
+        scale=alt.Scale(domain=[0, max(len(table), 1)], nice=False),
+        axis=alt.Axis(format=",d", grid=False, tickMinStep=1),
+    )
+    run = alt.Y(
+        "run:N",
+        sort=list(runs),
+        title=None,
+        axis=alt.Axis(labelLimit=130 if narrow else 280, grid=False),
+        scale=alt.Scale(paddingInner=0.08),
+    )
+    legend = alt.Legend(
+        title=f"judged@{k}",
+        titleColor=theme.quiet,
+        orient="top",
+        direction="horizontal",
+        format=".0%",
+        gradientLength=220,
+        values=[0, 0.25, 0.5, 0.75, 1],
+    )
+    colour = alt.Color("judged:Q", scale=alt.Scale(domain=[0, 1], scheme="cividis"), legend=legend)
+    drawn = alt.Chart(cells).mark_rect(stroke=None)
+    layers = [drawn.encode(x=across, x2="end:Q", y=run, color=colour)]
+    return finished(layers, rows_size(len(runs), narrow=narrow, legend=46), theme)
+
+
+def merged(cells: pd.DataFrame) -> pd.DataFrame:
+    """The cells of `coverage_cells` to the nearest fortieth, with neighbours that are equal put together;
+    missing ones are left out."""
+    import pandas as pd
+
+    rounded = cells.assign(judged=(cells["judged"].astype(float) * 40).round() / 40)
+    rows: list[list[Any]] = []
+    for run, start, end, judged in rounded[["run", "start", "end", "judged"]].itertuples(index=False):
+        if judged != judged:
+            continue
+        if rows and rows[-1][0] == run and rows[-1][3] == judged and rows[-1][2] == start:
+            rows[-1][2] = end
+        else:
+            rows.append([run, start, end, judged])
+    return pd.DataFrame(rows, columns=["run", "start", "end", "judged"])
+
+
+def _tenths() -> alt.Axis:
+    import altair as alt
+
+    return alt.Axis(format=".1f", tickCount=6)

@@ -1,0 +1,146 @@
+"""What the pages of a report's pictures take from their query string, and what they show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from evaluation.charts.stored import CHART_FORMATS, figures_of, kinds_of, usual_choice
+from evaluation.charts.words import cells_in_words, columns_in_words
+from evaluation.models import Report
+from evaluation.report_store.files import chart_key, run_names
+from pooling.interface.chart_library import library_version
+from pooling.interface.charting import VARIANTS
+
+if TYPE_CHECKING:
+    from evaluation.charts.kinds import ChartChoice, ChartKind
+
+# Rows of a table on a page; its file has all.
+MOST_ROWS = 400
+
+
+class ChartView(forms.Form):
+    """The query string: measure, K, the runs in colour, and two that are held against each other. What makes
+    no sense falls back to what is shown while nobody chooses."""
+
+    measure = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+    show = forms.MultipleChoiceField(required=False)
+    a = forms.ChoiceField(required=False)
+    b = forms.ChoiceField(required=False)
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._report = report
+        runs = run_names(report)
+        known: Mapping[str, Sequence[object]] = {
+            "measure": report.options["measures"],
+            "k": report.options["k"],
+            **dict.fromkeys(("show", "a", "b"), runs),
+        }
+        for name, values in known.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def choice(self, measure: str | None = None) -> ChartChoice:
+        """The valid part of the query string, filled up."""
+        self.is_valid()
+        values = self.cleaned_data
+        usual = usual_choice(self._report, measure or values.get("measure") or "recall", values.get("k"))
+        runs = run_names(self._report)
+        first = values.get("a") or usual.first
+        second = values.get("b") or next((run for run in (usual.second, usual.first) if run != first), first)
+        if first == second:
+            second = next((run for run in runs if run != first), first)
+        chosen = tuple(run for run in runs if run in (values.get("show") or ())) or usual.chosen
+        return replace(usual, chosen=chosen, first=first, second=second)
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture on a page: its addresses by variant, its sizes, what it is and how it is read."""
+
+    name: str
+    title: str
+    reading: str
+    alt: str
+    addresses: Mapping[str, str]
+    wide: tuple[int, int]
+    narrow: tuple[int, int]
+    page: str
+    files: Sequence[tuple[str, str]]
+    specifications: str
+
+
+def query_of(report: Report, choice: ChartChoice) -> str:
+    """The query string of a choice, without what is as usual."""
+    usual = usual_choice(report, choice.measure, choice.k)
+    values: dict[str, Any] = {"measure": choice.measure, "k": choice.k}
+    if choice.chosen != usual.chosen:
+        values["show"] = list(choice.chosen)
+    if (choice.first, choice.second) != (usual.first, usual.second):
+        values |= {"a": choice.first, "b": choice.second}
+    return urlencode(values, doseq=True)
+
+
+def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = "") -> Picture:
+    """How a page shows a picture; nothing is drawn here."""
+    figures, query = figures_of(report), query_of(report, choice)
+    versioned = f"{query}&v={chart_key(report)}"
+
+    def at(variant: str, suffix: str = "svg") -> str:
+        return f"{reverse('report_picture', args=[report.pk, kind.name, variant, suffix])}?{versioned}"
+
+    title = kind.title(choice)
+    return Picture(
+        name=kind.name,
+        title=title,
+        reading=kind.reading,
+        alt=alt or f"{title}; its table is on the page of the picture.",
+        addresses={variant.replace("-", "_"): at(variant) for variant in VARIANTS},
+        wide=kind.size(figures, choice),
+        narrow=kind.size(figures, choice, narrow=True),
+        page=f"{reverse('report_chart_page', args=[report.pk, kind.name])}?{query}",
+        files=[
+            (form, f"{reverse('report_chart_file', args=[report.pk, kind.name, form])}?{query}")
+            for form in CHART_FORMATS
+        ],
+        specifications=at("VARIANT", "json") if kind.name == "curve" else "",
+    )
+
+
+def form_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
+    """What the form of the choices needs."""
+    figures = figures_of(report)
+    return {
+        "drawn": choice,
+        "runs": run_names(report),
+        "cutoffs": report.options["k"],
+        "chart_library": library_version(),
+        "chart_measures": [name for name in report.options["measures"] if figures.cutoffs(name)],
+    }
+
+
+def charts_context(report: Report, choice: ChartChoice) -> dict[str, Any]:
+    """All pictures of a report, none of them drawn yet."""
+    pictures = [picture_of(report, kind, choice) for kind in kinds_of(report).values()]
+    return {**form_context(report, choice), "pictures": pictures}
+
+
+def chart_context(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
+    """One picture with its table."""
+    table = kind.table(figures_of(report), choice)
+    rows, said = kind.rows(table, choice), kind.said(table, choice)
+    return {
+        **form_context(report, choice),
+        "picture": picture_of(report, kind, choice, alt=said),
+        "said": said,
+        "columns": columns_in_words(rows, choice),
+        "rows": cells_in_words(rows.head(MOST_ROWS)),
+        "more": max(0, len(rows) - MOST_ROWS),
+        "in_file": len(table),
+    }

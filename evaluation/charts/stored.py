@@ -1,0 +1,134 @@
+"""The pictures of a report: drawn from its files, kept beside them where they are of the usual choice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from evaluation.models import Report
+from evaluation.report_store.files import LOOK, beside, run_names, scan_per_query, scan_relevant
+from pooling.formats.cells import table_text
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from evaluation.charts.kinds import ChartChoice, ChartKind
+    from evaluation.charts.tables import Figures
+
+
+def figures_of(report: Report) -> Figures:
+    """What the pictures of a report are made of."""
+    from evaluation.charts.tables import Figures
+
+    return Figures(report.result, run_names(report), scan_per_query(report), scan_relevant(report))
+
+
+def usual_choice(report: Report, measure: str = "recall", k: int | None = None) -> ChartChoice:
+    """What is shown of a measure while nobody chooses otherwise."""
+    from evaluation.charts.kinds import default_choice
+
+    return default_choice(figures_of(report), measure, k)
+
+
+def kinds_of(report: Report) -> dict[str, ChartKind]:
+    """The pictures that a report has, by name."""
+    from evaluation.charts.kinds import KINDS
+
+    figures = figures_of(report)
+    return {name: kind for name, kind in KINDS.items() if kind.is_there(figures)}
+
+
+def chart_of(
+    report: Report, kind: ChartKind, choice: ChartChoice, variant: str = "light", *, live: bool = False
+) -> alt.LayerChart:
+    """A picture as a specification; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+    figures = figures_of(report)
+    look: dict[str, Any] = {"dark": variant.startswith("dark"), "narrow": variant.endswith("narrow")}
+    if live:
+        look["live"] = True
+    return kind.draw(kind.table(figures, choice), figures, choice, **look)
+
+
+def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> bytes:
+    """A picture as SVG; one of the usual choice is drawn once and then kept beside the report's data."""
+    from evaluation.charts import drawing as charts
+
+    if choice != usual_choice(report, choice.measure, choice.k):
+        return charts.to_svg(chart_of(report, kind, choice, variant))
+    at = choice.measure if kind.name == "curve" else f"{choice.measure}-{choice.k}"
+    name = beside(report, f"{kind.name}-{at}-{variant}-{LOOK}.svg")
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    picture = charts.to_svg(chart_of(report, kind, choice, variant))
+    default_storage.save(name, ContentFile(picture))
+    return picture
+
+
+def live_chart(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> dict[str, Any]:
+    """A picture as the specification that a page draws and that answers to the pointer."""
+    specification: dict[str, Any] = chart_of(report, kind, choice, variant, live=True).to_dict()
+    return specification
+
+
+def _svg(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+    return chart_svg(report, kind, choice, "light")
+
+
+def _png(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+    from evaluation.charts import drawing as charts
+
+    return charts.to_png(chart_of(report, kind, choice), scale=3)
+
+
+def _pdf(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+    from evaluation.charts import drawing as charts
+
+    return charts.to_pdf(chart_of(report, kind, choice))
+
+
+def _csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+    table = kind.table(figures_of(report), choice)
+    rows = table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)
+    return table_text(list(table.columns), rows).encode()
+
+
+def chart_data(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
+    """The table of a picture as plain values, with its title and what it says in words."""
+    table = kind.table(figures_of(report), choice)
+    rows = [
+        [None if value != value else value for value in row]  # NaN is nothing that JSON knows
+        for row in table.astype(object).itertuples(index=False, name=None)
+    ]
+    return {
+        "name": kind.name,
+        "title": kind.title(choice),
+        "measure": choice.measure,
+        "k": choice.k,
+        "chosen": list(choice.chosen),
+        "a": choice.first,
+        "b": choice.second,
+        "reading": kind.reading,
+        "summary": kind.said(table, choice),
+        "columns": list(table.columns),
+        "rows": rows,
+    }
+
+
+def _json(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+    content = json.dumps(chart_data(report, kind, choice), ensure_ascii=False, allow_nan=False)
+    return f"{content}\n".encode()
+
+
+# Name in the address -> media type, maker; the name is the file's suffix as well.
+CHART_FORMATS: dict[str, tuple[str, Callable[[Report, ChartKind, ChartChoice], bytes]]] = {
+    "svg": ("image/svg+xml", _svg),
+    "png": ("image/png", _png),
+    "pdf": ("application/pdf", _pdf),
+    "csv": ("text/csv", _csv),
+    "json": ("application/json", _json),
+}

@@ -1,0 +1,86 @@
+"""The pages of a report's pictures, the pictures themselves, and their files."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from evaluation.access import report_for
+from evaluation.charts.page import ChartView, chart_context, charts_context
+from evaluation.charts.stored import CHART_FORMATS, chart_svg, kinds_of, live_chart
+from evaluation.models import Report
+from pooling.interface.charting import VARIANTS
+
+if TYPE_CHECKING:
+    from evaluation.charts.kinds import ChartKind
+
+
+@login_required
+@require_safe
+def report_charts(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Every picture of a report; each is drawn when it comes into view."""
+    shown = report_for(request.user, report_id)
+    context = {"collection": shown.collection, "section": "reports", "report": shown}
+    choice = ChartView(request.GET, report=shown).choice()
+    return render(request, "evaluation/charts.html", {**context, **charts_context(shown, choice)})
+
+
+@login_required
+@require_safe
+def report_chart_page(request: HttpRequest, report_id: int, name: str) -> HttpResponse:
+    """One picture with its table and its files."""
+    shown = report_for(request.user, report_id)
+    context = {"collection": shown.collection, "section": "reports", "report": shown}
+    choice = ChartView(request.GET, report=shown).choice()
+    return render(
+        request, "evaluation/chart.html", {**context, **chart_context(shown, _kind(shown, name), choice)}
+    )
+
+
+@login_required
+@require_safe
+def report_picture(
+    request: HttpRequest, report_id: int, name: str, variant: str, suffix: str
+) -> HttpResponse:
+    """A picture as SVG, or as the specification that a page draws; neither ever changes."""
+    shown = report_for(request.user, report_id)
+    kind, choice = _kind(shown, name), ChartView(request.GET, report=shown).choice()
+    if variant not in VARIANTS or (suffix == "json" and name != "curve"):
+        raise Http404("This report has no such picture.")
+    if suffix == "json":
+        live = json.dumps(live_chart(shown, kind, choice, variant))
+        return HttpResponse(live, content_type="application/json")
+    return HttpResponse(chart_svg(shown, kind, choice, variant), content_type="image/svg+xml")
+
+
+@login_required
+@require_safe
+def report_chart_file(request: HttpRequest, report_id: int, name: str, format: str) -> HttpResponse:
+    """A picture, or its table, as a file to take away."""
+    shown = report_for(request.user, report_id)
+    return chart_file(shown, name, format, ChartView(request.GET, report=shown))
+
+
+def chart_file(shown: Report, name: str, format: str, asked: ChartView) -> HttpResponse:
+    """The same for pages and the HTTP interface; `Http404` names what there is."""
+    kind = _kind(shown, name)
+    if format not in CHART_FORMATS:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(CHART_FORMATS)}.")
+    media_type, make = CHART_FORMATS[format]
+    response = HttpResponse(make(shown, kind, asked.choice()), content_type=media_type)
+    file_name = f"{slugify(shown.name) or f'report-{shown.pk}'}-{name}.{format}"
+    response["Content-Disposition"] = f'attachment; filename="{file_name}"'
+    return response
+
+
+def _kind(shown: Report, name: str) -> ChartKind:
+    kinds = kinds_of(shown)
+    if name not in kinds:
+        raise Http404(f"This report has no picture “{name}”; it has {', '.join(kinds)}.")
+    return kinds[name]

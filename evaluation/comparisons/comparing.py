@@ -1,0 +1,288 @@
+"""Whether run A beats run B: the difference with its interval and p-value, what the documents without a
+label can still do to it, and the labels that would decide. A pair is ranked only when its sign is safe
+from them; `evaluation.comparisons.verdict` has the rule and its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation.comparisons.verdict import BOUNDED, Comparison, Difference, excludes_zero
+from evaluation.measures import Floats, split_name, titled
+from evaluation.scoring.results import Evaluation
+from evaluation.scoring.unsettled import (
+    DifferenceBounds,
+    Unsettled,
+    difference_bounds,
+    labels_to_decide,
+    unsettled,
+)
+from evaluation.significance import (
+    BOOTSTRAP_SAMPLES,
+    PERMUTATIONS,
+    TESTS,
+    adjusted,
+    difference_intervals,
+    effect_sizes,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+COLUMNS = (
+    *("first", "second", "measure", "k", "queries", "difference", "low", "high", "p_value", "effect"),
+    *("lower_bound", "upper_bound", "settled", "open_pairs", "estimate", "estimate_p_value"),
+    *("leader", "decided_by", "verdict"),
+)
+
+
+@dataclass(frozen=True)
+class _Method:
+    """How the differences are tested: by which test and correction, with how many draws from which seed."""
+
+    test: str
+    correction: str
+    samples: int
+    permutations: int
+    seed: int
+    confidence: float
+
+    def __post_init__(self) -> None:
+        if self.test not in TESTS:
+            raise ValueError(f"There is no test {self.test!r}; choose one of {', '.join(TESTS)}.")
+
+    def numbers(self, differences: Floats, groups: int = 1) -> Floats:
+        """(P, 4) low and high of the interval, corrected p-value and effect for each column.
+
+        Columns fall into so many groups of equal size, and each is corrected by itself.
+        """
+        low, high = difference_intervals(
+            differences, samples=self.samples, seed=self.seed, level=self.confidence
+        )
+        drawn = {"permutations": self.permutations, "seed": self.seed}
+        p_values = TESTS[self.test](differences, **(drawn if self.test == "randomisation" else {}))
+        return np.column_stack([low, high, self.corrected(p_values, groups), effect_sizes(differences)])
+
+    def corrected(self, p_values: Floats, groups: int) -> Floats:
+        """The p-values of so many groups of equal size, each corrected by itself; NaN is no comparison."""
+        return np.concatenate([adjusted(part, self.correction) for part in np.split(p_values, groups)])
+
+
+def compare(
+    evaluation: Evaluation,
+    first: str,
+    second: str,
+    measure: str = "recall",
+    *,
+    test: str = "randomisation",
+    estimated: tuple[float, float] | None = None,
+    samples: int = BOOTSTRAP_SAMPLES,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> Comparison:
+    """Compare two runs of an evaluation; `measure` is `recall` (at 10, or the deepest K), `recall@20`, `map`
+    …
+
+    The runs are read a second time for the bounds, so their files must still be there. estimated: the
+    interval of the difference from `evaluation.estimates.totals`, for when the bounds leave it open. Raises
+    ValueError for a run or measure that was not evaluated.
+
+    >>> from evaluation import evaluate
+    >>> runs = {"a": {"q": {"d1": 2.0, "d2": 1.0}}, "b": {"q": {"d2": 2.0, "d3": 1.0}}}
+    >>> found = compare(evaluate({"q": {"d1": 1, "d2": 1, "d3": 0}}, runs, k=2), "a", "b")
+    >>> found.difference, found.bounds, found.leader
+    (0.5, (0.5, 0.5), 'a')
+    """
+    method = _Method(test, "none", samples, permutations, seed, evaluation.confidence)
+    key = _key(evaluation, measure)
+    audited = {} if estimated is None else {(first, second, key[1]): Difference(None, estimated)}
+    (made,) = _compared(evaluation, [(first, second)], [key], method, audited)
+    return made
+
+
+def compare_all(
+    evaluation: Evaluation,
+    measure: str = "recall",
+    *,
+    test: str = "randomisation",
+    correction: str = "holm",
+    samples: int = BOOTSTRAP_SAMPLES,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every pair of the evaluation's runs, their p-values corrected for being many."""
+    method = _Method(test, correction, samples, permutations, seed, evaluation.confidence)
+    return _compared(evaluation, list(combinations(evaluation.runs, 2)), [_key(evaluation, measure)], method)
+
+
+def compare_at(
+    evaluation: Evaluation,
+    cutoffs: Sequence[int],
+    *,
+    measure: str = "recall",
+    audited: Mapping[tuple[str, str, int | None], Difference] | None = None,
+    opened: Unsettled | None = None,
+    test: str = "randomisation",
+    correction: str = "holm",
+    samples: int = BOOTSTRAP_SAMPLES,
+    permutations: int = PERMUTATIONS,
+    seed: int = 0,
+) -> list[Comparison]:
+    """Every pair of runs at each cutoff, cutoff by cutoff; corrected for the pairs at one cutoff.
+
+    audited: (first, second, k) -> what the audit says of the difference. opened: what `unsettled` has read of
+    all runs, so that it is not read again.
+    """
+    method = _Method(test, correction, samples, permutations, seed, evaluation.confidence)
+    keys = [(measure, _cutoff(evaluation, measure, k)) for k in cutoffs]
+    pairs = list(combinations(evaluation.runs, 2))
+    return _compared(evaluation, pairs, keys, method, audited, opened)
+
+
+def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
+    """One row per pair, with COLUMNS: the fields of `Comparison`, its bounds apart, leader and verdict."""
+    import pandas as pd
+
+    rows = []
+    for made in comparisons:
+        plain = made.to_dict()
+        plain["lower_bound"], plain["upper_bound"] = made.bounds or (None, None)
+        rows.append({name: plain[name] for name in COLUMNS})
+    return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def deciding_labels(evaluation: Evaluation, first: str, second: str, k: int | None = None) -> pd.DataFrame:
+    """The unjudged documents that only one of the runs has in its first K, the most telling first.
+
+    Columns query_id, document_id, run, rank, swing: the change of the mean Recall difference if it turns out
+    relevant.
+    """
+    at = _cutoff(evaluation, "recall", k)
+    assert at is not None
+    opened = unsettled(evaluation, [first, second])
+    return labels_to_decide(evaluation, opened, first, second, at)
+
+
+def _compared(
+    evaluation: Evaluation,
+    pairs: Sequence[tuple[str, str]],
+    keys: Sequence[tuple[str, int | None]],
+    method: _Method,
+    audited: Mapping[tuple[str, str, int | None], Difference] | None = None,
+    opened: Unsettled | None = None,
+) -> list[Comparison]:
+    """The pairs at each key in turn; one key's pairs are corrected together."""
+    if not pairs or not keys:
+        return []
+    names = list(dict.fromkeys(run for pair in pairs for run in pair))
+    columns = []
+    for key in keys:
+        values = {run: _values(evaluation, run, *key) for run in names}
+        columns += [values[one] - values[other] for one, other in pairs]
+    if opened is None and any(measure in BOUNDED and k for measure, k in keys):
+        opened = unsettled(evaluation, names)
+    differences = np.column_stack(columns)
+    numbers = method.numbers(differences, len(keys))
+    said = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
+    bounds = [_bounds(evaluation, opened, pair, *key) for key in keys for pair in pairs]
+    # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
+    asked = [
+        None if found is not None and excludes_zero(found.mean()) else one.p_value
+        for found, one in zip(bounds, said, strict=True)
+    ]
+    corrected = method.corrected(np.array(asked, dtype=np.float64), len(keys))
+    made = []
+    for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
+        row = _Row(pair, *key, differences[:, at], numbers[at], said[at], _number(corrected[at]), bounds[at])
+        made.append(_comparison(evaluation, row, method))
+    return made
+
+
+@dataclass(frozen=True)
+class _Row:
+    """What is known of one pair at one key before its sentence is written."""
+
+    pair: tuple[str, str]
+    measure: str
+    k: int | None
+    differences: Floats
+    numbers: Floats
+    audited: Difference
+    audited_p_value: float | None
+    bounds: DifferenceBounds | None
+
+
+def _bounds(
+    evaluation: Evaluation, opened: Unsettled | None, pair: tuple[str, str], measure: str, k: int | None
+) -> DifferenceBounds | None:
+    if opened is None or measure not in BOUNDED or k is None:
+        return None
+    return difference_bounds(evaluation, opened, *pair, measure, k)
+
+
+def _comparison(evaluation: Evaluation, row: _Row, method: _Method) -> Comparison:
+    counted = row.differences[~np.isnan(row.differences)]
+    low, high, p_value, effect = (_number(number) for number in row.numbers)
+    deepest = int(evaluation.cutoffs[-1]) if row.k is None else row.k
+    bounds, audited = row.bounds, row.audited
+    return Comparison(
+        first=row.pair[0],
+        second=row.pair[1],
+        measure=row.measure,
+        k=row.k,
+        queries=len(counted),
+        difference=float(counted.mean()) if len(counted) else None,
+        low=low,
+        high=high,
+        p_value=p_value,
+        test=method.test,
+        correction=method.correction,
+        effect=effect,
+        deviation=float(counted.std(ddof=1)) if len(counted) > 1 else None,
+        bounds=None if bounds is None else bounds.mean(),
+        settled=None if bounds is None else bounds.settled(),
+        open_pairs=None if bounds is None else bounds.open_pairs,
+        estimated=audited.interval,
+        judged=(_judged(evaluation, row.pair[0], deepest), _judged(evaluation, row.pair[1], deepest)),
+        estimate=audited.value,
+        more_labels=audited.more_labels,
+        confidence=method.confidence,
+        estimate_p_value=row.audited_p_value,
+    )
+
+
+def _number(value: float) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+def _key(evaluation: Evaluation, measure: str) -> tuple[str, int | None]:
+    name, k = split_name(measure)
+    return name, _cutoff(evaluation, name, k)
+
+
+def _judged(evaluation: Evaluation, run: str, k: int) -> float | None:
+    share: float | None = evaluation.figure(run, "judged", k)["mean_of_retrieved"]
+    return share
+
+
+def _cutoff(evaluation: Evaluation, measure: str, k: int | None) -> int | None:
+    """The K that was asked for; else 10, or the deepest, and none for a measure over the whole run."""
+    cutoffs = [at for name, at in evaluation.keys if name == measure and at is not None]
+    if (measure, k) in evaluation.keys:
+        return k
+    if k is not None or not cutoffs:
+        raise ValueError(f"{titled(measure, k)} was not evaluated; name it among the measures and cutoffs.")
+    return 10 if 10 in cutoffs else max(cutoffs)
+
+
+def _values(evaluation: Evaluation, run: str, measure: str, k: int | None) -> Floats:
+    if run not in evaluation.runs:
+        raise ValueError(f"There is no run {run!r}; the runs are {', '.join(evaluation.runs)}.")
+    held = evaluation.runs[run]
+    if k is None:
+        return held.whole[measure]
+    return held.values[measure][:, int(np.flatnonzero(evaluation.cutoffs == k)[0])]

@@ -1,0 +1,264 @@
+"""What would decide which of two runs of a report is better, by the labels as they are now; and its queue."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.core.cache import cache
+
+from evaluation.comparisons.stored import PAIR, UNJUDGED, comparisons_asked
+from evaluation.models import Report
+from evaluation.report_store.files import run_names, scan_beside, scan_per_query, scan_relevant
+from labeling.models import Item, Queue
+from labeling.qrels.labels import judged_labels, state_of_labels
+from labeling.qrels.releases import read_release
+from labeling.queues.opening_jobs import open_or_start
+from pooling.interface.problems import InputError
+from pooling.models import Job, Pool
+from pooling.pools.building import pooled_frame
+from pooling.pools.picking import numbered_name, pick_pool
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+KEPT_SECONDS = 600
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Two runs of a report at K, by the labels as they are now.
+
+    bounds: of first - second, on the queries that the report counts; None without one. leader: the better
+    run whatever the unjudged documents turn out to be, or None. wanted: query_id, document_id, rank of the
+    pairs to judge next. left: the unjudged documents that only one of the two has. new: labels of such
+    documents since the report.
+    """
+
+    first: str
+    second: str
+    k: int
+    bounds: tuple[float, float] | None
+    leader: str | None
+    wanted: pl.DataFrame
+    left: int
+    new: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, with the pairs as rows."""
+        return {
+            **{name: getattr(self, name) for name in ("first", "second", "k", "leader", "left", "new")},
+            "bounds": None if self.bounds is None else list(self.bounds),
+            "pairs": self.wanted.select(PAIR).to_dicts(),
+            "sentence": self.sentence,
+        }
+
+    @property
+    def count(self) -> int:
+        """How many pairs are wanted."""
+        return self.wanted.height
+
+    @property
+    def sentence(self) -> str:
+        """How it stands."""
+        if self.bounds is None:
+            return "No query counts for both runs, so there is nothing to decide."
+        if self.leader is not None:
+            return f"Decided: {self.leader} is better, whatever the unjudged documents turn out to be."
+        if not self.left:
+            return (
+                "Open, and no label of a document that only one of the two has is missing: the difference "
+                "is too small to survive what the rest of the pool may hold."
+            )
+        return (
+            f"Open: {self.count:,} label{'s' if self.count != 1 else ''} can be expected to decide it, of "
+            f"{self.left:,} unjudged document{'s' if self.left != 1 else ''} that only one of the two has."
+        )
+
+
+def decision(report: Report, first: str, second: str, k: int) -> Decision:
+    """How two runs stand. Labels that the report's release had count as they were there."""
+    state = state_of_labels(report.collection)
+    key = f"deciding-{report.pk}-{report.created_at.timestamp()}-{state}-{k}-{hash((first, second))}"
+    held: Decision | None = cache.get(key)
+    if held is None or (held.first, held.second) != (first, second):
+        held = _decision(report, first, second, k)
+        cache.set(key, held, KEPT_SECONDS)
+    return held
+
+
+def _decision(report: Report, first: str, second: str, k: int) -> Decision:
+    import numpy as np
+    import polars as pl
+
+    from evaluation.comparisons.deciding import Standing, deciding_set, expected_share
+
+    ranks = [pl.col(f"rank_{run_names(report).index(name)}") for name in (first, second)]
+    in_top = [(rank <= k).fill_null(False) for rank in ranks]
+    rank = pl.when(in_top[0]).then(ranks[0]).otherwise(ranks[1])
+    shown = {"mine": in_top[0], "other": in_top[1], "rank": rank}
+    queries, judged = _counted(report, first, second, k)
+    relevant = scan_relevant(report).select(*PAIR, **shown).collect()
+    open_pairs = _open_pairs(report, shown, k)
+    new = _new_labels(report)
+    told = open_pairs.join(new, on=PAIR).filter(pl.col("mine") != pl.col("other"))
+    labelled = open_pairs.join(new.filter("is_relevant"), on=PAIR)
+    elsewhere = new.filter("is_relevant").join(open_pairs, on=PAIR, how="anti")
+    found = pl.concat(
+        [
+            relevant.select(*PAIR, "mine", "other"),
+            labelled.select(*PAIR, "mine", "other"),
+            elsewhere.select(*PAIR, mine=pl.lit(False), other=pl.lit(False)),
+        ]
+    )
+    by_query = found.group_by("query_id").agg(
+        relevant=pl.len().cast(pl.Float64),
+        ahead=pl.col("mine").sum().cast(pl.Float64) - pl.col("other").sum().cast(pl.Float64),
+    )
+    left = open_pairs.join(new, on=PAIR, how="anti")
+    is_alone = pl.col("mine") != pl.col("other")
+    further = left.filter(~is_alone).group_by("query_id").agg(further=pl.len().cast(pl.Float64))
+    table = (
+        queries.join(by_query, on="query_id", how="left", maintain_order="left")
+        .join(further, on="query_id", how="left", maintain_order="left")
+        .fill_null(0.0)
+        .with_row_index("query")
+    )
+    alone = left.filter(is_alone).join(table.select("query_id", "query"), on="query_id")
+    standing = Standing(
+        table["query_id"].to_list(),
+        table["ahead"].to_numpy(),
+        table["relevant"].to_numpy(),
+        table["further"].to_numpy(),
+        alone.select("query", "document_id", pl.col("mine").alias("is_first"), "rank").sort(
+            "query", "rank", "document_id"
+        ),
+    )
+    hits = float(np.sum(relevant["mine"].to_numpy()) + np.sum(relevant["other"].to_numpy()))
+    chance = expected_share(hits, judged, int(told["is_relevant"].sum()), told.height)
+    wanted = deciding_set(standing, chance).join(
+        table.select("query", "query_id"), on="query", maintain_order="left"
+    )
+    leaders = {1: first, -1: second}
+    return Decision(
+        *(first, second, k, standing.bounds(), leaders.get(standing.decided)),
+        wanted=wanted.select(*PAIR, "rank"),
+        left=alone.height,
+        new=told.height,
+    )
+
+
+def _counted(report: Report, first: str, second: str, k: int) -> tuple[pl.DataFrame, float]:
+    """The queries that count for both runs, and how many documents of both runs' first k were judged."""
+    import polars as pl
+
+    values = scan_per_query(report).filter(pl.col("run").is_in([first, second]), pl.col("k") == k)
+    recall = values.filter(pl.col("measure") == "recall", pl.col("value").is_not_null())
+    counted = recall.group_by("query_id").len().filter(pl.col("len") == 2).select("query_id")
+    shares = values.filter(pl.col("measure") == "judged").select(pl.col("value").sum()).collect()
+    return counted.sort("query_id").collect(), float(shares.item() or 0) * k
+
+
+def _open_pairs(report: Report, shown: Mapping[str, pl.Expr], k: int) -> pl.DataFrame:
+    """The pairs without a label in the report: in the first k of the two runs, and in the pool at k, that is
+    in the pools of the report, or without one in the first k of all its runs."""
+    import polars as pl
+
+    places = pl.min_horizontal([f"rank_{at}" for at in range(len(run_names(report)))])
+    tops = scan_beside(report, UNJUDGED).select(*PAIR, **shown, best=places).collect()
+    pools = report.collection.pools.filter(name__in=report.options.get("pools", []))
+    if not pools:
+        return tops.filter(pl.col("best") <= k).drop("best")
+    judged = read_release(report.release).filter(pl.col("relevance") >= 0)
+    pooled = pl.concat([pooled_frame(pool) for pool in pools]).unique()
+    left = pooled.join(judged, on=PAIR, how="anti")
+    inside = tops.filter(pl.col("mine") | pl.col("other")).drop("best")
+    more = left.join(inside, on=PAIR, how="anti").select(
+        *PAIR, mine=False, other=False, rank=pl.lit(None, dtype=tops.schema["rank"])
+    )
+    return pl.concat([inside, more])
+
+
+def _new_labels(report: Report) -> pl.DataFrame:
+    """Labels of pairs that had none in the report's release: query_id, document_id, is_relevant."""
+    import polars as pl
+
+    before = read_release(report.release).filter(pl.col("relevance") >= 0)
+    now = judged_labels(report.collection, report.release.rule)
+    least = report.options["conventions"]["min_relevance"]
+    new = now.join(before, on=PAIR, how="anti")
+    return new.select(*PAIR, is_relevant=pl.col("relevance") >= least)
+
+
+def open_deciding_queue(
+    report: Report, first: str, second: str, k: int, *, user: User | None = None
+) -> Queue | Job:
+    """A pool of the pairs that are expected to decide, and a queue over it, as the newest queue is.
+
+    `InputError` where the sign is decided, nothing is left to judge, or such a queue is still open.
+    """
+    comparisons_asked(report, first, second, k)
+    found = decision(report, first, second, k)
+    if found.wanted.is_empty():
+        raise InputError(found.sentence, conflict=True)
+    if waiting := next((queue for queue in queues_of(report, first, second, k) if _waits(queue)), None):
+        raise InputError(
+            f"Queue “{waiting.name}” still holds pairs that would decide it. Judge or close it first.",
+            conflict=True,
+        )
+    collection = report.collection
+    provenance = {
+        "report": report.pk,
+        "report_name": report.name,
+        "release": report.release.name,
+        "measure": "recall",
+        "k": k,
+        "runs": [first, second],
+        "bounds": list(found.bounds or ()),
+    }
+    name = numbered_name(collection, "Deciding")
+    pool = pick_pool(
+        collection,
+        found.wanted,
+        strategy=Pool.DECIDING,
+        provenance=provenance,
+        name=name,
+        user=user,
+    )
+    latest = collection.queues.order_by("-pk").first()
+    needed = (1, None) if latest is None else (latest.judgments_per_item, latest.most_judgments_per_item)
+    try:
+        return open_or_start(
+            pool, name=name, judgments_per_item=needed[0], most_judgments_per_item=needed[1], user=user
+        )
+    except InputError:
+        pool.delete()
+        raise
+
+
+def decision_of(queue: Queue) -> tuple[Report, Decision] | None:
+    """How the two runs stand that a deciding queue was opened for; None where its report is gone."""
+    asked = queue.pool.provenance
+    report = Report.objects.select_related("collection", "release").filter(
+        pk=asked.get("report"), collection=queue.collection_id
+    )
+    if queue.pool.strategy != Pool.DECIDING or (found := report.first()) is None:
+        return None
+    first, second = asked["runs"]
+    return found, decision(found, first, second, asked["k"])
+
+
+def queues_of(report: Report, first: str, second: str, k: int) -> list[Queue]:
+    """The queues that were opened to decide these two, the newest first."""
+    queues = report.collection.queues.filter(pool__strategy=Pool.DECIDING, pool__provenance__report=report.pk)
+    return [
+        queue
+        for queue in queues.select_related("pool").order_by("-pk")
+        if queue.pool.provenance["k"] == k and set(queue.pool.provenance["runs"]) == {first, second}
+    ]
+
+
+def _waits(queue: Queue) -> bool:
+    return queue.state != Queue.State.CLOSED and queue.items.filter(state=Item.State.OPEN).exists()

@@ -1,0 +1,175 @@
+"""The page on which two runs of a report are compared: what its query string chooses, and what it shows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from evaluation.comparisons.deciding_queue import decision, queues_of
+from evaluation.comparisons.stored import Compared, deciding, turned
+
+if TYPE_CHECKING:
+    from evaluation.models import Report
+
+MOST_LABELS = 20
+MOST_PAIRS = 45
+
+
+@dataclass(frozen=True)
+class PairChoice:
+    """Two runs of a report and a K."""
+
+    a: str
+    b: str
+    k: int
+
+
+class PairView(forms.Form):
+    """The query string; what makes no sense falls back to the first two runs, and to a K near 10."""
+
+    a = forms.ChoiceField(required=False)
+    b = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+
+    def __init__(self, data: Any = None, *, found: Compared) -> None:
+        super().__init__(data)
+        self._found = found
+        for name, values in {"a": found.runs, "b": found.runs, "k": found.cutoffs}.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def choice(self) -> PairChoice:
+        """The valid part of the query string, filled up; never a run with itself."""
+        self.is_valid()
+        values, runs = self.cleaned_data, self._found.runs
+        first = values.get("a") or runs[0]
+        second = values.get("b") or next(run for run in runs if run != first)
+        if second == first:
+            second = next(run for run in runs if run != first)
+        k = values.get("k") or min(self._found.cutoffs, key=lambda known: abs(known - 10))
+        return PairChoice(first, second, k)
+
+
+def comparison_context(report: Report, found: Compared, choice: PairChoice) -> dict[str, Any]:
+    """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
+    from evaluation.scoring.results import share_in_words
+    from evaluation.significance import LEVEL
+
+    pairs = found.at(choice.k)
+    stored = found.pair(choice.a, choice.b, choice.k)
+    wanted = deciding(report, choice.a, choice.b, choice.k)
+    now = decision(report, choice.a, choice.b, choice.k)
+    return {
+        "choice": choice,
+        "runs": found.runs,
+        "cutoffs": found.cutoffs,
+        "left_out": found.stored["left_out"],
+        "verdict": stored["verdict"],
+        "warnings": stored["warnings"],
+        "ranked": stored["leader"] is not None,
+        "power": stored["power"],
+        "facts": facts(turned(stored, choice.a), report),
+        "settled": stored["settled"],
+        "queries": stored["queries"],
+        "decision": now,
+        "decision_bounds": "" if now.bounds is None else _both(list(now.bounds)),
+        "deciding_queues": queues_of(report, choice.a, choice.b, choice.k),
+        "labels": wanted.head(MOST_LABELS).to_dicts(),
+        "label_count": wanted.height,
+        "pairs": [_row(one) for one in pairs[:MOST_PAIRS]],
+        "more_pairs": len(pairs) - MOST_PAIRS if len(pairs) > MOST_PAIRS else 0,
+        "ranked_count": sum(one["leader"] is not None for one in pairs),
+        "pair_count": len(pairs),
+        "level": share_in_words(found.stored.get("confidence", LEVEL)),
+        "correction": str(found.stored["correction"]).title(),
+        "forest_runs": len(found.runs) - 1,
+    }
+
+
+def facts(one: Mapping[str, Any], report: Report) -> list[dict[str, str]]:
+    """Each number of the pair with what it covers, in words."""
+    from evaluation.scoring.results import percent
+
+    judged = [percent(share) for share in one["judged"]]
+    over_k = [
+        percent(report.result["runs"][name][f"judged@{one['k']}"]["mean"])
+        for name in (one["first"], one["second"])
+    ]
+    rows = [
+        (
+            "Difference",
+            signed(one["difference"]),
+            span(one["low"], one["high"]),
+            "which queries (of the paired differences)",
+        ),
+        (
+            "Bounds",
+            _both(one["bounds"]),
+            "",
+            "which labels, whatever they turn out to be (exact for the pool)",
+        ),
+        (
+            "Estimated difference",
+            signed(one["estimate"]),
+            _bracketed(one["estimated"]),
+            "which labels the audit drew (micro recall)",
+        ),
+        (
+            "p of the estimated difference",
+            _p(one["estimate_p_value"]),
+            f"corrected: {one['correction']}",
+            "which labels the audit drew (micro recall)",
+        ),
+        (f"p, {one['test']} test", _p(one["p_value"]), f"corrected: {one['correction']}", "which queries"),
+        ("Effect size (Cohen’s d)", _effect(one["effect"]), "", "which queries"),
+        ("judged@K of what was retrieved", " and ".join(judged), "", "—"),
+        ("judged@K of K places", " and ".join(over_k), "", "—"),
+    ]
+    return [dict(zip(("name", "value", "span", "covers"), row, strict=True)) for row in rows]
+
+
+def _row(one: Mapping[str, Any]) -> dict[str, Any]:
+    verdict = "not ranked"
+    if one["leader"] is not None:
+        other = one["second"] if one["leader"] == one["first"] else one["first"]
+        verdict = f"{one['leader']} beats {other} (by the {one['decided_by']})"
+    return {
+        "first": one["first"],
+        "second": one["second"],
+        "difference": signed(one["difference"]),
+        "interval": span(one["low"], one["high"]),
+        "p_value": _p(one["p_value"]),
+        "bounds": _both(one["bounds"]),
+        "estimated": _both(one["estimated"]),
+        "estimate_p_value": _p(one["estimate_p_value"]),
+        "uneven": bool(one["warnings"]),
+        "verdict": verdict,
+    }
+
+
+def signed(number: float | None) -> str:
+    """Three decimals with their sign, or a dash."""
+    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
+
+
+def span(low: float | None, high: float | None) -> str:
+    """An interval in brackets, or nothing."""
+    return "" if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
+
+
+def _bracketed(ends: list[float] | None) -> str:
+    return "" if ends is None else span(ends[0], ends[1])
+
+
+def _both(ends: list[float] | None) -> str:
+    return "–" if ends is None else f"{signed(ends[0])} to {signed(ends[1])}"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3g}"
+
+
+def _effect(value: float | None) -> str:
+    return "–" if value is None else signed(value)

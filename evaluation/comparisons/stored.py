@@ -1,0 +1,264 @@
+"""The comparisons of a report: made with it, kept in a file beside it, read by page, HTTP interface and
+download.
+
+Two files: `comparisons.json` with every pair of runs at every K, and `unjudged.parquet` with the documents
+that have no label and stand in some run's first places (query_id, document_id, rank_0 … in the order of the
+runs), from which the labels that would decide a pair are told when somebody asks.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from evaluation.models import Report
+from evaluation.pool_estimates.of_pool import audited_differences, recall_cutoffs
+from evaluation.report_store.files import (
+    LOOK,
+    beside,
+    put_frame,
+    run_names,
+    scan_beside,
+    scan_per_query,
+    scan_relevant,
+)
+from pooling.formats.cells import guarded_frame
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.pool_estimates.of_pool import Basis
+
+COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
+PAIR = ["query_id", "document_id"]
+# 190 pairs: more of them nobody reads, and their number grows with the square.
+MOST_RUNS = 20
+# From here on the t-test says the same as 10,000 random turns of signs, in a moment.
+MOST_RANDOMISED = 10_000
+
+
+def comparisons_of(basis: Basis) -> dict[str, Any]:
+    """Every pair of the report's (first twenty) runs at each K, as plain values."""
+    from evaluation.comparisons.comparing import compare_at
+
+    evaluation = basis.evaluation
+    names = list(evaluation.runs)[:MOST_RUNS]
+    some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
+    cutoffs = recall_cutoffs(evaluation)
+    audited = audited_differences(basis, names, cutoffs)
+    test = "randomisation" if evaluation.labels.query_count <= MOST_RANDOMISED else "t"
+    made = compare_at(some, cutoffs, audited=audited, opened=basis.opened, test=test)
+    return {
+        "runs": names,
+        "left_out": len(evaluation.runs) - len(names),
+        "k": cutoffs,
+        "test": test,
+        "correction": "holm",
+        "confidence": evaluation.confidence,
+        "comparisons": [{**one.to_dict(), "power": one.power()} for one in made],
+    }
+
+
+def unjudged_frame(basis: Basis, qrels: pl.DataFrame) -> pl.DataFrame:
+    """The documents without a label in the first places of some run, with their ranks."""
+    import polars as pl
+
+    judged = qrels.filter(pl.col("relevance") >= 0)
+    return basis.places.frame.join(judged, on=PAIR, how="anti").sort(PAIR)
+
+
+def store_comparisons(report: Report, comparisons: dict[str, Any], unjudged: pl.DataFrame) -> None:
+    """Write both files beside the report's other parts."""
+    put_frame(beside(report, UNJUDGED), unjudged, 50_000)
+    content = json.dumps(comparisons, ensure_ascii=False, allow_nan=False)
+    default_storage.save(beside(report, COMPARISONS), ContentFile(content.encode()))
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The comparisons of a report as they were stored; positive is in favour of a pair's first run."""
+
+    stored: Mapping[str, Any]
+
+    @property
+    def runs(self) -> list[str]:
+        """The runs that are compared."""
+        return list(self.stored["runs"])
+
+    @property
+    def cutoffs(self) -> list[int]:
+        """The K at which they are."""
+        return list(self.stored["k"])
+
+    def at(self, k: int) -> list[dict[str, Any]]:
+        """Every pair at one K."""
+        return [one for one in self.stored["comparisons"] if one["k"] == k]
+
+    def pair(self, first: str, second: str, k: int) -> dict[str, Any]:
+        """One pair at one K, stored in either order; its words and signs are those of the stored order."""
+        wanted = {first, second}
+        return next(one for one in self.at(k) if {one["first"], one["second"]} == wanted)
+
+    def of(self, run: str, k: int) -> list[dict[str, Any]]:
+        """The pairs of one run at one K, each turned so that this run comes first."""
+        return [turned(one, run) for one in self.at(k) if run in (one["first"], one["second"])]
+
+
+def turned(one: dict[str, Any], first: str) -> dict[str, Any]:
+    """The comparison with `first` first: signs and limits change, the verdict's words stay."""
+    if one["first"] == first:
+        return one
+    changed = dict(one, first=one["second"], second=one["first"], judged=one["judged"][::-1])
+    for name in ("difference", "effect", "estimate"):
+        changed[name] = None if one[name] is None else -one[name] + 0.0
+    changed["low"], changed["high"] = ((None if end is None else -end) for end in (one["high"], one["low"]))
+    for name in ("bounds", "estimated"):
+        changed[name] = None if one[name] is None else [-one[name][1], -one[name][0]]
+    return changed
+
+
+def compared(report: Report) -> Compared | None:
+    """The stored comparisons; None for reports of one run, or older than comparisons."""
+    name = beside(report, COMPARISONS)
+    if not default_storage.exists(name):
+        return None
+    with default_storage.open(name, "rb") as file:
+        stored = json.load(file)
+    found = Compared({**stored, "comparisons": [_by_the_rule(one) for one in stored["comparisons"]]})
+    return found if found.stored["comparisons"] else None
+
+
+def _by_the_rule(one: dict[str, Any]) -> dict[str, Any]:
+    """A stored comparison; one from before verdicts spoke of a single quantity is told anew."""
+    if "decided_by" in one:
+        return one
+    from evaluation.comparisons.verdict import Comparison
+
+    known = {field.name: one[field.name] for field in fields(Comparison) if field.name in one}
+    return {**one, **Comparison(**known).to_dict()}
+
+
+def comparisons_asked(report: Report, first: str | None, second: str | None, k: int | None) -> dict[str, Any]:
+    """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` for what is not
+    there."""
+    found = compared(report)
+    if found is None:
+        raise InputError(
+            "This report compares nothing: it has one run, or is too large or too old.", missing=True
+        )
+    at = k if k is not None else min(found.cutoffs, key=lambda known: abs(known - 10))
+    if at not in found.cutoffs:
+        raise _not_there("k", f"K = {at} is not in this report", found.cutoffs)
+    for field, name in (("a", first), ("b", second)):
+        if name is not None and name not in found.runs:
+            raise _not_there(field, f"There is no run “{name}” among the compared", found.runs)
+    chosen = [name for name in (first, second) if name is not None]
+    if first is not None and first == second:
+        problem = "A run is compared with another run; name two."
+        raise InputError(problem, fields={"b": problem})
+    pairs = found.at(at)
+    if first is not None and second is not None:
+        pairs = [turned(found.pair(first, second, at), first)]
+    elif chosen:
+        pairs = found.of(chosen[0], at)
+    settings = {name: found.stored[name] for name in ("test", "correction")}
+    return {"k": at, **settings, "comparisons": pairs}
+
+
+def _not_there(field: str, problem: str, known: Sequence[object]) -> InputError:
+    sentence = f"{problem}; choose one of {', '.join(map(str, known))}."
+    return InputError(sentence, fields={field: sentence})
+
+
+def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:
+    """The unjudged documents in the first k of only one of the two: query_id, document_id, run, rank, swing.
+
+    As `evaluation.deciding_labels`: swing is how far the mean Recall difference moves if the document turns
+    out relevant, the widest first.
+    """
+    import polars as pl
+
+    ranks = {name: pl.col(f"rank_{run_names(report).index(name)}") for name in (first, second)}
+    mine, other = ((ranks[name] <= k).fill_null(False) for name in (first, second))
+    counted = (
+        scan_per_query(report)
+        .filter(pl.col("run").is_in([first, second]), pl.col("measure") == "recall", pl.col("k") == k)
+        .filter(pl.col("value").is_not_null())
+        .group_by("query_id")
+        .len()
+        .filter(pl.col("len") == 2)
+        .select("query_id")
+        .collect()
+    )
+    hits = (
+        scan_relevant(report)
+        .group_by("query_id")
+        .agg(
+            relevant=pl.len().cast(pl.Float64),
+            ahead=mine.sum().cast(pl.Float64) - other.sum().cast(pl.Float64),
+        )
+    )
+    alone = (
+        scan_beside(report, UNJUDGED).filter(mine != other).join(counted.lazy(), on="query_id", how="semi")
+    )
+    known = alone.join(hits, on="query_id", how="left").with_columns(
+        pl.col("relevant", "ahead").fill_null(0.0), sign=pl.when(mine).then(1.0).otherwise(-1.0)
+    )
+    after = (pl.col("ahead") + pl.col("sign")) / (pl.col("relevant") + 1)
+    before = pl.col("ahead") / pl.max_horizontal(pl.col("relevant"), 1.0)
+    table = known.select(
+        *PAIR,
+        pl.when(pl.col("sign") > 0).then(pl.lit(first)).otherwise(pl.lit(second)).alias("run"),
+        pl.when(pl.col("sign") > 0).then(ranks[first]).otherwise(ranks[second]).alias("rank"),
+        ((after - before).abs() / max(counted.height, 1)).alias("swing"),
+    )
+    return table.sort(
+        "swing", "rank", "query_id", "document_id", descending=[True, False, False, False]
+    ).collect()
+
+
+def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
+    """The same as CSV, to be opened as a queue."""
+    out = io.BytesIO()
+    guarded_frame(deciding(report, first, second, k)).write_csv(out)
+    out.seek(0)
+    return out
+
+
+def forest_svg(report: Report, found: Compared, run: str, k: int, variant: str) -> bytes:
+    """The differences of one run from every other at one K as SVG, drawn once and then kept."""
+    name = beside(report, f"forest-{found.runs.index(run)}-{k}-{variant}-{LOOK}.svg")
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    import pandas as pd
+
+    from evaluation.charts import drawing as charts
+
+    rows = [
+        {
+            "run": one["second"],
+            "difference": one["difference"],
+            **dict(zip(("low", "high"), (one["low"], one["high"]), strict=True)),
+            **dict(zip(("least", "most"), one["bounds"] or (None, None), strict=True)),
+            **dict(zip(("from", "to"), one["estimated"] or (None, None), strict=True)),
+            "estimate": one["estimate"],
+        }
+        for one in found.of(run, k)
+    ]
+    numbers = [column for column in rows[0] if column != "run"]
+    table = pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
+    title = f"Recall@{k} of {run} minus that of"
+    chart = charts.forest(
+        table, title=title, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
+    )
+    picture = charts.to_svg(chart)
+    default_storage.save(name, ContentFile(picture))
+    return picture

@@ -1,0 +1,114 @@
+"""The page that compares two runs of a report, its pictures, and the labels that would decide."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.utils.text import slugify
+from django.views.decorators.http import require_POST, require_safe
+
+from evaluation.access import report_for
+from evaluation.charts.drawing import forest_size
+from evaluation.comparisons.deciding_queue import decision_of, open_deciding_queue
+from evaluation.comparisons.page import PairView, comparison_context
+from evaluation.comparisons.stored import Compared, compared, deciding_csv, forest_svg
+from evaluation.models import Report
+from evaluation.report_store.files import chart_key
+from labeling.access import queue_for
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.models import Job
+from pooling.people.access import ADMIN, READERS
+
+
+@login_required
+@require_safe
+def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Two runs of a report; the query string names them as a and b, and the K."""
+    shown = report_for(request.user, report_id)
+    context = {
+        "collection": shown.collection,
+        "section": "reports",
+        "report": shown,
+        "chart_key": chart_key(shown),
+    }
+    found = compared(shown)
+    if found is not None:
+        context |= comparison_context(shown, found, PairView(request.GET, found=found).choice())
+        others = len(found.runs) - 1
+        context |= {"wide_size": forest_size(others), "narrow_size": forest_size(others, narrow=True)}
+    return render(request, "evaluation/comparisons.html", context)
+
+
+@login_required
+@require_safe
+def report_deciding(request: HttpRequest, report_id: int) -> FileResponse:
+    """The labels that would decide the pair as CSV."""
+    shown = report_for(request.user, report_id)
+    chosen = PairView(request.GET, found=_there(shown)).choice()
+    name = slugify(f"{shown.name} {chosen.a} {chosen.b} at {chosen.k}") or f"report-{shown.pk}"
+    content = deciding_csv(shown, chosen.a, chosen.b, chosen.k)
+    return FileResponse(content, as_attachment=True, filename=f"{name}-labels.csv", content_type="text/csv")
+
+
+@login_required
+@require_POST
+def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Open a queue of the pairs that are expected to decide which of two runs is better."""
+    shown = report_for(request.user, report_id, ADMIN)
+    chosen = PairView(request.POST, found=_there(shown)).choice()
+    try:
+        opened = open_deciding_queue(shown, chosen.a, chosen.b, chosen.k, user=person(request))
+    except refusals() as error:
+        messages.error(request, str(error))
+        query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
+        return redirect(f"{reverse('report_comparisons', args=[shown.pk])}?{query}#labels")
+    return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
+
+
+@login_required
+@require_safe
+def queue_deciding(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Whether what a deciding queue was opened for is decided by now; htmx gets the part alone."""
+    queue = queue_for(request.user, queue_id, READERS)
+    found = decision_of(queue)
+    if found is None:
+        raise Http404("This queue decides nothing between two runs of a report.")
+    report, standing = found
+    query = urlencode({"a": standing.first, "b": standing.second, "k": standing.k})
+    context = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "queues",
+        "decision": standing,
+        "comparison": f"{reverse('report_comparisons', args=[report.pk])}?{query}#labels",
+    }
+    partial = bool(request.headers.get("HX-Request"))
+    template = "evaluation/_queue_deciding.html" if partial else "evaluation/queue_deciding.html"
+    return render(request, template, context)
+
+
+@login_required
+@require_safe
+def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
+    """The differences of run a from every other as SVG; a report does not change, so neither does it."""
+    shown = report_for(request.user, report_id)
+    if variant not in VARIANTS:
+        raise Http404("This report has no such picture.")
+    found = _there(shown)
+    chosen = PairView(request.GET, found=found).choice()
+    picture = forest_svg(shown, found, chosen.a, chosen.k, variant)
+    return HttpResponse(picture, content_type="image/svg+xml")
+
+
+def _there(report: Report) -> Compared:
+    found = compared(report)
+    if found is None:
+        raise Http404("This report compares nothing.")
+    return found

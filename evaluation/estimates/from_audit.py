@@ -1,0 +1,215 @@
+"""What an audit says of runs: estimated recall, differences, relevant documents and what is missing.
+
+Plain values for reports. Intervals and bounds are at `confidence`, a share. Each interval says under `covers`
+which uncertainty it is about: `labels` (which documents the audit drew) or `queries and labels` (which
+queries were asked as well). Where pairs have no answer, because they ended as "can't judge" or because the
+order reached them and nobody has labelled them yet, an interval spans the extremes: all of them relevant,
+none, and for a recall those alone that a run has, or has not. While something is awaited there is no value.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import NormalDist
+from typing import Any
+
+import polars as pl
+
+from evaluation.estimates.intervals import (
+    GAMMA,
+    SPAN,
+    LabelInterval,
+    interval_of_micro_recall,
+    interval_of_micro_recall_difference,
+    interval_of_total,
+)
+from evaluation.estimates.macro_recall import macro_recalls
+from evaluation.estimates.sample import PAIR, AuditSample
+from evaluation.estimates.totals import Remainder, most_missing, most_missing_in_all
+from evaluation.significance import LEVEL
+
+LABELS = "labels"
+QUERIES_AND_LABELS = "queries and labels"
+# An audit that draws so much of the budget is what a report without one proposes.
+PROPOSED_SHARE = 0.1
+MOST_QUERIES = 50
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the runs have the pairs: a frame query_id, document_id, rank_0 … in the order of `runs`."""
+
+    frame: pl.DataFrame
+    runs: tuple[str, ...]
+
+    def top(self, run: str, k: int) -> pl.DataFrame:
+        """The pairs (query_id, document_id) in the run's first k."""
+        rank = f"rank_{self.runs.index(run)}"
+        return self.frame.filter(pl.col(rank) <= k).select(PAIR)
+
+    def only(self, pairs: pl.DataFrame) -> Places:
+        """Of these pairs alone."""
+        return Places(self.frame.join(pairs.select(PAIR), on=PAIR, how="semi"), self.runs)
+
+
+def recall_estimates(
+    audit: AuditSample,
+    places: Places,
+    cutoffs: Sequence[int],
+    *,
+    confidence: float = LEVEL,
+) -> dict[str, dict[str, Any]]:
+    """Run -> `recall@k` -> {"micro": …, "macro": …}, over the queries that the audit can estimate.
+
+    micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
+    have a relevant label, as in `evaluation.estimates.macro_recall`; `why` says why there is none.
+    """
+    known = within_pool(audit, places)
+    keys = [(number, k) for number in range(len(places.runs)) for k in cutoffs]
+    macros = macro_recalls(audit, known.frame, keys, confidence=confidence)
+    result: dict[str, dict[str, Any]] = {run: {} for run in places.runs}
+    for (number, k), macro in zip(keys, macros, strict=True):
+        run = places.runs[number]
+        top = known.top(run, k)
+        samples = audit.extremes(top)
+        both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in samples]
+        result[run][f"recall@{k}"] = {
+            "micro": spanned(both, awaited=audit.awaited),
+            "macro": {**asdict(macro), "covers": QUERIES_AND_LABELS},
+        }
+    return result
+
+
+def within_pool(audit: AuditSample, places: Places) -> Places:
+    """The places of the documents that the estimates are about: judged or not, but of estimated queries."""
+    return places.only(pl.concat([audit.sample.select(PAIR), audit.unsampled]))
+
+
+def difference_estimate(
+    audit: AuditSample, known: Places, first: str, second: str, k: int, *, confidence: float = LEVEL
+) -> dict[str, Any]:
+    """The micro recall of one run minus that of another with its interval and p-value; `known` is of
+    `within_pool`.
+
+    p_value: the level at which the interval just reaches 0, the largest of all extremes, and 1 where they
+    point in different directions.
+    """
+    tops = known.top(first, k), known.top(second, k)
+    samples = audit.extremes(*alone(*tops))
+    both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
+    found, p_values = spanned(both, awaited=audit.awaited), [one.p_value for one in both]
+    values = [one.value for one in both if one.value is not None]
+    known_p = [p_value for p_value in p_values if p_value is not None]
+    opposed = bool(values) and min(values) < 0 < max(values)
+    return {**found, "p_value": 1.0 if opposed else max(known_p, default=None)}
+
+
+def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The pairs that only the first of two runs has, and those that only the second has."""
+    return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
+
+
+def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> dict[str, Any]:
+    """One interval as plain values, or the span of several: with nothing that has no answer relevant, with
+    all of it, and other extremes. Without a value while so many labels are awaited."""
+    values = [None if awaited else one.value for one in found]
+    limits = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
+    whole = len(limits) == len(found)
+    return {
+        "value": values[0],
+        "value_if_relevant": values[min(1, len(values) - 1)],
+        "low": min(low for low, _ in limits) if whole else None,
+        "high": max(high for _, high in limits) if whole else None,
+        "method": SPAN if awaited and whole else found[0].method,
+        "relevant_drawn": found[0].relevant_drawn,
+        "covers": LABELS,
+    }
+
+
+def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> dict[str, Any]:
+    """How many relevant documents the pools of the estimated queries hold, and at most how many of them
+    nobody has seen to be relevant: what has no answer counts whole (exact, over all queries together; None
+    where documents were not drawn alike)."""
+    samples = audit.extremes()
+    both = [interval_of_total(sample, confidence=confidence) for sample in samples]
+    remainders = audit.remainders(relevant=True)
+    bound = most_missing_in_all(remainders, confidence) if audit.simple else None
+    found, seen = spanned(both, awaited=audit.awaited), [int(one["relevant"].sum()) for one in samples]
+    if found["high"] is not None:
+        found["high"] = min(found["high"], float(seen[-1] + audit.unsampled.height))
+    unseen = None if bound is None else bound - sum(one.relevant for one in remainders)
+    return {
+        **found,
+        "seen": seen[0],
+        "at_most_unseen": None if unseen is None else unseen + seen[-1] - seen[0],
+        "confidence": confidence,
+    }
+
+
+def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[dict[str, Any]]:
+    """The estimated queries that can still hold most, with each one's exact bound; 50 at most.
+
+    Where a query was drawn from several times, its bound is the sum of those of its draws, each of which may
+    err in its part of 1 - confidence (Bonferroni). What has no answer may be relevant, all of it.
+    """
+    if not audit.simple:
+        return []
+    no_answer = pl.col("awaited") + pl.col("unjudgeable") + pl.col("cannot_judge")
+    rows = audit.strata.filter("defined").with_columns(no_answer=no_answer)
+    draws = Counter(rows.filter(pl.col("remainder") > 0)["query_id"].to_list())
+    by_query: dict[str, dict[str, Any]] = {}
+    for row in rows.filter((pl.col("remainder") > 0) | (pl.col("no_answer") > 0)).iter_rows(named=True):
+        query_id, relevant = row["query_id"], row["relevant"] + row["cannot_judge"]
+        unseen = row["no_answer"]
+        if row["remainder"]:
+            remainder = Remainder(row["remainder"], row["sampled"], relevant)
+            unseen += (most_missing(remainder, 1 - (1 - confidence) / draws[query_id]) or 0) - relevant
+        counts = {name: row[name] for name in ("remainder", "sampled", "relevant", "awaited")}
+        held = by_query.setdefault(query_id, {"query_id": query_id})
+        for name, count in {**counts, "at_most_unseen": unseen}.items():
+            held[name] = held.get(name, 0) + count
+    ordered = sorted(by_query.values(), key=lambda held: (-held["at_most_unseen"], held["query_id"]))
+    return ordered[:MOST_QUERIES]
+
+
+def proposal(
+    budgets: Sequence[tuple[int, int]], share: float = PROPOSED_SHARE, *, confidence: float = LEVEL
+) -> dict[str, Any]:
+    """What an audit of `share` would show, from each query's (documents judged, documents in the pool).
+
+    Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
+    were relevant; `each` is what one relevant of the drawn would add to the estimate.
+    """
+    from pooling.audit.sample import audit_size
+
+    drawn = [(audit_size(share, judged), judged, size) for judged, size in budgets if judged]
+    remainders = [Remainder(max(size - judged + n, n), n, 0) for n, judged, size in drawn if size > judged]
+    sampled, left = sum(one.sampled for one in remainders), sum(one.size for one in remainders)
+    return {
+        "audit_share": share,
+        "documents": sampled,
+        "remainder": left,
+        "at_most": most_missing_in_all(remainders, confidence) if remainders else 0,
+        "each": left / sampled if sampled else None,
+    }
+
+
+def more_labels(
+    estimate: dict[str, Any], sampled: int, left: int, *, pairs: int = 1, confidence: float = LEVEL
+) -> int | None:
+    """About how many audit labels more would let the interval of a difference exclude 0, if it stays.
+
+    The interval narrows with the root of the sample: n · (reach / |difference|)² are needed. For one of many
+    pairs the reach is that of the level divided among them, with which a correction begins. None where the
+    difference is 0, or its interval comes from the exact bound.
+    """
+    value, low, high = (estimate[name] for name in ("value", "low", "high"))
+    if not value or low is None or estimate["method"] != GAMMA:
+        return None
+    normal, error = NormalDist(), (1 - confidence) / 2
+    reach = (high - low) / 2 * normal.inv_cdf(1 - error / pairs) / normal.inv_cdf(1 - error)
+    needed: int = math.ceil(sampled * (reach / abs(value)) ** 2)
+    return min(max(needed - sampled, 1), left)

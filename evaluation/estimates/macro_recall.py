@@ -1,0 +1,232 @@
+"""Mean recall over queries, estimated from an audit.
+
+A query's own audit is too small for an estimate of its own: where it drew nothing relevant the query looks
+complete, so that the mean of such estimates errs high. Here all queries share a model, and the audit corrects
+it.
+
+The model. The chance that a document which the order has not reached is relevant: a logistic regression on
+the log-odds of relevance among the query's certain documents and the document's place in its query (by
+reciprocal rank fusion of the measured runs), with an intercept for each query that is drawn towards 0
+(penalised quasi-likelihood: Breslow and Clayton, 1993). It is fitted to the audit documents of all queries.
+
+The value. With the chances f summed, query q has r relevant documents, of which the run found the share R.
+What the audit says of the errors y - f is added, linearised: Σ (y - f)/π · (found - R) / r over its audit
+documents (a difference estimator: Cassel, Särndal and Wretman, 1976; one step from a plug-in: Bickel, 1975).
+The mean of this over the queries is the estimate.
+
+The interval. The linear step leaves a term of second order, -A·B/r² with the error A = Σ (y - f) of the
+query's relevant documents and B = Σ (y - f)(found - R). It is estimated from the draw as the product of both
+totals less their covariance by strata (as in Robins et al., Higher order influence functions, 2008): nearly
+without bias, and noisy. So it does not move the value. The interval reaches from the smaller of the means
+with and without this term to the larger, and beyond by the larger of both reaches (Student's t over queries).
+It covers which queries were asked and which labels were drawn. `benchmarks/bench_honesty.py` measures how
+often it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from evaluation.estimates.intervals import FEWEST_FOR_GAMMA
+from evaluation.estimates.sample import PAIR
+from evaluation.estimates.totals import Drawn, Floats
+
+if TYPE_CHECKING:
+    from evaluation.estimates.sample import AuditSample
+
+Integers = NDArray[np.int64]
+
+#: Fewer queries say nothing of a mean over queries.
+FEWEST_QUERIES = 10
+#: Of the queries' intercepts, in log-odds; and how strongly the other coefficients are drawn towards 0.
+VARIANCE, RIDGE, RIDGE_OF_MEAN = 0.5, 1.0, 1e-3
+RRF = 60
+
+FEW_RELEVANT = f"fewer than {FEWEST_FOR_GAMMA} relevant documents in the audit"
+FEW_QUERIES = f"fewer than {FEWEST_QUERIES} queries with a relevant label"
+AWAITED = "documents that the order reached wait for a label"
+
+
+@dataclass(frozen=True)
+class MacroRecall:
+    """The mean over `queries` with a relevant label; None where it is undefined, and `why`."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    why: str = ""
+
+
+def macro_recalls(
+    audit: AuditSample, ranks: pl.DataFrame, keys: Sequence[tuple[int, int]], *, confidence: float = 0.95
+) -> list[MacroRecall]:
+    """One for each key (number of a run, K).
+
+    ranks: query_id, document_id, rank_0 … of the runs, as in `evaluation.estimates.from_audit.Places`. Where
+    pairs have no answer, an interval spans the extremes; while labels are awaited there is no value.
+    """
+    pairs = pl.concat([audit.sample.select(PAIR), audit.unsampled])
+    placed = pairs.join(ranks, on=PAIR, how="left", maintain_order="left")
+    deepest = max((k for _, k in keys), default=0)
+    places = _places(placed, deepest)
+    models = [_Model.of(one, audit.unsampled, places) for one in audit.extremes()]
+    found = []
+    for run, k in keys:
+        is_hit = (pl.col(f"rank_{run}") <= k).fill_null(False)
+        hits = placed.select(is_hit.alias("hit"))["hit"].to_numpy()
+        top = placed.filter(is_hit).select(PAIR)
+        more = [_Model.of(one, audit.unsampled, places) for one in audit.extremes(top)[2:]]
+        found.append(_spanned([one.recall(hits, confidence) for one in [*models, *more]], audit.awaited))
+    return found
+
+
+def _spanned(found: Sequence[MacroRecall], awaited: int) -> MacroRecall:
+    first = found[0]
+    if undefined := next((one for one in found if one.why), None):
+        return MacroRecall(None, None, None, first.queries, undefined.why)
+    lows, highs = ([getattr(one, end) for one in found] for end in ("low", "high"))
+    value = None if awaited else first.value
+    if None in lows or None in highs:
+        return MacroRecall(value, None, None, first.queries, AWAITED if awaited else "")
+    return MacroRecall(value, min(lows), max(highs), first.queries, AWAITED if awaited else "")
+
+
+def _places(placed: pl.DataFrame, deepest: int) -> Floats:
+    """(n,) each pair's place in its query by reciprocal rank fusion, between -½ (first) and ½ (last).
+
+    Ranks below the deepest K are not looked at: of pairs without a label they are not known.
+    """
+    ranks = [name for name in placed.columns if name.startswith("rank_")]
+    votes = [
+        pl.when(pl.col(name) <= deepest).then(1 / (RRF + pl.col(name).cast(pl.Float64))).otherwise(0.0)
+        for name in ranks
+    ]
+    fused = placed.select("query_id", rrf=pl.sum_horizontal(votes) if votes else pl.lit(0.0))
+    place = (pl.col("rrf").rank("average", descending=True).over("query_id") - 0.5) / pl.len().over(
+        "query_id"
+    )
+    return fused.select(place=place - 0.5)["place"].to_numpy()
+
+
+@dataclass(frozen=True)
+class _Model:
+    """What the pairs of a sample (first) and the others of its queries (then) can be expected to be.
+
+    query (n,) numbers the queries; expected (n,) is the label of certain pairs and the chance of all others;
+    residual (s,) is label minus chance of what was drawn, 0 of certain pairs; total (Q,) are relevant
+    documents; counts (Q,) marks the queries with a relevant label.
+    """
+
+    drawn: Drawn
+    query: Integers
+    expected: Floats
+    residual: Floats
+    total: Floats
+    counts: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, places: Floats) -> _Model:
+        drawn = Drawn.of(sample)
+        ids = pl.concat([sample["query_id"], unsampled["query_id"]])
+        query = (ids.rank("dense").cast(pl.Int64) - 1).to_numpy()
+        size, count = len(drawn.relevant), int(query.max()) + 1 if len(query) else 0
+        is_certain = np.zeros(len(query), dtype=bool)
+        is_certain[:size] = drawn.probability == 1
+        is_drawn = np.zeros(len(query), dtype=bool)
+        is_drawn[:size] = ~is_certain[:size]
+        label = np.zeros(len(query))
+        label[:size] = drawn.relevant
+        reached, found = (np.bincount(query, values, count) for values in (is_certain, is_certain * label))
+        odds = np.log((found + 0.5) / (reached - found + 0.5))
+        features = np.column_stack([np.ones(len(query)), odds[query], places])
+        chance = chances(features, query, label, is_drawn, count)
+        expected = np.where(is_certain, label, chance)
+        seen = np.bincount(query, label, count)
+        return cls(
+            drawn,
+            query,
+            expected,
+            np.where(is_drawn, label - chance, 0.0)[:size],
+            np.maximum(np.bincount(query, expected, count), seen),
+            seen > 0,
+        )
+
+    def recall(self, hits: NDArray[np.bool_], confidence: float) -> MacroRecall:
+        """hits (n,): the pairs in a run's first K."""
+        queries = int(self.counts.sum())
+        uncertain = self.drawn.probability < 1
+        if uncertain.any() and self.drawn.relevant[uncertain].sum() < FEWEST_FOR_GAMMA:
+            return MacroRecall(None, None, None, queries, FEW_RELEVANT)
+        if queries < FEWEST_QUERIES:
+            return MacroRecall(None, None, None, queries, FEW_QUERIES)
+        first, second = self._values(hits)
+        means, half = (first.mean(), second.mean()), max(_reach(one, confidence) for one in (first, second))
+        return MacroRecall(
+            float(np.clip(means[0], 0, 1)),
+            float(np.clip(min(means) - half, 0, 1)),
+            float(np.clip(max(means) + half, 0, 1)),
+            queries,
+        )
+
+    def _values(self, hits: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+        """Recall of each query that counts: with the linear step, and with the term of second order too."""
+        total = np.where(self.counts, self.total, 1.0)
+        plain = self._sums(self.query, self.expected * hits) / total
+        mine = self.query[: len(self.residual)]
+        moved = self.residual * (hits[: len(self.residual)] - plain[mine])
+        drawn = self.drawn
+        error, shift = (self._sums(mine, one / drawn.probability) for one in (self.residual, moved))
+        shared = drawn.spreads * drawn.deviations(self.residual) * drawn.deviations(moved)
+        product = error * shift - self._sums(mine, shared)
+        first = plain + shift / total
+        return first[self.counts], (first - product / total**2)[self.counts]
+
+    def _sums(self, query: Integers, values: Floats) -> Floats:
+        return np.asarray(np.bincount(query, values, len(self.counts)), dtype=np.float64)
+
+
+def _reach(values: Floats, confidence: float) -> float:
+    error = values.std(ddof=1) / np.sqrt(len(values))
+    return float(stats.t.ppf((1 + confidence) / 2, len(values) - 1) * error)
+
+
+def chances(
+    features: Floats, query: Integers, label: Floats, is_drawn: NDArray[np.bool_], queries: int
+) -> Floats:
+    """(n,) how likely each pair is to be relevant, by a logistic regression on the drawn ones.
+
+    features (n, p), the first of them 1; query (n,) from 0 to queries - 1; label (n,) of what was drawn. Each
+    query has an intercept from a normal distribution of variance VARIANCE. By Newton's method; the intercepts
+    are eliminated in each step, so that it takes no longer with many queries.
+    """
+    if not is_drawn.any():
+        return np.zeros(len(query))
+    x, of, y = features[is_drawn], query[is_drawn], label[is_drawn]
+    ridge = np.append(RIDGE_OF_MEAN, np.full(x.shape[1] - 1, RIDGE))
+    beta, own = np.zeros(x.shape[1]), np.zeros(queries)
+    for _ in range(50):
+        chance = special.expit(x @ beta + own[of])
+        weight = chance * (1 - chance)
+        slope, own_slope = (
+            x.T @ (y - chance) - ridge * beta,
+            np.bincount(of, y - chance, queries) - own / VARIANCE,
+        )
+        own_curve = np.bincount(of, weight, queries) + 1 / VARIANCE
+        both = np.array([np.bincount(of, weight * column, queries) for column in x.T])
+        curve = (x.T * weight) @ x + np.diag(ridge) - (both / own_curve) @ both.T
+        step = np.linalg.solve(curve, slope - both @ (own_slope / own_curve))
+        own_step = (own_slope - both.T @ step) / own_curve
+        largest = max(float(np.abs(step).max()), float(np.abs(own_step).max()))
+        shorter = min(1.0, 4 / largest) if largest else 1.0
+        beta, own = beta + shorter * step, own + shorter * own_step
+        if largest < 1e-8:
+            break
+    return np.asarray(special.expit(features @ beta + own[query]), dtype=np.float64)

@@ -1,0 +1,308 @@
+"""The HTTP interface of where a report's runs fail: by group, by query, and two runs on one query."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.paginator import Paginator
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import report_for
+from evaluation.failures.page import near
+from evaluation.failures.side_by_side import side_by_side
+from evaluation.failures.stored_breakdown import breakdown_of, check_measure
+from evaluation.failures.stored_queries import (
+    PER_PAGE,
+    SHOWN,
+    SORTS,
+    QueriesAsked,
+    QueryRow,
+    described,
+    query_table,
+)
+from evaluation.models import Report
+from evaluation.report_store.files import cutoffs_of
+from pooling.api import PROBLEM
+
+
+class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
+    """What to break down by what."""
+
+    by = serializers.CharField(
+        required=False,
+        default="relevant",
+        help_text="`tag`, `relevant` (number of relevant documents; if absent), `weight` (head, torso and "
+        "tail), `run` (no groups), or a key of the queries' metadata.",
+    )
+    measure = serializers.CharField(required=False, default="recall", help_text="recall if absent.")
+    k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
+    threshold = serializers.FloatField(
+        required=False, min_value=0, max_value=1, default=0.5, help_text="0.5 if absent."
+    )
+    run = serializers.ListField(
+        child=serializers.CharField(), required=False, help_text="Some runs; all if absent."
+    )
+
+
+class WeightedMeanSerializer(serializers.Serializer[dict[str, object]]):
+    """Σwx / Σw over the n queries that count and have a weight."""
+
+    n = serializers.IntegerField()
+    mean = serializers.FloatField()
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+
+
+class GroupFiguresSerializer(serializers.Serializer[dict[str, object]]):
+    """One run on one group; undefined is null."""
+
+    n = serializers.IntegerField(help_text="Queries that count.")
+    small = serializers.BooleanField(help_text="n < 5: no percentiles; below 10 no interval.")
+    mean = serializers.FloatField(allow_null=True, help_text="Every query counts once.")
+    low = serializers.FloatField(allow_null=True, help_text="Interval over queries.")
+    high = serializers.FloatField(allow_null=True)
+    percentiles = serializers.DictField(child=serializers.FloatField(allow_null=True))
+    share_zero = serializers.FloatField(allow_null=True)
+    share_reaching = serializers.FloatField(allow_null=True, help_text="With at least the threshold.")
+    weighted = WeightedMeanSerializer(allow_null=True, help_text="Queries count as often as they are asked.")
+
+
+class BrokenGroupSerializer(serializers.Serializer[dict[str, object]]):
+    """A group of queries with the figures of each run, by its name."""
+
+    group = serializers.CharField(allow_null=True)
+    kind = serializers.ChoiceField(
+        choices=["all", "group", "none"], help_text="All queries, a group, or those in none."
+    )
+    queries = serializers.IntegerField()
+    runs = serializers.DictField(child=GroupFiguresSerializer())
+
+
+class BreakdownSerializer(serializers.Serializer[dict[str, object]]):
+    """A measure by groups of queries, all queries first."""
+
+    by = serializers.CharField()
+    title = serializers.CharField()
+    overlapping = serializers.BooleanField(help_text="A query may be in several groups.")
+    measure = serializers.CharField()
+    k = serializers.IntegerField(allow_null=True)
+    threshold = serializers.FloatField()
+    interval = serializers.DictField(help_text="level, method, samples, seed.")
+    weighted = serializers.BooleanField(help_text="Whether any query has a weight.")
+    without_weight_ids = serializers.ListField(child=serializers.CharField())
+    groups = BrokenGroupSerializer(many=True)
+
+
+class ReportBreakdown(APIView):
+    """Where the runs of a report fail."""
+
+    @extend_schema(
+        operation_id="reports_breakdown",
+        parameters=[BreakdownQuerySerializer],
+        responses={200: BreakdownSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """A measure by tag, metadata, relevant documents or how often queries are asked."""
+        report = report_for(request.user, report_id)
+        asked = BreakdownQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        found = breakdown_of(
+            report,
+            by=values["by"],
+            measure=values["measure"],
+            k=_cutoff(report, values["measure"], values.get("k")),
+            threshold=values["threshold"],
+            runs=values.get("run") or None,
+        )
+        return Response(found.to_dict())
+
+
+class QueriesQuerySerializer(serializers.Serializer[dict[str, object]]):
+    """Which queries of which run."""
+
+    run = serializers.CharField()
+    measure = serializers.CharField(required=False, default="recall", help_text="recall if absent.")
+    k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
+    by = serializers.CharField(required=False, help_text="With `group`: as in the breakdown.")
+    group = serializers.CharField(required=False, trim_whitespace=False)
+    ungrouped = serializers.BooleanField(required=False, help_text="With `by`: those in none of its groups.")
+    q = serializers.CharField(required=False, default="", help_text="Words of the text, or of the id.")
+    show = serializers.ChoiceField(choices=SHOWN, required=False, default="all")
+    sort = serializers.ChoiceField(choices=list(SORTS), required=False, default="worst")
+    page = serializers.IntegerField(required=False, min_value=1, default=1)
+
+
+class MissedDocumentSerializer(serializers.Serializer[dict[str, object]]):
+    """A relevant document outside the run's first K."""
+
+    document_id = serializers.CharField()
+    title = serializers.CharField()
+    relevance = serializers.IntegerField()
+    rank = serializers.IntegerField(allow_null=True, help_text="Where it came; null: not retrieved.")
+    found_by = serializers.ListField(
+        child=serializers.DictField(), help_text="`run` and `rank` of the others that have it there."
+    )
+
+
+class QueryRowSerializer(serializers.Serializer[dict[str, object]]):
+    """One query of a run."""
+
+    query_id = serializers.CharField()
+    text = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    weight = serializers.FloatField(allow_null=True)
+    value = serializers.FloatField(allow_null=True, help_text="Null: the query does not count.")
+    relevant = serializers.IntegerField()
+    found = serializers.IntegerField()
+    missed = serializers.IntegerField()
+    answered = serializers.BooleanField(help_text="Whether the run has the query at all.")
+    missed_documents = MissedDocumentSerializer(many=True, help_text="The first ten.")
+
+
+class QueriesSerializer(serializers.Serializer[dict[str, object]]):
+    """A page of queries."""
+
+    count = serializers.IntegerField()
+    page = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    queries = QueryRowSerializer(many=True)
+
+
+class ReportQueries(APIView):
+    """The queries of a report one by one."""
+
+    @extend_schema(
+        operation_id="reports_queries",
+        parameters=[QueriesQuerySerializer],
+        responses={200: QueriesSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """Value, relevant, found and missed documents of each query of a run, 50 to a page."""
+        report = report_for(request.user, report_id)
+        checked = QueriesQuerySerializer(data=request.query_params)
+        checked.is_valid(raise_exception=True)
+        values = dict(checked.validated_data)
+        page_number = values.pop("page")
+        k = _cutoff(report, values["measure"], values.pop("k", None))
+        asked = QueriesAsked(**values | {"k": k, "search": values.pop("q")})
+        table = query_table(report, asked)
+        page = Paginator(range(table.height), PER_PAGE).get_page(page_number)
+        rows = described(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
+        counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
+        return Response({**counts, "queries": [_plain(row) for row in rows]})
+
+
+def _plain(row: QueryRow) -> dict[str, Any]:
+    names = ("query_id", "text", "weight", "value", "relevant", "found", "answered")
+    return {
+        **{name: getattr(row, name) for name in names},
+        "tags": list(row.tags),
+        "missed": row.missed.count,
+        "missed_documents": [
+            {
+                **{name: getattr(one, name) for name in ("document_id", "title", "relevance", "rank")},
+                "found_by": [{"run": run, "rank": rank} for run, rank in one.others],
+            }
+            for one in row.missed.shown
+        ],
+    }
+
+
+class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
+    """A query and two runs."""
+
+    query = serializers.CharField(trim_whitespace=False, help_text="The id of the query.")
+    a = serializers.CharField(
+        required=False, help_text="If absent, the run with the highest recall beside `b`; the first without."
+    )
+    b = serializers.CharField(required=False, help_text="The other run with the highest recall if absent.")
+    k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")
+
+
+class PlaceInListSerializer(serializers.Serializer[dict[str, object]]):
+    """One document in a run's list."""
+
+    rank = serializers.IntegerField()
+    document_id = serializers.CharField()
+    title = serializers.CharField()
+    label = serializers.ChoiceField(  # type: ignore[assignment]  # `Field.label` is a text
+        choices=["relevant", "not_relevant", "unjudged"]
+    )
+    relevance = serializers.IntegerField(allow_null=True)
+    rank_in_other = serializers.IntegerField(allow_null=True)
+    only_here = serializers.BooleanField(help_text="Not in the first K of the other.")
+
+
+class ListOfRunSerializer(serializers.Serializer[dict[str, object]]):
+    """The first places of a run, at most 100."""
+
+    run = serializers.CharField()
+    recall = serializers.FloatField(allow_null=True)
+    found = serializers.IntegerField()
+    depth = serializers.IntegerField(allow_null=True, help_text="Null: the run is no longer stored.")
+    tied_at_k = serializers.BooleanField()
+    documents = PlaceInListSerializer(many=True)
+
+
+class RelevantDocumentSerializer(serializers.Serializer[dict[str, object]]):
+    """A relevant document and where it came."""
+
+    document_id = serializers.CharField()
+    title = serializers.CharField()
+    relevance = serializers.IntegerField()
+    rank_a = serializers.IntegerField(allow_null=True)
+    rank_b = serializers.IntegerField(allow_null=True)
+    found_by = serializers.ListField(
+        child=serializers.DictField(), help_text="`run` and `rank` of others that have it in their first K."
+    )
+
+
+class RelevantPartsSerializer(serializers.Serializer[dict[str, object]]):
+    """Relevant documents by which of the two has them in its first K."""
+
+    only_a = RelevantDocumentSerializer(many=True)
+    only_b = RelevantDocumentSerializer(many=True)
+    both = RelevantDocumentSerializer(many=True)
+    neither = RelevantDocumentSerializer(many=True)
+
+
+class SideBySideSerializer(serializers.Serializer[dict[str, object]]):
+    """Two runs on one query."""
+
+    query = serializers.DictField(help_text="`id`, `text`, `tags` and `weight`.")
+    k = serializers.IntegerField()
+    a = ListOfRunSerializer()
+    b = ListOfRunSerializer()
+    relevant = RelevantPartsSerializer()
+
+
+class ReportQuery(APIView):
+    """Two runs of a report on one query."""
+
+    @extend_schema(
+        operation_id="reports_query",
+        parameters=[DetailQuerySerializer],
+        responses={200: SideBySideSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """Both lists with labels, and what one found and the other missed."""
+        report = report_for(request.user, report_id)
+        asked = DetailQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        values = asked.validated_data
+        k = _cutoff(report, "recall", values.get("k"))
+        found = side_by_side(report, values["query"], values.get("a"), values.get("b"), k or 0)
+        return Response(found.to_dict())
+
+
+def _cutoff(report: Report, measure: str, k: int | None) -> int | None:
+    """K as asked for, and without one that nearest to 10; refused where the report does not have it."""
+    if k is None and measure in report.options["measures"]:
+        k = near(None, cutoffs_of(report, measure))
+    check_measure(report, measure, k)
+    return k

@@ -1,0 +1,342 @@
+"""Where runs fail: one measure by groups of queries, with what a mean hides. No Django here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.failures.query_groups import Group, Grouping
+from evaluation.measures import Floats, Integers
+from evaluation.significance import FEWEST_QUERIES, LARGEST_RESAMPLED, interval_settings, mean_intervals
+from pooling.formats.parts import in_threads
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PERCENTILES = (10, 25, 50, 75, 90)
+THRESHOLD = 0.5
+# Below this many queries a percentile would pretend.
+SMALL = 5
+# A value that was computed in another order may miss a threshold by its last digit.
+_EQUAL = 1e-12
+
+
+@dataclass(frozen=True)
+class Values:
+    """One measure at one K: (Q, R) `table`, a row per query and a column per run, NaN where a query does not
+    count; (Q,) `weights`, NaN where nothing is known."""
+
+    measure: str
+    k: int | None
+    query_ids: tuple[str, ...]
+    runs: tuple[str, ...]
+    table: Floats
+    weights: Floats
+
+
+@dataclass(frozen=True)
+class WeightedMean:
+    """Σwx / Σw over the n queries that count and have a weight."""
+
+    n: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+@dataclass(frozen=True)
+class GroupFigures:
+    """One run on one group: over the n queries that count. What is undefined is None; a small group (n < 5)
+    has no percentiles, one of fewer than ten queries no interval. share_zero, share_reaching: of the queries
+    with the value 0, and with one of at least the threshold."""
+
+    n: int
+    mean: float | None
+    low: float | None
+    high: float | None
+    percentiles: Mapping[int, float | None]
+    share_zero: float | None
+    share_reaching: float | None
+    weighted: WeightedMean | None
+
+    @property
+    def is_small(self) -> bool:
+        """Whether there are too few queries for percentiles."""
+        return self.n < SMALL
+
+
+@dataclass(frozen=True)
+class BrokenGroup:
+    """A group with the figures of every run."""
+
+    group: Group
+    runs: Mapping[str, GroupFigures]
+
+    @property
+    def mean(self) -> float | None:
+        """The mean over its runs, by which groups are ordered."""
+        means = [figures.mean for figures in self.runs.values() if figures.mean is not None]
+        return sum(means) / len(means) if means else None
+
+    @property
+    def n(self) -> int:
+        """The most queries that count for a run."""
+        return max((figures.n for figures in self.runs.values()), default=0)
+
+
+@dataclass(frozen=True)
+class Breakdown:
+    """A measure by groups of queries.
+
+    interval: how the intervals were made. groups: all queries first. without_weight: the queries that have
+    none, where others have one. waits: the intervals of its groups are still to be drawn.
+    """
+
+    grouping: Grouping
+    measure: str
+    k: int | None
+    threshold: float
+    interval: Mapping[str, Any]
+    groups: tuple[BrokenGroup, ...]
+    without_weight: tuple[str, ...]
+    is_weighted: bool
+    waits: bool = False
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; undefined is None."""
+        return {
+            "by": self.grouping.by,
+            "title": self.grouping.title,
+            "overlapping": self.grouping.overlapping,
+            "measure": self.measure,
+            "k": self.k,
+            "threshold": self.threshold,
+            "interval": {**self.interval},
+            "weighted": self.is_weighted,
+            "without_weight_ids": list(self.without_weight),
+            "groups": [
+                {
+                    "group": one.group.name,
+                    "kind": one.group.kind,
+                    "queries": len(one.group.query_ids),
+                    "runs": {run: _plain_figures(figures) for run, figures in one.runs.items()},
+                }
+                for one in self.groups
+            ],
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One flat row per group and run."""
+        return [
+            {
+                "by": self.grouping.by,
+                "group": one.group.name,
+                "kind": one.group.kind,
+                "run": run,
+                "measure": self.measure,
+                "k": self.k,
+                "group_queries": len(one.group.query_ids),
+                **_flat(figures, self.threshold),
+            }
+            for one in self.groups
+            for run, figures in one.runs.items()
+        ]
+
+    def frame(self) -> pd.DataFrame:
+        """The rows as a pandas frame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.rows()).astype({"k": "Int64"})
+
+
+def break_down(
+    values: Values,
+    grouping: Grouping,
+    *,
+    samples: int,
+    seed: int,
+    level: float,
+    threshold: float = THRESHOLD,
+    limits: Floats | None = None,
+    waits: bool = False,
+) -> Breakdown:
+    """The figures of each group as if its queries were all there are.
+
+    limits: what `limits_of` gave for the same values, grouping and settings, where that was kept. waits: they
+    are from `undrawn_limits` instead.
+    """
+    rows = rows_of(values, grouping)
+    if limits is None:
+        limits = limits_of(values, grouping, samples=samples, seed=seed, level=level)
+    weighted = ~np.isnan(values.weights)
+    groups = tuple(
+        BrokenGroup(group, _figures(values, held, found, threshold))
+        for group, held, found in zip(grouping.groups, rows, limits, strict=True)
+    )
+    missing = np.flatnonzero(~weighted) if weighted.any() else ()
+    return Breakdown(
+        grouping=grouping,
+        measure=values.measure,
+        k=values.k,
+        threshold=threshold,
+        interval=interval_settings(len(values.query_ids), samples, seed, level),
+        groups=groups,
+        without_weight=tuple(values.query_ids[int(number)] for number in missing),
+        is_weighted=bool(weighted.any()),
+        waits=waits,
+    )
+
+
+def limits_of(
+    values: Values,
+    grouping: Grouping,
+    *,
+    samples: int,
+    seed: int,
+    level: float,
+    whole: Floats | None = None,
+) -> Floats:
+    """(G, R, 4) low and high of the mean, and of the weighted mean, of each group and run; NaN without any.
+
+    The bootstrap over queries of the whole report, drawn anew in each group: what takes the time here, in the
+    measure of `draws_of`. whole: (R, 2) those of the mean over all queries, where they were drawn before with
+    the same settings.
+    """
+
+    def intervals(table: Floats, weights: Floats | None = None) -> Floats:
+        found = mean_intervals(table, samples=samples, seed=seed, level=level, weights=weights)
+        return np.stack(found, axis=-1)
+
+    def work(task: tuple[Integers, Floats | None]) -> Floats:
+        rows, known = task
+        table, weights = values.table[rows], values.weights[rows]
+        held = ~np.isnan(weights)
+        found = np.full((len(values.runs), 4), np.nan)
+        if len(rows) < FEWEST_QUERIES:
+            return found
+        if known is None and held.all():  # one drawing serves both
+            plain = np.ones_like(table)
+            both = intervals(np.hstack((table, table)), np.hstack((plain, plain * weights[:, None])))
+            return np.hstack(np.split(both, 2))
+        found[:, :2] = intervals(table) if known is None else known
+        if held.sum() >= FEWEST_QUERIES:
+            found[:, 2:] = intervals(table[held], weights[held])
+        return found
+
+    rows = rows_of(values, grouping)
+    known = [whole, *[None] * (len(rows) - 1)]
+    return np.stack(list(in_threads(work, zip(rows, known, strict=True))))
+
+
+def undrawn_limits(values: Values, grouping: Grouping, whole: Floats) -> Floats:
+    """What `limits_of` gives, as far as it is known before anything is drawn."""
+    limits = np.full((len(grouping.groups), len(values.runs), 4), np.nan)
+    if len(values.query_ids) >= FEWEST_QUERIES:
+        limits[0, :, :2] = whole
+    return limits
+
+
+def draws_of(values: Values, grouping: Grouping, samples: int) -> int:
+    """How many queries `limits_of` draws where the limits over all queries are known."""
+    weighted = ~np.isnan(values.weights)
+    sizes: list[int] = []
+    for number, rows in enumerate(rows_of(values, grouping)):
+        drawn = {int(weighted[rows].sum()), len(rows) if number else 0}
+        sizes += [size for size in drawn if FEWEST_QUERIES <= size <= LARGEST_RESAMPLED]
+    return samples * sum(sizes)
+
+
+def rows_of(values: Values, grouping: Grouping) -> list[Integers]:
+    """The numbers of each group's queries, rising."""
+    number = {query: row for row, query in enumerate(values.query_ids)}
+    return [
+        np.array(sorted(number[query] for query in group.query_ids if query in number), dtype=np.int64)
+        for group in grouping.groups
+    ]
+
+
+def ordered_groups(groups: Sequence[BrokenGroup], order: str) -> list[BrokenGroup]:
+    """All queries first, then `worst` (lowest mean, small groups last), `largest`, or as they come."""
+    first = [one for one in groups if one.group.kind == "all"]
+    others = [one for one in groups if one.group.kind != "all"]
+    if order == "worst":
+        others.sort(key=lambda one: (one.n < SMALL, one.mean is None, one.mean or 0.0))
+    elif order == "largest":
+        others.sort(key=lambda one: -len(one.group.query_ids))
+    return [*first, *others]
+
+
+def _figures(values: Values, rows: Integers, limits: Floats, threshold: float) -> dict[str, GroupFigures]:
+    weights = values.weights[rows]
+    return {
+        run: _of_run(values.table[rows, column], weights, limits[column], threshold)
+        for column, run in enumerate(values.runs)
+    }
+
+
+def _of_run(values: Floats, weights: Floats, limits: Floats, threshold: float) -> GroupFigures:
+    counts = ~np.isnan(values)
+    counted = values[counts]
+    n, small = len(counted), len(counted) < SMALL
+    if not n:
+        return GroupFigures(0, None, None, None, dict.fromkeys(PERCENTILES), None, None, None)
+    at = [None] * len(PERCENTILES) if small else np.percentile(counted, PERCENTILES).tolist()
+    return GroupFigures(
+        n=n,
+        mean=float(counted.mean()),
+        low=_plain(limits[0]),
+        high=_plain(limits[1]),
+        percentiles=dict(zip(PERCENTILES, at, strict=True)),
+        share_zero=float((counted == 0).mean()),
+        share_reaching=float((counted >= threshold - _EQUAL).mean()),
+        weighted=_weighted(values, weights, limits[2:]),
+    )
+
+
+def _weighted(values: Floats, weights: Floats, limits: Floats) -> WeightedMean | None:
+    held: npt.NDArray[np.bool_] = ~np.isnan(values) & ~np.isnan(weights)
+    n = int(held.sum())
+    if not n:
+        return None
+    mean = float((weights[held] * values[held]).sum() / weights[held].sum())
+    return WeightedMean(n, mean, _plain(limits[0]), _plain(limits[1]))
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def _plain_figures(figures: GroupFigures) -> dict[str, Any]:
+    weighted = figures.weighted
+    return {
+        "n": figures.n,
+        "small": figures.is_small,
+        "mean": figures.mean,
+        "low": figures.low,
+        "high": figures.high,
+        "percentiles": {str(at): value for at, value in figures.percentiles.items()},
+        "share_zero": figures.share_zero,
+        "share_reaching": figures.share_reaching,
+        "weighted": None if weighted is None else {**vars(weighted)},
+    }
+
+
+def _flat(figures: GroupFigures, threshold: float) -> dict[str, Any]:
+    weighted = figures.weighted
+    parts = ("n", "mean", "low", "high")
+    return {
+        "queries": figures.n,
+        "small": figures.is_small,
+        "mean": figures.mean,
+        "low": figures.low,
+        "high": figures.high,
+        **{f"p{at}": value for at, value in figures.percentiles.items()},
+        "share_zero": figures.share_zero,
+        "threshold": threshold,
+        "share_reaching": figures.share_reaching,
+        **{f"weighted_{part}": None if weighted is None else getattr(weighted, part) for part in parts},
+    }

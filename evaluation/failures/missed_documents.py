@@ -1,0 +1,119 @@
+"""Relevant documents that a run missed: where they came, who found them, and what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models.functions import Substr
+
+from evaluation.models import Report
+from evaluation.report_store.files import relevant_of, run_names
+from pooling.models import Document
+
+MOST_DOCUMENTS = 10
+MOST_CHARACTERS = 1500
+
+
+@dataclass(frozen=True)
+class Missed:
+    """A relevant document that is not in the run's first K; `rank` is where it came, if at all.
+
+    others: the other runs that have it in their first K, with its rank there, best first. known: whether its
+    text was imported; `text` is its beginning.
+    """
+
+    document_id: str
+    title: str
+    text: str
+    known: bool
+    relevance: int
+    rank: int | None
+    others: Sequence[tuple[str, int]]
+
+
+@dataclass(frozen=True)
+class MissedOfQuery:
+    """The first of the documents missed, and how many are missed in all."""
+
+    shown: Sequence[Missed]
+    count: int
+
+    @property
+    def more(self) -> int:
+        """How many are not among those shown."""
+        return self.count - len(self.shown)
+
+
+@dataclass(frozen=True)
+class Text:
+    """What is known of a document: its title, and the beginning of its text, None where it has none."""
+
+    title: str
+    text: str | None
+
+
+def missed_documents(report: Report, run: str, k: int, query_ids: Sequence[str]) -> dict[str, MissedOfQuery]:
+    """Query -> the first of the relevant documents outside the run's first k; one database query.
+
+    Highest label first, then nearest to k.
+    """
+    found = dict.fromkeys(query_ids, MissedOfQuery((), 0))
+    parts = relevant_of(report, query_ids).partition_by("query_id", as_dict=True)
+    missed = {str(key[0]): _missed_rows(report, run, k, rows.to_dicts()) for key, rows in parts.items()}
+    shown = {row["document_id"] for rows in missed.values() for row in rows[:MOST_DOCUMENTS]}
+    texts = texts_of(report, shown)
+    for query, rows in missed.items():
+        found[query] = MissedOfQuery([_missed(row, texts) for row in rows[:MOST_DOCUMENTS]], len(rows))
+    return found
+
+
+def texts_of(report: Report, document_ids: Iterable[str]) -> dict[str, Text]:
+    """Title and the beginning of the text of each document that the collection knows."""
+    documents = Document.objects.filter(
+        collection_id=report.collection_id, external_id__in=list(document_ids)
+    )
+    rows = documents.annotate(start=Substr("text", 1, MOST_CHARACTERS + 1))
+    return {
+        id: Text(title, _cut(text)) for id, title, text in rows.values_list("external_id", "title", "start")
+    }
+
+
+def found_by(
+    row: Mapping[str, Any], names: Sequence[str], k: int, leave_out: Iterable[str]
+) -> list[tuple[str, int]]:
+    """The runs, without some, that have a document in their first k, with its rank there, best first.
+
+    row: of `report_files.relevant_of`; names: the report's runs in their order.
+    """
+    out = set(leave_out)
+    ranks = [(name, row[f"rank_{index}"]) for index, name in enumerate(names) if name not in out]
+    return sorted(((name, rank) for name, rank in ranks if rank and rank <= k), key=lambda item: item[1])
+
+
+def _missed_rows(report: Report, run: str, k: int, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    names = run_names(report)
+    own = f"rank_{names.index(run)}"
+    found = [row for row in rows if row[own] is None or row[own] > k]
+    found.sort(key=lambda row: (-row["relevance"], row[own] is None, row[own] or 0, row["document_id"]))
+    return [
+        {
+            "document_id": row["document_id"],
+            "relevance": row["relevance"],
+            "rank": row[own],
+            "others": found_by(row, names, k, [run]),
+        }
+        for row in found
+    ]
+
+
+def _missed(row: Mapping[str, Any], texts: Mapping[str, Text]) -> Missed:
+    held = texts.get(row["document_id"], Text("", None))
+    return Missed(title=held.title, text=held.text or "", known=held.text is not None, **row)
+
+
+def _cut(text: str | None) -> str | None:
+    if text is None or len(text) <= MOST_CHARACTERS:
+        return text
+    return f"{text[:MOST_CHARACTERS]} …"

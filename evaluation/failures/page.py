@@ -1,0 +1,272 @@
+"""The page that tells where runs fail: what its query string chooses, and what it shows."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.utils.http import urlencode
+
+from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_size
+from evaluation.failures.stored_breakdown import QueriesNow, breakdown_of, queries_now
+from evaluation.models import Report
+from evaluation.report_store.files import beside, cutoffs_of, run_names
+
+if TYPE_CHECKING:
+    from evaluation.failures.breakdown import Breakdown, BrokenGroup, GroupFigures
+
+ALL_RUNS = "*"
+ORDERS = {"worst": "worst first", "group": "in their order", "largest": "largest first"}
+MOST_NAMED = 200
+# Counts up when the picture changes.
+LOOK = 1
+
+
+@dataclass(frozen=True)
+class WhereChoice:
+    """What is broken down by what, how the groups are ordered, and for which run (None: all)."""
+
+    by: str
+    measure: str
+    k: int | None
+    threshold: float
+    order: str
+    run: str | None
+
+    def address(self, **others: object) -> str:
+        """The choice as a query string, with some of it another way."""
+        return query_string({**asdict(self), "run": self.run or ALL_RUNS, **others})
+
+
+def query_string(values: Mapping[str, object]) -> str:
+    """The values as a query string, without those that are None."""
+    return urlencode({name: str(value) for name, value in values.items() if value is not None})
+
+
+class WhereView(forms.Form):
+    """The query string; what makes no sense falls back: recall near K = 10, all runs or the first of many."""
+
+    by = forms.ChoiceField(required=False)
+    measure = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+    threshold = forms.FloatField(required=False, min_value=0, max_value=1)
+    order = forms.ChoiceField(required=False, choices=list(ORDERS.items()))
+    run = forms.ChoiceField(required=False)
+    intervals = forms.BooleanField(required=False)
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        from evaluation.failures.query_groups import offered
+
+        super().__init__(data)
+        self.queries = queries_now(report)
+        self.groupings = groupings = offered(self.queries.metadata.values())
+        self._report = report
+        options = {
+            "by": groupings,
+            "measure": report.options["measures"],
+            "k": report.options["k"],
+            "run": [ALL_RUNS, *run_names(report)],
+        }
+        for name, values in options.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def at_once(self) -> bool:
+        """Whether the page may come before its intervals, which then ask for themselves."""
+        self.is_valid()
+        return not self.cleaned_data.get("intervals")
+
+    def choice(self) -> WhereChoice:
+        """The valid part of the query string, filled up."""
+        from evaluation.failures.breakdown import THRESHOLD
+        from evaluation.failures.query_groups import RELEVANT, WEIGHT
+
+        self.is_valid()
+        values, runs = self.cleaned_data, run_names(self._report)
+        by = values.get("by") or self.groupings[0]
+        measure = values.get("measure") or "recall"
+        threshold = values.get("threshold")
+        default = ALL_RUNS if len(runs) <= MOST_RUNS else runs[0]
+        run = values.get("run") or default
+        return WhereChoice(
+            by=by,
+            measure=measure,
+            k=near(values.get("k"), cutoffs_of(self._report, measure)),
+            threshold=THRESHOLD if threshold is None else threshold,
+            order=values.get("order") or ("group" if by in (RELEVANT, WEIGHT) else "worst"),
+            run=None if run == ALL_RUNS else run,
+        )
+
+
+def near(k: int | None, cutoffs: Sequence[int | None]) -> int | None:
+    """The K that was asked for, where the measure has it; else the one nearest to 10."""
+    known = [at for at in cutoffs if at is not None]
+    if k in known:
+        return k
+    return min(known, key=lambda at: abs(at - 10)) if known else None
+
+
+def chosen_breakdown(
+    report: Report, choice: WhereChoice, queries: QueriesNow, *, at_once: bool = False
+) -> Breakdown:
+    """The breakdown of a choice; `at_once` as in `breakdown_of`."""
+    return breakdown_of(
+        report,
+        by=choice.by,
+        measure=choice.measure,
+        k=choice.k,
+        threshold=choice.threshold,
+        runs=None if choice.run is None else [choice.run],
+        at_once=at_once,
+        queries=queries,
+    )
+
+
+def where_context(report: Report, view: WhereView) -> dict[str, Any]:
+    """Everything the template needs; the database queries are constant."""
+    from evaluation.failures.breakdown import PERCENTILES, SMALL, ordered_groups
+    from evaluation.failures.query_groups import OWN
+    from evaluation.measures import MEASURES, titled
+    from evaluation.scoring.results import share_in_words
+    from evaluation.significance import FEWEST_QUERIES
+
+    choice = view.choice()
+    found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
+    groups = ordered_groups(found.groups, choice.order)
+    drawn = _drawn(groups, choice)
+    size = len(drawn["groups"]), len(drawn["runs"])
+    return {
+        "choice": choice,
+        "shown": titled(choice.measure, choice.k),
+        "found": found,
+        "by_title": found.grouping.title,
+        "groupings": [(by, OWN.get(by, by)) for by in view.groupings],
+        "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
+        "cutoffs": [k for k in cutoffs_of(report, choice.measure) if k],
+        "orders": ORDERS.items(),
+        "runs": run_names(report),
+        "all_runs": ALL_RUNS,
+        "groups": [_group(one, choice, waits=found.waits) for one in groups],
+        "percentiles": PERCENTILES,
+        "small": SMALL,
+        "fewest": FEWEST_QUERIES,
+        "any_small": any(figures.is_small for one in groups for figures in one.runs.values()),
+        "level": share_in_words(found.interval["level"]),
+        "unweighted": found.without_weight[:MOST_NAMED],
+        "unweighted_more": max(0, len(found.without_weight) - MOST_NAMED),
+        "drawn": drawn,
+        "picture": choice.address(v=_picture_key(found, choice)),
+        "address": choice.address(),
+        "with_intervals": choice.address(intervals=1),
+        "wide_size": breakdown_size(*size),
+        "narrow_size": breakdown_size(*size, narrow=True),
+    }
+
+
+def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
+    """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
+    from pooling.interface.charting import to_svg
+
+    choice = view.choice()
+    found = chosen_breakdown(report, choice, view.queries)
+    name = beside(report, f"breakdown-{_picture_key(found, choice)}-{variant}.svg")
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    picture = to_svg(draw(found, choice, variant))
+    default_storage.save(name, ContentFile(picture))
+    return picture
+
+
+def draw(found: Breakdown, choice: WhereChoice, variant: str) -> Any:
+    """The Altair chart of a breakdown; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+    import pandas as pd
+
+    from evaluation.failures.breakdown import ordered_groups
+    from evaluation.failures.chart import breakdown_picture
+    from evaluation.measures import titled
+
+    drawn = _drawn(ordered_groups(found.groups, choice.order), choice)
+    rows = [
+        {"group": one.group.label(choice.by), "run": run, **_ends(one.runs[run])}
+        for one in drawn["groups"]
+        for run in drawn["runs"]
+    ]
+    table = pd.DataFrame(rows).astype(dict.fromkeys(("mean", "low", "high"), float))
+    title = titled(choice.measure, choice.k)
+    dark, narrow = variant.startswith("dark"), variant.endswith("narrow")
+    return breakdown_picture(table, drawn["runs"], title=title, dark=dark, narrow=narrow)
+
+
+def _ends(figures: GroupFigures) -> dict[str, float | None]:
+    return {"mean": figures.mean, "low": figures.low, "high": figures.high}
+
+
+def _drawn(groups: Sequence[BrokenGroup], choice: WhereChoice) -> dict[str, Any]:
+    """The groups and runs of the picture, and how many have no place in it."""
+    runs = list(groups[0].runs)
+    return {
+        "groups": groups[:MOST_GROUPS],
+        "runs": runs[:MOST_RUNS],
+        "more_groups": max(0, len(groups) - MOST_GROUPS),
+        "more_runs": max(0, len(runs) - MOST_RUNS),
+    }
+
+
+def _picture_key(found: Breakdown, choice: WhereChoice) -> str:
+    """Differs where the picture would: a tag that a query got since changes the groups."""
+    means = [(one.group, [_ends(figures) for figures in one.runs.values()]) for one in found.groups]
+    facts = (LOOK, choice.measure, choice.k, choice.order, choice.run, means)
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
+
+
+def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> dict[str, Any]:
+    from evaluation.scoring.results import decimal, percent
+
+    group = one.group
+    chosen: Mapping[str, object] = {"by": None, "order": None, "threshold": None}
+    if group.kind == "group":
+        chosen = {**chosen, "by": choice.by, "group": group.name}
+    elif group.kind == "none":
+        chosen = {**chosen, "by": choice.by, "ungrouped": 1}
+    return {
+        "label": one.group.label(choice.by),
+        "kind": group.kind,
+        "queries": len(group.query_ids),
+        "rows": [
+            {
+                "run": run,
+                "n": figures.n,
+                "small": figures.is_small,
+                "mean": decimal(figures.mean),
+                "interval": _between(figures.low, figures.high, figures.n if waits else 0),
+                "percentiles": [decimal(value) for value in figures.percentiles.values()],
+                "zero": percent(figures.share_zero),
+                "reaching": percent(figures.share_reaching),
+                "weighted": _weighted(figures, waits=waits),
+                "address": choice.address(**{**chosen, "run": run}),
+            }
+            for run, figures in one.runs.items()
+        ],
+    }
+
+
+def _weighted(figures: GroupFigures, *, waits: bool) -> tuple[str, str, int] | None:
+    from evaluation.scoring.results import decimal
+
+    held = figures.weighted
+    if held is None:
+        return None
+    return decimal(held.mean), _between(held.low, held.high, held.n if waits else 0), held.n
+
+
+def _between(low: float | None, high: float | None, still_to_come_of: int) -> str:
+    from evaluation.significance import FEWEST_QUERIES
+
+    if low is None or high is None:
+        return "…" if still_to_come_of >= FEWEST_QUERIES else ""
+    return f"[{low:.3f}, {high:.3f}]"

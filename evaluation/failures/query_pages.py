@@ -1,0 +1,232 @@
+"""The pages of a report's queries: the table of one run, and two runs side by side on one query."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+from django.core.paginator import Paginator
+
+from evaluation.failures.page import near, query_string
+from evaluation.failures.side_by_side import MOST_PLACES, side_by_side
+from evaluation.failures.stored_queries import (
+    PER_PAGE,
+    QueriesAsked,
+    depth_of,
+    described,
+    query_table,
+)
+from evaluation.models import Report
+from evaluation.report_store.files import cutoffs_of, run_names
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.failures.side_by_side import SideBySide
+
+# Relevant documents of one kind that a page lists.
+MOST_RELEVANT = 40
+SORTED = {
+    "worst": "lowest value",
+    "best": "highest value",
+    "missed": "most missed",
+    "relevant": "most relevant documents",
+    "weight": "asked most often",
+    "query": "query id",
+}
+SHOWN = {
+    "all": "all",
+    "missed": "with something missed",
+    "zero": "at 0",
+    "unscored": "that do not count",
+}
+
+
+class QueriesView(forms.Form):
+    """The query string of the table; what makes no sense falls back to the worst queries of the first run."""
+
+    run = forms.ChoiceField(required=False)
+    measure = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+    by = forms.CharField(required=False, max_length=200)
+    group = forms.CharField(required=False, max_length=1000, strip=False)
+    ungrouped = forms.BooleanField(required=False)
+    q = forms.CharField(required=False, max_length=300)
+    show = forms.ChoiceField(required=False, choices=list(SHOWN.items()))
+    sort = forms.ChoiceField(required=False, choices=list(SORTED.items()))
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._report = report
+        options = {"run": run_names(report), "measure": report.options["measures"], "k": report.options["k"]}
+        for name, values in options.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def asked(self) -> QueriesAsked:
+        """The valid part of the query string, filled up."""
+        self.is_valid()
+        values = self.cleaned_data
+        measure = values.get("measure") or "recall"
+        return QueriesAsked(
+            run=values.get("run") or run_names(self._report)[0],
+            measure=measure,
+            k=near(values.get("k"), cutoffs_of(self._report, measure)),
+            by=values.get("by") or None,
+            group=values.get("group") or None,
+            ungrouped=bool(values.get("ungrouped")),
+            search=values.get("q") or "",
+            show=values.get("show") or "all",
+            sort=values.get("sort") or "worst",
+        )
+
+
+def address_of(asked: QueriesAsked, **others: object) -> str:
+    """What is asked for as a query string, with some of it another way."""
+    values = {**asdict(asked), "q": asked.search or None, "ungrouped": 1 if asked.ungrouped else None}
+    del values["search"]
+    return query_string({**values, **others})
+
+
+def queries_context(report: Report, asked: QueriesAsked, page_number: str | None) -> dict[str, Any]:
+    """Everything the template of the table needs; the database queries are constant."""
+    from evaluation.failures.query_groups import OWN, TAG
+    from evaluation.measures import MEASURES, titled
+
+    problem = ""
+    try:
+        table = query_table(report, asked)
+    except InputError as error:  # a group that is gone: a tag that no query has any more
+        problem, table = str(error), None
+    count = 0 if table is None else table.height
+    page = Paginator(range(count), PER_PAGE).get_page(page_number)
+    at = depth_of(report, asked.k)
+    return {
+        "asked": asked,
+        "problem": problem,
+        "page": page,
+        "rows": []
+        if table is None
+        else _rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE)),
+        "count": count,
+        "shown": titled(asked.measure, asked.k),
+        "at": at,
+        "whole_run": asked.k is None,
+        "runs": run_names(report),
+        "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
+        "cutoffs": [k for k in cutoffs_of(report, asked.measure) if k],
+        "sorts": SORTED.items(),
+        "shows": SHOWN.items(),
+        "tags": _tags(report),
+        "by_title": OWN.get(asked.by or "", asked.by),
+        "tag": TAG,
+        "address": address_of(asked),
+        "without_group": address_of(asked, by=None, group=None, ungrouped=None),
+    }
+
+
+def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[dict[str, Any]]:
+    from evaluation.scoring.results import decimal
+
+    at = depth_of(report, asked.k)
+    return [
+        {
+            "query": row,
+            "value": decimal(row.value),
+            "weight": weight_in_words(row.weight),
+            "address": query_string({"query": row.query_id, "b": asked.run, "k": at}),
+        }
+        for row in described(report, asked, table)
+    ]
+
+
+def _tags(report: Report) -> list[str]:
+    from evaluation.report_store.choices import tagged_queries
+
+    return list(tagged_queries(report.collection))
+
+
+@dataclass(frozen=True)
+class QueryChoice:
+    """A query, two runs (None: chosen for the reader) and a K."""
+
+    query_id: str
+    a: str | None
+    b: str | None
+    k: int
+
+
+class QueryView(forms.Form):
+    """The query string of a query's page; runs and K that make no sense fall back."""
+
+    query = forms.CharField(max_length=500, strip=False)
+    a = forms.ChoiceField(required=False)
+    b = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._cutoffs = report.options["k"]
+        for name, values in {"a": run_names(report), "b": run_names(report), "k": self._cutoffs}.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def choice(self) -> QueryChoice:
+        """The valid part of the query string, filled up; a query that was not named has the id ''."""
+        self.is_valid()
+        values = self.cleaned_data
+        k = values.get("k") or min(self._cutoffs, key=lambda at: abs(at - 10))
+        return QueryChoice(values.get("query") or "", values.get("a") or None, values.get("b") or None, k)
+
+
+def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
+    """Everything the template needs to show two runs side by side; the database queries are constant."""
+    from evaluation.scoring.results import decimal
+
+    found = side_by_side(report, choice.query_id, choice.a, choice.b, choice.k)
+    return {
+        "found": found,
+        "lists": [
+            {"held": held, "recall": decimal(held.recall), "letter": letter, "other": other}
+            for held, letter, other in zip((found.a, found.b), "AB", (found.b, found.a), strict=True)
+        ],
+        "places": MOST_PLACES,
+        "weight": weight_in_words(found.weight),
+        "runs": run_names(report),
+        "cutoffs": report.options["k"],
+        "same_run": found.a.run == found.b.run,
+        "parts": _parts(found),
+        "turned": query_string({"query": found.query_id, "a": found.b.run, "b": found.a.run, "k": found.k}),
+        "table": query_string({"run": found.b.run, "k": found.k}),
+    }
+
+
+def _parts(found: SideBySide) -> list[Mapping[str, Any]]:
+    a, b = found.a.run, found.b.run
+    if a == b:
+        named = [("both", f"Found by {a}"), ("neither", f"Missed by {a}")]
+    else:
+        named = [
+            ("only_a", f"{a} found, {b} missed"),
+            ("only_b", f"{b} found, {a} missed"),
+            ("neither", "Both missed"),
+            ("both", "Both found"),
+        ]
+    return [
+        {
+            "name": name,
+            "title": title,
+            "count": len(getattr(found, name)),
+            "documents": getattr(found, name)[:MOST_RELEVANT],
+            "more": max(0, len(getattr(found, name)) - MOST_RELEVANT),
+            # The long list of what nobody found would hide both lists below it.
+            "open": name in ("only_a", "only_b") or (name == "neither" and len(found.neither) <= 10),
+        }
+        for name, title in named
+    ]
+
+
+def weight_in_words(weight: float | None) -> str:
+    """How often a query is asked, with no more digits than it needs."""
+    return "" if weight is None else f"{weight:,.6g}"

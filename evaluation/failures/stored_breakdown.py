@@ -1,0 +1,232 @@
+"""A report's values by groups of queries: read from its files, grouped by what the collection says."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from evaluation.models import Report
+from evaluation.report_store.files import beside, cutoffs_of, run_names, scan_per_query, scan_relevant
+from pooling.formats.query_facts import known_weight
+from pooling.interface.problems import InputError
+from pooling.models import Query
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.db.models import QuerySet
+
+    from evaluation.failures.breakdown import Breakdown, Values
+    from evaluation.failures.query_groups import Grouping
+    from evaluation.measures import Floats
+
+# Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
+ASKED_BY_NAME = 1000
+# More draws of the bootstrap take longer than a page may.
+DRAWN_AT_ONCE = 10_000_000
+# Counts up when kept intervals would come out otherwise.
+KEPT = 1
+
+
+@dataclass(frozen=True)
+class QueriesNow:
+    """The queries with labels, in the report's order, with what the collection says of each now."""
+
+    ids: Sequence[str]
+    metadata: Mapping[str, Mapping[str, Any]]
+
+
+def queries_now(report: Report) -> QueriesNow:
+    """Read them: one database query."""
+    ids = labelled_queries(report)
+    metadata = metadata_of(report, ids)
+    return QueriesNow(ids, {query: metadata[query] for query in ids if query in metadata})
+
+
+def breakdown_of(
+    report: Report,
+    *,
+    by: str,
+    measure: str,
+    k: int | None,
+    threshold: float | None = None,
+    runs: Sequence[str] | None = None,
+    at_once: bool = False,
+    queries: QueriesNow | None = None,
+) -> Breakdown:
+    """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
+    metadata, for all runs or some.
+
+    The intervals are the report's own kind, kept once they were made. at_once: where they would take a while,
+    all but those over all queries are left out, and the breakdown `waits`. queries: where they were read
+    before. `InputError` names what the report does not have.
+    """
+    from evaluation.failures.breakdown import THRESHOLD, break_down, undrawn_limits
+
+    check_measure(report, measure, k)
+    check_runs(report, runs or ())
+    known = queries or queries_now(report)
+    grouping = grouping_of(report, by, known.ids, known.metadata)
+    values = _values(report, measure, k, runs or run_names(report), known)
+    made = interval_of(report)
+    whole = _own_limits(report, values)
+    limits = _kept_limits(report, values, grouping, made, whole, at_once=at_once)
+    return break_down(
+        values,
+        grouping,
+        **made,
+        threshold=THRESHOLD if threshold is None else threshold,
+        limits=undrawn_limits(values, grouping, whole) if limits is None else limits,
+        waits=limits is None,
+    )
+
+
+def grouping_of(
+    report: Report, by: str, ids: Sequence[str], metadata: Mapping[str, Mapping[str, Any]]
+) -> Grouping:
+    """The report's queries by one thing; `InputError` says by what else."""
+    from evaluation.failures.query_groups import group_queries
+
+    try:
+        return group_queries(by, ids, metadata, relevant_by_query(report))
+    except ValueError as error:
+        raise InputError(str(error), fields={"by": str(error)}) from None
+
+
+def check_measure(report: Report, measure: str, k: int | None) -> None:
+    """`InputError` for a measure or a K that the report does not have."""
+    measures = report.options["measures"]
+    if measure not in measures:
+        problem = f"This report has no measure {measure}; choose one of {', '.join(measures)}."
+        raise InputError(problem, fields={"measure": problem})
+    cutoffs = cutoffs_of(report, measure)
+    if k not in cutoffs:
+        known = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
+        asked = "no K" if k is None else f"K = {k}"
+        problem = f"This report does not have {measure} at {asked}; choose one of {known}."
+        raise InputError(problem, fields={"k": problem})
+
+
+def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
+    """`InputError` for a run that the report does not have."""
+    for run in runs:
+        if run not in run_names(report):
+            problem = f"This report has no run {run}; choose one of {', '.join(run_names(report))}."
+            raise InputError(problem, fields={field: problem})
+
+
+def interval_of(report: Report) -> dict[str, Any]:
+    """Samples, seed and level of the report's intervals."""
+    made = report.result["conventions"]["interval"]
+    return {name: made[name] for name in ("samples", "seed", "level")}
+
+
+def labelled_queries(report: Report) -> list[str]:
+    """The ids of the queries with labels, in the report's order."""
+    import polars as pl
+
+    first = (pl.col("run") == run_names(report)[0]) & (pl.col("measure") == "judged")
+    rows = scan_per_query(report).filter(first & (pl.col("k") == report.options["k"][0]))
+    return list(rows.select("query_id").collect()["query_id"])
+
+
+def stored_queries(report: Report, ids: Sequence[str]) -> QuerySet[Query]:
+    """These queries as the collection has them now, and perhaps others."""
+    queries = Query.objects.filter(collection_id=report.collection_id).order_by()
+    return queries.filter(external_id__in=ids) if len(ids) <= ASKED_BY_NAME else queries
+
+
+def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """What the collection says of these queries, and perhaps of others, now; one database query."""
+    return dict(stored_queries(report, ids).values_list("external_id", "metadata"))
+
+
+def relevant_by_query(report: Report) -> dict[str, int]:
+    """How many relevant documents each query has; those without any are not in it."""
+    import polars as pl
+
+    counts = scan_relevant(report).group_by("query_id").agg(pl.len().alias("relevant")).collect()
+    return dict(counts.iter_rows())
+
+
+def value_rows(report: Report, measure: str, k: int | None, runs: Sequence[str]) -> pl.LazyFrame:
+    """run, query_id, value of one measure at one K, in the report's order."""
+    import polars as pl
+
+    at = pl.col("k").is_null() if k is None else pl.col("k") == k
+    wanted = pl.col("run").is_in(list(runs)) & (pl.col("measure") == measure) & at
+    return scan_per_query(report).filter(wanted).select("run", "query_id", "value")
+
+
+def _values(
+    report: Report,
+    measure: str,
+    k: int | None,
+    runs: Sequence[str],
+    queries: QueriesNow,
+) -> Values:
+    import numpy as np
+
+    from evaluation.failures.breakdown import Values
+
+    found = value_rows(report, measure, k, runs).collect().partition_by("run", as_dict=True)
+    # The file has the queries of every run in the same order.
+    columns = [found[(run,)]["value"].fill_null(np.nan).to_numpy() for run in runs]
+    weights = [known_weight(queries.metadata.get(query, {})) for query in queries.ids]
+    return Values(
+        measure,
+        k,
+        tuple(queries.ids),
+        tuple(runs),
+        np.stack(columns, axis=1),
+        np.array([np.nan if weight is None else weight for weight in weights]),
+    )
+
+
+def _own_limits(report: Report, values: Values) -> Floats:
+    """(R, 2) the report's intervals over all its queries."""
+    import numpy as np
+
+    from evaluation.measures import key_of
+
+    key = key_of(values.measure, values.k)
+    figures = [report.result["runs"][run][key] for run in values.runs]
+    return np.array([[figure["low"], figure["high"]] for figure in figures], dtype=float)
+
+
+def _kept_limits(
+    report: Report,
+    values: Values,
+    grouping: Grouping,
+    made: Mapping[str, Any],
+    whole: Floats,
+    *,
+    at_once: bool,
+) -> Floats | None:
+    """The intervals, made once for these groups and weights: tags and weights may change after a report.
+
+    None where they are still to be made and would take longer than `at_once` allows.
+    """
+    import numpy as np
+
+    from evaluation.failures.breakdown import draws_of, limits_of
+
+    facts = (KEPT, values.measure, values.k, values.runs, [group.query_ids for group in grouping.groups])
+    digest = hashlib.sha256(repr(facts).encode() + values.weights.tobytes()).hexdigest()[:24]
+    name = beside(report, f"breakdown-{digest}.npy")
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            kept: Floats = np.load(io.BytesIO(file.read()))
+            return kept
+    if at_once and draws_of(values, grouping, made["samples"]) > DRAWN_AT_ONCE:
+        return None
+    limits = limits_of(values, grouping, **made, whole=whole)
+    content = io.BytesIO()
+    np.save(content, limits)
+    default_storage.save(name, ContentFile(content.getvalue()))
+    return limits

@@ -1,0 +1,239 @@
+"""The queries of a report one by one for a run: value, what was found and missed; filtered, sorted, paged.
+
+All queries are handled as columns; only those of a page are described.
+"""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import IO, TYPE_CHECKING
+
+from django.db.models import Q
+
+from evaluation.failures.missed_documents import MissedOfQuery, missed_documents
+from evaluation.failures.stored_breakdown import (
+    check_measure,
+    check_runs,
+    grouping_of,
+    labelled_queries,
+    metadata_of,
+    stored_queries,
+    value_rows,
+)
+from evaluation.models import Report
+from evaluation.report_store.files import relevant_counts, run_names, scan_relevant
+from pooling.formats.cells import guarded_frame
+from pooling.formats.query_facts import known_weight, tags_of
+from pooling.interface.problems import InputError
+from pooling.models import Query
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What a table is ordered by: columns, and whether each falls; queries that do not count come last.
+SORTS: dict[str, tuple[tuple[str, bool], ...]] = {
+    "worst": (("value", False), ("missed", True)),
+    "best": (("value", True), ("missed", False)),
+    "missed": (("missed", True), ("value", False)),
+    "relevant": (("relevant", True), ("value", False)),
+    "weight": (("weight", True), ("value", False)),
+    "query": (),
+}
+SHOWN = ("all", "missed", "zero", "unscored")
+PER_PAGE = 50
+
+
+@dataclass(frozen=True)
+class QueriesAsked:
+    """Which queries of a report, and of which run, measure and K (None: the whole run).
+
+    by, group: those of a group of a breakdown; ungrouped: those in none of its groups. search: words of the
+    query's text, or of its id. show: one of SHOWN; sort: one of SORTS.
+    """
+
+    run: str
+    measure: str = "recall"
+    k: int | None = None
+    by: str | None = None
+    group: str | None = None
+    ungrouped: bool = False
+    search: str = ""
+    show: str = "all"
+    sort: str = "worst"
+
+
+@dataclass(frozen=True)
+class QueryRow:
+    """One query of the table; value: None where it does not count. answered: whether the run has it."""
+
+    query_id: str
+    text: str
+    tags: Sequence[str]
+    weight: float | None
+    value: float | None
+    relevant: int
+    found: int
+    missed: MissedOfQuery
+    answered: bool
+
+
+def depth_of(report: Report, k: int | None) -> int:
+    """The K at which documents are found or missed: over the whole run, the deepest of the report."""
+    return int(report.options["k"][-1] if k is None else k)
+
+
+def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
+    """The queries asked for, in order: query_id, value (null: does not count), relevant, found, missed, and
+    weight where it is sorted by.
+
+    `InputError` names what the report does not have.
+    """
+    import polars as pl
+
+    check_runs(report, [asked.run])
+    check_measure(report, asked.measure, asked.k)
+    for name, value, known in (("show", asked.show, SHOWN), ("sort", asked.sort, tuple(SORTS))):
+        if value not in known:
+            problem = f"There is no {name} {value}; choose one of {', '.join(known)}."
+            raise InputError(problem, fields={name: problem})
+    counts = relevant_counts(report, asked.run, depth_of(report, asked.k))
+    values = value_rows(report, asked.measure, asked.k, [asked.run]).select("query_id", "value").collect()
+    table = values.join(counts, on="query_id", how="left", maintain_order="left").with_columns(
+        pl.col("relevant", "found").fill_null(0).cast(pl.Int64)
+    )
+    table = table.with_columns(missed=pl.col("relevant") - pl.col("found"))
+    table = _searched(report, _grouped(report, table, asked), asked)
+    if asked.sort == "weight":
+        table = table.with_columns(_weights(report, table))
+    columns, falling = zip(*(*SORTS[asked.sort], ("query_id", False)), strict=True)
+    return table.filter(_shown(asked.show)).sort(columns, descending=falling, nulls_last=True)
+
+
+def described(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryRow]:
+    """Some rows of the table with text, tags, weight and the first documents missed; two database queries."""
+    ids = table["query_id"].to_list()
+    missed = missed_documents(report, asked.run, depth_of(report, asked.k), ids)
+    rows = stored_queries(report, ids).values_list("external_id", "text", "metadata")
+    facts = {id: (text, held) for id, text, held in rows}
+    absent = set(report.result["queries"]["missing_ids"].get(asked.run, ()))
+    found = []
+    for row in table.iter_rows(named=True):
+        text, metadata = facts.get(row["query_id"], ("", {}))
+        found.append(
+            QueryRow(
+                query_id=row["query_id"],
+                text=text,
+                tags=tags_of(metadata),
+                weight=known_weight(metadata),
+                value=row["value"],
+                relevant=row["relevant"],
+                found=row["found"],
+                missed=missed[row["query_id"]],
+                answered=row["query_id"] not in absent,
+            )
+        )
+    return found
+
+
+def queries_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
+    """Every query asked for, with text, tags and weight."""
+    import polars as pl
+
+    table = query_table(report, asked)
+    ids = table["query_id"].to_list()
+    rows = stored_queries(report, ids).values_list("external_id", "text", "metadata")
+    facts = {id: (text, held) for id, text, held in rows}
+    known = [facts.get(query, ("", {})) for query in ids]
+    described = pl.DataFrame(
+        {
+            "text": [text for text, _ in known],
+            "tags": [" ".join(tags_of(metadata)) for _, metadata in known],
+            "weight": [known_weight(metadata) for _, metadata in known],
+        },
+        schema={"text": pl.String, "tags": pl.String, "weight": pl.Float64},
+    )
+    out = io.BytesIO()
+    told = table.select("query_id", "value", "relevant", "found", "missed").hstack(described)
+    first = [pl.lit(asked.run).alias("run"), pl.lit(asked.measure).alias("measure")]
+    k = pl.lit(asked.k, dtype=pl.Int64).alias("k")
+    guarded_frame(told.select(*first, k, pl.all())).write_csv(out)
+    out.seek(0)
+    return out
+
+
+def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
+    """Every document missed in the queries asked for: query_id, document_id, relevance, rank in the run, how
+    many other runs have it in their first K, and which (parted by blanks)."""
+    import polars as pl
+
+    names, k = run_names(report), depth_of(report, asked.k)
+    table = query_table(report, asked).select("query_id").with_row_index("order")
+    own = pl.col(f"rank_{names.index(asked.run)}")
+    finders = [
+        pl.when(pl.col(f"rank_{number}") <= k).then(pl.lit(name))
+        for number, name in enumerate(names)
+        if name != asked.run
+    ]
+    found_by = pl.concat_list(finders).list.drop_nulls() if finders else pl.lit([], dtype=pl.List(pl.String))
+    missed = (
+        scan_relevant(report)
+        .filter(own.is_null() | (own > k))
+        .join(table.lazy(), on="query_id", how="inner")
+        .sort("order", pl.col("relevance") * -1, own, "document_id", nulls_last=True)
+        .select("query_id", "document_id", "relevance", own.alias("rank"), found_by.alias("by"))
+        .with_columns(found_by_runs=pl.col("by").list.len(), found_by=pl.col("by").list.join(" "))
+        .drop("by")
+    )
+    file = tempfile.NamedTemporaryFile(suffix=".csv")  # noqa: SIM115  the response closes it
+    guarded_frame(missed).sink_csv(file.name)
+    return file
+
+
+def _grouped(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.DataFrame:
+    import polars as pl
+
+    if not asked.by or (asked.group is None and not asked.ungrouped):
+        return table
+    ids = labelled_queries(report)
+    grouping = grouping_of(report, asked.by, ids, metadata_of(report, ids))
+    group = grouping.group(None if asked.ungrouped else asked.group)
+    if group is None and not asked.ungrouped:
+        problem = f"There is no group {asked.group} by {grouping.title}."
+        raise InputError(problem, fields={"group": problem})
+    wanted = group.query_ids if group else ()
+    return table.filter(pl.col("query_id").is_in(list(wanted)))
+
+
+def _searched(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.DataFrame:
+    import polars as pl
+
+    if not asked.search:
+        return table
+    queries = Query.objects.filter(collection_id=report.collection_id).filter(
+        Q(text__icontains=asked.search) | Q(external_id__icontains=asked.search)
+    )
+    wanted = list(queries.order_by().values_list("external_id", flat=True))
+    return table.filter(pl.col("query_id").is_in(wanted))
+
+
+def _weights(report: Report, table: pl.DataFrame) -> pl.Series:
+    import polars as pl
+
+    ids = table["query_id"].to_list()
+    metadata = metadata_of(report, ids)
+    weights = [known_weight(metadata.get(query, {})) for query in ids]
+    return pl.Series("weight", weights, dtype=pl.Float64)
+
+
+def _shown(show: str) -> pl.Expr:
+    import polars as pl
+
+    return {
+        "all": pl.lit(True),
+        "missed": pl.col("missed") > 0,
+        "zero": pl.col("value") == 0,
+        "unscored": pl.col("value").is_null(),
+    }[show]

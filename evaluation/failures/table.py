@@ -1,0 +1,121 @@
+"""An evaluation by groups of its queries, and that as a table: what `evaluate --by` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, break_down
+from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
+from evaluation.measures import key_of, split_name
+from evaluation.rendering.formats import Cells
+from evaluation.scoring.results import decimal, interval, percent, share_in_words
+from pooling.formats.query_facts import known_weight
+
+if TYPE_CHECKING:
+    from evaluation.scoring.results import Evaluation
+
+
+def breakdown_asked(
+    evaluation: Evaluation, *, by: str, queries: Path | None, measure: str | None, threshold: float | None
+) -> Breakdown:
+    """`broken_down` by what stands in the file of the queries."""
+    if queries is None and by not in (RELEVANT, RUN):
+        raise ValueError(f"--by {by} needs the metadata of the queries; name their file with --queries FILE.")
+    metadata: dict[str, Mapping[str, Any]] = {}
+    if queries is not None:
+        from pooling.formats import read_queries
+
+        metadata = {query.id: query.metadata for query in read_queries(queries)}
+    threshold = THRESHOLD if threshold is None else threshold
+    return broken_down(evaluation, by, metadata, measure=measure, threshold=threshold)
+
+
+def broken_down(
+    evaluation: Evaluation,
+    by: str,
+    metadata: Mapping[str, Mapping[str, Any]] | None = None,
+    *,
+    measure: str | None = None,
+    threshold: float = THRESHOLD,
+) -> Breakdown:
+    """An evaluation by `tag`, `relevant`, `weight`, `run` or a key of the metadata (query id -> metadata).
+
+    measure: such as `recall@10`; the first one, at K = 10 where it is, without. ValueError for one that was
+    not evaluated, and for what no query says anything of.
+    """
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"The threshold is {threshold:g}; name a share from 0 to 1.")
+    name, k = evaluation.example_key() if measure is None else split_name(measure)
+    if (name, k) not in evaluation.keys:
+        known = ", ".join(key_of(*key) for key in evaluation.keys)
+        raise ValueError(f"{measure} was not evaluated; choose one of {known}.")
+    ids = evaluation.labels.query_ids.to_list()
+    facts = metadata or {}
+    relevant = dict(zip(ids, evaluation.labels.relevant_count.tolist(), strict=True))
+    column = None if k is None else evaluation.cutoffs.tolist().index(k)
+    columns = [
+        run.whole[name] if column is None else run.values[name][:, column] for run in evaluation.runs.values()
+    ]
+    weights = [known_weight(facts.get(query, {})) for query in ids]
+    values = Values(
+        name,
+        k,
+        tuple(ids),
+        tuple(evaluation.runs),
+        np.stack(columns, axis=1),
+        np.array([np.nan if weight is None else weight for weight in weights]),
+    )
+    made = {part: evaluation.settings["interval"][part] for part in ("samples", "seed", "level")}
+    return break_down(values, group_queries(by, ids, facts, relevant), **made, threshold=threshold)
+
+
+def breakdown_cells(found: Breakdown) -> Cells:
+    """One row per group and run: n, mean with its interval, percentiles, shares, and the weighted mean."""
+    header = ["group", "run", "n", "mean", "p10", "p25", "median", "p75", "p90", "at 0"]
+    header += [f"≥ {found.threshold:g}", *(["weighted"] if found.is_weighted else [])]
+    rows = tuple(
+        (one.group.label(found.grouping.by), run, *_cells(figures, weighted=found.is_weighted))
+        for one in found.groups
+        for run, figures in one.runs.items()
+    )
+    measured = key_of(found.measure, found.k)
+    return Cells(tuple(header), rows, tuple(_notes(found)), f"{measured} by {found.grouping.title}")
+
+
+def _cells(figures: GroupFigures, *, weighted: bool) -> list[str]:
+    held = figures.weighted
+    cells = [
+        str(figures.n),
+        decimal(figures.mean) + interval(vars(figures)),
+        *(decimal(value) for value in figures.percentiles.values()),
+        percent(figures.share_zero),
+        percent(figures.share_reaching),
+    ]
+    if weighted:
+        cells.append("–" if held is None else decimal(held.mean) + interval(vars(held)))
+    return cells
+
+
+def _notes(found: Breakdown) -> list[str]:
+    level = share_in_words(found.interval["level"])
+    notes = [
+        f"n: queries that count. [low, high]: {level} interval over the queries of the group; below 10 of "
+        "them there is none, and below 5 no percentile."
+    ]
+    if found.grouping.overlapping:
+        notes.append("Groups overlap: a query with several tags counts in each.")
+    if found.is_weighted:
+        notes.append(
+            "mean: every query counts once. weighted: every query counts as often as it is asked. "
+            "The two answer different questions."
+        )
+    if found.without_weight:
+        shown = ", ".join(found.without_weight[:10])
+        more = len(found.without_weight) - 10
+        rest = f" and {more} more" if more > 0 else ""
+        notes.append(f"Without a weight, and so in no weighted mean: {shown}{rest}.")
+    return notes

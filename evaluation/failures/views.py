@@ -1,0 +1,132 @@
+"""The pages that tell where a report's runs fail, with their pictures and files."""
+
+from __future__ import annotations
+
+import io
+
+from django.contrib.auth.decorators import login_required
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.text import slugify
+from django.views.decorators.http import require_safe
+
+from evaluation.access import report_for
+from evaluation.failures.page import (
+    WhereView,
+    chosen_breakdown,
+    draw,
+    picture_of,
+    where_context,
+)
+from evaluation.failures.query_pages import QueriesView, QueryView, queries_context, query_context
+from evaluation.failures.stored_queries import missed_csv, queries_csv
+from evaluation.models import Report
+from evaluation.reports.page import conventions_in_words
+from pooling.formats.cells import table_text
+from pooling.interface.charting import VARIANTS, to_png
+from pooling.interface.problems import InputError
+
+# Files of a breakdown: name in the address -> media type.
+FILES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png"}
+
+
+@login_required
+@require_safe
+def report_where(request: HttpRequest, report_id: int) -> HttpResponse:
+    """A measure by groups of queries; the query string chooses, and htmx gets the part that has intervals."""
+    shown = report_for(request.user, report_id)
+    found = where_context(shown, WhereView(request.GET, report=shown))
+    partial = bool(request.headers.get("HX-Request"))
+    return render(
+        request,
+        "evaluation/_where_drawn.html" if partial else "evaluation/where.html",
+        {**_context(shown), **found},
+    )
+
+
+@login_required
+@require_safe
+def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
+    """The picture of a breakdown as SVG; its address holds a checksum of what it shows."""
+    shown = report_for(request.user, report_id)
+    if variant not in VARIANTS:
+        raise Http404("This report has no such picture.")
+    picture = picture_of(shown, WhereView(request.GET, report=shown), variant)
+    return HttpResponse(picture, content_type="image/svg+xml")
+
+
+@login_required
+@require_safe
+def report_where_file(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+    """A breakdown to take away: its rows as CSV, its picture as SVG or PNG."""
+    shown = report_for(request.user, report_id)
+    if format not in FILES:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FILES)}.")
+    view = WhereView(request.GET, report=shown)
+    choice = view.choice()
+    if format == "svg":
+        content = picture_of(shown, view, "light")
+    elif format == "png":
+        content = to_png(draw(chosen_breakdown(shown, choice, view.queries), choice, "light"), scale=3)
+    else:
+        content = _csv(chosen_breakdown(shown, choice, view.queries).rows())
+    name = f"{_slug(shown)}-by-{slugify(choice.by) or 'group'}.{format}"
+    return FileResponse(io.BytesIO(content), as_attachment=True, filename=name, content_type=FILES[format])
+
+
+@login_required
+@require_safe
+def report_queries(request: HttpRequest, report_id: int) -> HttpResponse:
+    """The queries of a report one by one for a run."""
+    shown = report_for(request.user, report_id)
+    asked = QueriesView(request.GET, report=shown).asked()
+    context = {**_context(shown), **queries_context(shown, asked, request.GET.get("page"))}
+    return render(request, "evaluation/report_queries.html", context)
+
+
+@login_required
+@require_safe
+def report_queries_file(request: HttpRequest, report_id: int, what: str) -> FileResponse:
+    """The queries, or the documents missed in them, as CSV."""
+    shown = report_for(request.user, report_id)
+    makers = {"queries": queries_csv, "missed": missed_csv}
+    if what not in makers:
+        raise Http404("This report has no such file.")
+    try:
+        content = makers[what](shown, QueriesView(request.GET, report=shown).asked())
+    except InputError as error:
+        raise Http404(str(error)) from None
+    return FileResponse(
+        content, as_attachment=True, filename=f"{_slug(shown)}-{what}.csv", content_type="text/csv"
+    )
+
+
+@login_required
+@require_safe
+def report_query(request: HttpRequest, report_id: int) -> HttpResponse:
+    """Two runs side by side on the query that the query string names."""
+    shown = report_for(request.user, report_id)
+    try:
+        context = query_context(shown, QueryView(request.GET, report=shown).choice())
+    except InputError as error:
+        if error.missing:
+            raise Http404(str(error)) from None
+        raise
+    return render(request, "evaluation/report_query.html", {**_context(shown), **context})
+
+
+def _context(report: Report) -> dict[str, object]:
+    return {
+        "collection": report.collection,
+        "section": "reports",
+        "report": report,
+        "conventions": conventions_in_words(report),
+    }
+
+
+def _slug(report: Report) -> str:
+    return slugify(report.name) or f"report-{report.pk}"
+
+
+def _csv(rows: list[dict[str, object]]) -> bytes:
+    return table_text(list(rows[0]), (row.values() for row in rows)).encode()

@@ -1,0 +1,84 @@
+"""The HTTP interface of latency reports: make them, list them, and read their numbers."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import latency_report_for
+from evaluation.indexes.stored import LatencyRequest, request_latency_report, result_of
+from evaluation.models import LatencyReport
+from pooling.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN, collection_for
+from pooling.serializers import JobStartedSerializer
+
+
+class LatencyRequestSerializer(serializers.Serializer[dict[str, object]]):
+    """A latency report to create."""
+
+    exact = serializers.CharField(help_text="Name of the exact run.")
+    settings = serializers.CharField(
+        help_text="CSV text with the columns run, latency_ms and any parameters.", trim_whitespace=False
+    )
+    runs = serializers.ListField(
+        child=serializers.CharField(),
+        required=False,
+        help_text="Names of the approximate runs; those that the settings name if absent.",
+    )
+    k = serializers.IntegerField(required=False, default=10)
+    target = serializers.FloatField(required=False, help_text="Recall at k that a setting should reach.")
+    name = serializers.CharField(required=False, max_length=200)
+
+
+class LatencyReportSerializer(serializers.Serializer[dict[str, object]]):
+    """A latency report in a list, or just created."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    url = serializers.CharField(help_text="The report's page.")
+
+
+class LatencyResultSerializer(serializers.Serializer[dict[str, object]]):
+    """The object that `evaluate --against … --settings … --format json` prints."""
+
+    conventions = serializers.DictField()
+    queries = serializers.DictField()
+    runs = serializers.DictField(help_text="Run to `recall@k` to its figures.")
+    latency = serializers.DictField(help_text="k, rows, front, target and sentence.")
+
+
+class LatencyReports(APIView):
+    """The latency reports of a collection."""
+
+    @extend_schema(operation_id="latency_list", responses=LatencyReportSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the latency reports, newest first."""
+        collection = collection_for(request.user, slug)
+        rows = collection.latency_reports.only("id", "name", "created_at")
+        return Response([result_of(report) for report in rows])
+
+    @extend_schema(
+        operation_id="latency_create",
+        request=LatencyRequestSerializer,
+        responses={201: LatencyReportSerializer, 202: JobStartedSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Hold approximate runs against an exact one: 201, or 202 with a job to poll when they are large."""
+        collection = collection_for(request.user, slug, ADMIN)
+        asked = LatencyRequest(**parsed(LatencyRequestSerializer, request))
+        made = request_latency_report(collection, asked, person(request))
+        if isinstance(made, LatencyReport):
+            return Response(result_of(made), status=status.HTTP_201_CREATED)
+        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+
+
+class LatencyResult(APIView):
+    """The numbers of one latency report."""
+
+    @extend_schema(operation_id="latency_retrieve", responses={200: LatencyResultSerializer, 404: PROBLEM})
+    def get(self, request: Request, report_id: int) -> Response:
+        """The same object as `evaluate --against … --settings … --format json` prints."""
+        return Response(latency_report_for(request.user, report_id).result)

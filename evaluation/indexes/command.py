@@ -1,0 +1,187 @@
+"""What `evaluate --against EXACT_RUN RUN…` does, without Django; heavy libraries wait until it runs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pooling.interface.terminal import Writer
+
+if TYPE_CHECKING:
+    from evaluation.indexes.latency import LatencyTable
+    from evaluation.indexes.recall import AgainstExact
+    from evaluation.scoring.config import Settings
+    from pooling.ranking.chunks import Chunks
+
+# Options that have no meaning where there are no labels, as they are written.
+OF_LABELS = {
+    "measure": "--measure",
+    "pool": "--pool",
+    "html": "--html",
+    "zero_relevant": "--zero-relevant",
+    "min_relevance": "--min-relevance",
+    "by_tag": "--by-tag",
+    "minimum_queries": "--minimum-queries",
+    "compare": "--compare",
+    "trade_offs": "--trade-offs",
+}
+CHARTS = (".svg", ".png")
+
+
+def add_against_arguments(parser: ArgumentParser) -> None:
+    parser.conflict_handler = "resolve"  # Django's commands have a --settings, which this one does not need
+    parser.set_defaults(settings=None)
+    group = parser.add_argument_group("approximate runs")
+    group.add_argument(
+        "--against",
+        metavar="EXACT_RUN",
+        type=Path,
+        help="recall of the runs against this exact one, at the same K; there are no QRELS then",
+    )
+    group.add_argument(
+        "--settings",
+        dest="index_settings",
+        metavar="FILE",
+        type=Path,
+        help="CSV with run,latency_ms and parameters: recall against latency, and the Pareto front",
+    )
+    group.add_argument(
+        "--target",
+        metavar="MEASURE=VALUE",
+        help="which setting is the cheapest to reach it, for instance recall@10=0.95",
+    )
+    group.add_argument(
+        "--chart", metavar="FILE", type=Path, help="recall against latency as a picture: .svg or .png"
+    )
+
+
+def refuse_without_exact_run(options: Mapping[str, Any]) -> None:
+    """ValueError for options that belong to --against."""
+    for name, value in (("settings", "index_settings"), ("target", "target"), ("chart", "chart")):
+        if options[value] is not None:
+            raise ValueError(f"--{name} belongs to --against EXACT_RUN; name the exact run, or leave it out.")
+
+
+def run_against(
+    options: Mapping[str, Any],
+    settings: Settings,
+    queries: Collection[str] | None,
+    chunks: Chunks | None,
+    output: Writer,
+    errors: Writer,
+) -> int:
+    """Measure, write what was asked for, then compare with the thresholds: the exit code."""
+    from evaluation.indexes.recall import recall_against
+    from evaluation.indexes.tables import render_against
+    from evaluation.scoring.expectations import below
+    from pooling.formats import name_of
+
+    _refuse_what_needs_labels(options, settings)
+    target = _target(options["target"])
+    wanted = settings.thresholds or {}
+    arguments = {
+        name: value
+        for name, value in settings.arguments().items()
+        if name in ("conventions", "bootstrap_samples", "seed", "confidence", "thresholds")
+    }
+    runs = _runs(options)
+    if options["per_query"]:
+        from evaluation.rendering.per_query import check_path, write_frame
+
+        check_path(options["per_query"])
+    k = list(settings.k or ()) or None
+    if target is not None:
+        k = [*(k or _default_cutoffs()), target[0]]
+    found = recall_against(
+        options["against"],
+        runs,
+        k or _default_cutoffs(),
+        exact_name=name_of(options["against"]),
+        queries=queries,
+        chunks=chunks,
+        **arguments,
+    )
+    latency = _latency(found, options, target)
+    if options["per_query"]:
+        write_frame(found.per_query_frame(), options["per_query"])
+    output.write(render_against(found, options["format"], terminal=output.isatty(), latency=latency))
+    if latency is not None and options["chart"]:
+        _draw(latency, options["chart"])
+    failures = [sentence for *_, sentence in below(found.runs, wanted)]
+    for sentence in (*found.notes, *failures):
+        errors.write(f"{sentence}\n")
+    return 1 if failures else 0
+
+
+def _default_cutoffs() -> list[int]:
+    from evaluation.indexes.recall import DEFAULT_CUTOFFS
+
+    return list(DEFAULT_CUTOFFS)
+
+
+def _runs(options: Mapping[str, Any]) -> list[Path]:
+    """All positional files; the first is where labels would stand."""
+    runs = [options["qrels"], *options["runs"]]
+    if _looks_like_labels(runs[0]):
+        name = runs[0].name
+        raise ValueError(f"{name} holds labels; --against EXACT_RUN takes their place, so leave {name} out.")
+    return runs
+
+
+def _looks_like_labels(path: Path) -> bool:
+    """Whether a text file begins with a line of qrels: four fields, a whole number last."""
+    with path.open("rb") as file:
+        fields = file.readline(10_000).split()
+    return len(fields) == 4 and fields[3].lstrip(b"-").isdigit()
+
+
+def _refuse_what_needs_labels(options: Mapping[str, Any], settings: Settings) -> None:
+    for name, written in OF_LABELS.items():
+        if options.get(name):
+            raise ValueError(f"{written} needs labels, and --against has none; leave one of the two out.")
+    if options["engine"] != "local":
+        raise ValueError("--against works on this machine; leave --engine out.")
+    others = [name for name in settings.measures or () if name.partition("@")[0] != "recall"]
+    if others:
+        raise ValueError(f"Against a run only recall is measured, not {others[0]}; leave it out.")
+    for name in ("target", "chart"):
+        if options[name] and not options["index_settings"]:
+            raise ValueError(f"--{name} needs the latency of the runs; name it with --settings FILE.")
+    chart = options["chart"]
+    if chart and chart.suffix not in CHARTS:
+        raise ValueError(f"{chart.name} ends in none of {', '.join(CHARTS)}; the suffix names the format.")
+    if chart and not chart.absolute().parent.is_dir():
+        raise ValueError(f"There is no folder {chart.parent}; create it or name another.")
+
+
+def _target(text: str | None) -> tuple[int, float] | None:
+    """K and the least recall of a target such as recall@10=0.95."""
+    if text is None:
+        return None
+    from evaluation.indexes.latency import parse_target
+
+    return parse_target(text)
+
+
+def _latency(
+    found: AgainstExact, options: Mapping[str, Any], target: tuple[int, float] | None
+) -> LatencyTable | None:
+    if options["index_settings"] is None:
+        return None
+    from evaluation.indexes.latency import latency_table, read_index_settings, settings_of_runs, shown_cutoff
+
+    path = options["index_settings"]
+    settings = settings_of_runs(read_index_settings(path), list(found.runs), path.name)
+    if target is None:
+        return latency_table(found, settings, shown_cutoff(found.cutoffs.tolist()))
+    return latency_table(found, settings, *target)
+
+
+def _draw(latency: LatencyTable, path: Path) -> None:
+    from evaluation.indexes.chart import recall_and_latency
+    from pooling.interface.charting import to_png, to_svg
+
+    chart = recall_and_latency(latency)
+    path.write_bytes(to_svg(chart) if path.suffix == ".svg" else to_png(chart))

@@ -1,0 +1,252 @@
+"""Settings of an approximate index: latency from a small CSV, the Pareto front, the cheapest that will do."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evaluation.scoring.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
+from pooling.formats.cells import unguarded
+from pooling.formats.errors import FormatError, shown
+
+if TYPE_CHECKING:
+    from evaluation.indexes.recall import AgainstExact
+
+LARGEST_FILE = 1 << 20
+RUN, LATENCY = "run", "latency_ms"
+EXAMPLE = "The header is run,latency_ms and, where wanted, a column for each parameter."
+
+
+@dataclass(frozen=True)
+class IndexSetting:
+    """One line of the file of settings: the run's name, its latency in milliseconds, and any parameters."""
+
+    run: str
+    latency_ms: float
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+
+def read_index_settings(path: Path) -> list[IndexSetting]:
+    """The settings of a CSV file; FormatError names file, line and remedy."""
+    with path.open("rb") as file:
+        return parse_index_settings(file.read(LARGEST_FILE + 1), path.name)
+
+
+def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
+    """The same from the bytes of a file called `name`: header first, one line for each run.
+
+    >>> parse_index_settings(b"run,latency_ms,ef\\nhnsw-16,0.12,16\\n", "settings.csv")
+    [IndexSetting(run='hnsw-16', latency_ms=0.12, parameters={'ef': '16'})]
+    """
+    if len(content) > LARGEST_FILE:
+        raise FormatError(name, None, "the file is larger than 1 MB", "It is a line for each run.")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise FormatError(name, line, "not UTF-8", "Save the file as UTF-8.") from None
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    found: dict[str, IndexSetting] = {}
+    header: list[str] = []
+    try:
+        for values in reader:
+            if not any(value.strip() for value in values):
+                continue
+            stripped = [unguarded(value.strip()) for value in values]
+            if not header:
+                header = _header(name, reader.line_num, stripped)
+                continue
+            one = _setting(name, reader.line_num, header, stripped)
+            if one.run in found:
+                problem = f"run {shown(one.run)} comes again"
+                raise FormatError(name, reader.line_num, problem, "Keep one line for each run.")
+            found[one.run] = one
+    except csv.Error as error:
+        raise FormatError(name, reader.line_num, f"no CSV ({error})", EXAMPLE) from None
+    if not found:
+        raise FormatError(name, None, "there is no setting in it", EXAMPLE)
+    return list(found.values())
+
+
+def _header(name: str, line: int, values: list[str]) -> list[str]:
+    for column in (RUN, LATENCY):
+        if values.count(column) != 1:
+            what = "no column" if column not in values else "more than one column"
+            raise FormatError(name, line, f"{what} {column} among {shown(', '.join(values), 80)}", EXAMPLE)
+    twice = next((value for value in values if not value or values.count(value) > 1), None)
+    if twice is not None:
+        problem = f"the column {shown(twice)} is there twice" if twice else "a column has no name"
+        raise FormatError(name, line, problem, "Give every column a name of its own.")
+    return values
+
+
+def _setting(name: str, line: int, header: Sequence[str], values: Sequence[str]) -> IndexSetting:
+    if len(values) != len(header):
+        problem = f"{len(values)} values where {len(header)} belong"
+        raise FormatError(name, line, problem, "Give every column of the header a value.")
+    record = dict(zip(header, values, strict=True))
+    run, told = record.pop(RUN), record.pop(LATENCY)
+    if not run:
+        raise FormatError(name, line, "the run has no name", "Write the run's name, as its file's.")
+    try:
+        latency = float(told)
+    except ValueError:
+        latency = math.nan
+    if not (math.isfinite(latency) and latency > 0):
+        problem = f"the latency is {shown(told)}"
+        raise FormatError(name, line, problem, "Write milliseconds as a number above 0, such as 1.25.")
+    return IndexSetting(run, latency, record)
+
+
+def settings_of_runs(settings: Sequence[IndexSetting], runs: Sequence[str], name: str) -> list[IndexSetting]:
+    """The settings, once each run has one and each one its run; ValueError names what is missing."""
+    known = {one.run for one in settings}
+    without = [run for run in runs if run not in known]
+    if without:
+        raise ValueError(f"{name} has no line for run {without[0]}; add one with its latency.")
+    strange = next((one.run for one in settings if one.run not in runs), None)
+    if strange is not None:
+        raise ValueError(f"{name} has a line for {strange}, which is none of the runs: {', '.join(runs)}.")
+    return list(settings)
+
+
+def pareto_front(points: Sequence[tuple[float, float]]) -> list[bool]:
+    """Whether each point (latency, recall) is on the front.
+
+    It is, when no other point is better in one and no worse in the other; equal points are both on it.
+
+    >>> pareto_front([(1.0, 0.8), (2.0, 0.7), (3.0, 0.9), (3.0, 0.85)])
+    [True, False, True, False]
+    """
+    front = [False] * len(points)
+    best = -math.inf
+    order = sorted(range(len(points)), key=lambda place: (points[place][0], -points[place][1]))
+    for place in order:
+        latency, recall = points[place]
+        if recall > best:
+            best, fastest = recall, latency
+            front[place] = True
+        else:
+            front[place] = recall == best and latency == fastest
+    return front
+
+
+@dataclass(frozen=True)
+class LatencyTable:
+    """Recall and latency of every setting at one K. Made by `latency_table`.
+
+    rows: one dict per setting, the fastest first: run, latency_ms, parameters, mean, low, high, on_front.
+    target: {"at_least": …, "cheapest": run or None, "cheapest_clear": run or None} where one was asked for.
+    """
+
+    k: int
+    confidence: float
+    rows: Sequence[Mapping[str, Any]]
+    target: Mapping[str, Any] | None = None
+
+    @property
+    def front(self) -> list[str]:
+        """The runs on the Pareto front, the fastest first."""
+        return [row["run"] for row in self.rows if row["on_front"]]
+
+    def sentence(self) -> str:
+        """The answer to the target, or who is on the front."""
+        if self.target is None:
+            count = len(self.rows)
+            return (
+                f"{len(self.front)} of {count} settings are on the front, from {self.front[0]} to "
+                f"{self.front[-1]}: no other is faster and has a higher Recall@{self.k}."
+            )
+        return _answer(self.target, {row["run"]: row for row in self.rows}, self.k, self.confidence)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        target = {} if self.target is None else {"target": dict(self.target)}
+        rows = [dict(row) for row in self.rows]
+        return {"k": self.k, "rows": rows, "front": self.front, **target, "sentence": self.sentence()}
+
+
+def latency_table(
+    found: AgainstExact, settings: Sequence[IndexSetting], k: int, target: float | None = None
+) -> LatencyTable:
+    """Recall at `k` against latency: who is on the front, and the cheapest setting that reaches `target`.
+
+    `cheapest` goes by the mean, `cheapest_clear` by the lower end of its interval. Of equally fast settings
+    the one with the higher recall comes first.
+    """
+    figures = [found.figure(one.run, k) for one in settings]
+    recalls = [-1.0 if figure["mean"] is None else float(figure["mean"]) for figure in figures]
+    points = [(one.latency_ms, recall) for one, recall in zip(settings, recalls, strict=True)]
+    rows = [
+        {
+            "run": one.run,
+            "latency_ms": one.latency_ms,
+            "parameters": dict(one.parameters),
+            **{name: figure[name] for name in ("mean", "low", "high", "min", "queries")},
+            "percentiles": figure["percentiles"],
+            "on_front": on_front,
+        }
+        for one, figure, on_front in zip(settings, figures, pareto_front(points), strict=True)
+    ]
+    rows.sort(key=lambda row: (row["latency_ms"], -(row["mean"] or 0.0), row["run"]))
+    return LatencyTable(k, found.confidence, rows, None if target is None else _reaching(rows, target))
+
+
+def _reaching(rows: Sequence[Mapping[str, Any]], target: float) -> dict[str, Any]:
+    def first(column: str) -> str | None:
+        reached = (row["run"] for row in rows if row[column] is not None and row[column] >= target)
+        return next(reached, None)
+
+    return {"at_least": target, "cheapest": first("mean"), "cheapest_clear": first("low")}
+
+
+def _answer(
+    target: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]], k: int, confidence: float
+) -> str:
+    wanted, cheapest, clear = target["at_least"], target["cheapest"], target["cheapest_clear"]
+    name, level = f"Recall@{k}", share_in_words(confidence)
+    if cheapest is None:
+        best = max(rows.values(), key=lambda row: row["mean"] or 0.0)
+        return f"No setting reaches {name} {wanted:g}; the best is {_told(best)}."
+    answer = f"The cheapest setting that reaches {name} {wanted:g} is {_told(rows[cheapest])}."
+    if clear == cheapest:
+        return f"{answer} The lower end of its {level} interval reaches it too."
+    if rows[cheapest]["low"] is None:
+        return answer
+    told = None if clear is None else _told(rows[clear])
+    beside = "that of no setting does" if told is None else f"the cheapest whose lower end does is {told}"
+    return f"{answer} The lower end of its {level} interval does not reach it; {beside}."
+
+
+def _told(row: Mapping[str, Any]) -> str:
+    spread = interval_or_why_not(row, USUAL_LEVEL)
+    return f"{row['run']} with {decimal(row['mean'])}{spread} at {row['latency_ms']:g} ms"
+
+
+def parse_target(text: str) -> tuple[int, float]:
+    """K and value of a target; ValueError for what is no recall at a K.
+
+    >>> parse_target("recall@10=0.95")
+    (10, 0.95)
+    """
+    from evaluation.measures import split_name
+
+    name, _, value = text.partition("=")
+    try:
+        measure, k = split_name(name)
+        least = float(value)
+    except ValueError:
+        measure, k, least = "", None, math.nan
+    if measure != "recall" or k is None or not 0 <= least <= 1:
+        raise ValueError(f"{text!r} is no target; write for instance recall@10=0.95.")
+    return k, least
+
+
+def shown_cutoff(cutoffs: Sequence[int]) -> int:
+    """The K that latency is shown for where none is named: 10 where it is, else the deepest."""
+    return 10 if 10 in cutoffs else cutoffs[-1]

@@ -1,0 +1,164 @@
+"""What the page of a latency report shows, and the report as files; taken from the stored result."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404
+from django.urls import reverse
+from django.utils.text import slugify
+
+from evaluation.indexes.chart import latency_chart_size
+from evaluation.indexes.latency import LatencyTable
+from evaluation.models import LatencyReport
+from evaluation.scoring.wording import decimal, interval, share_in_words
+from pooling.formats.cells import table_text
+from pooling.interface.charting import VARIANTS
+
+# Counts up when the picture changes, so that those of older versions are drawn again.
+LOOK = 1
+
+
+def table_of(report: LatencyReport) -> LatencyTable:
+    """The stored table; parameters in the order of the file, which the database does not keep."""
+    told, names = report.result["latency"], report.options["parameters"]
+    rows = [{**row, "parameters": {name: row["parameters"][name] for name in names}} for row in told["rows"]]
+    confidence = report.result["conventions"]["interval"]["level"]
+    return LatencyTable(told["k"], confidence, rows, told.get("target"))
+
+
+def latency_context(report: LatencyReport) -> dict[str, Any]:
+    """Everything the template needs; nothing is measured anew."""
+    table = table_of(report)
+    first = next(iter(report.result["runs"].values()))
+    queries = report.result["queries"]
+    return {
+        "summary": table.sentence(),
+        "rows": [
+            {
+                **row,
+                "value": decimal(row["mean"]),
+                "interval": interval(row).strip(),
+                "tail": [decimal(row["min"]), *(decimal(row["percentiles"][p]) for p in ("1", "5"))],
+                "cells": list(row["parameters"].values()),
+                "is_answer": bool(table.target) and row["run"] == (table.target or {})["cheapest"],
+            }
+            for row in table.rows
+        ],
+        "k": table.k,
+        "parameters": report.options["parameters"],
+        "target": report.options["target"],
+        "level": share_in_words(table.confidence),
+        "line": next(iter(first.values()))["line"].partition(" · ")[2],
+        "tied": any("ties" in figure for run in report.result["runs"].values() for figure in run.values()),
+        "unanswered": {run: count for run, count in queries["missing"].items() if count},
+        "front": table.front,
+        "picture": _picture(report, table),
+    }
+
+
+def _picture(report: LatencyReport, table: LatencyTable) -> dict[str, Any]:
+    """What `_picture.html` shows."""
+    key = chart_key(report)
+    return {
+        "addresses": {
+            variant.replace("-", "_"): f"{reverse('latency_chart', args=[report.pk, variant])}?v={key}"
+            for variant in VARIANTS
+        },
+        "wide": latency_chart_size(),
+        "narrow": latency_chart_size(narrow=True),
+        "alt": f"Recall@{table.k} of {len(table.rows)} settings over their latency; on the Pareto front are "
+        f"{', '.join(table.front)}. The table below has the figures.",
+        "reading": "Up and to the left is better. The line joins the Pareto front: no other setting is "
+        "better in one and no worse in the other. "
+        f"Bars: {share_in_words(table.confidence)} interval over queries.",
+    }
+
+
+def chart_key(report: LatencyReport) -> str:
+    """Differs between any two pictures: what makes an address safe to cache for ever."""
+    drawn = json.dumps([LOOK, report.result["latency"]], sort_keys=True)
+    return hashlib.sha256(drawn.encode()).hexdigest()[:16]
+
+
+def chart_svg(report: LatencyReport, variant: str) -> bytes:
+    """Recall against latency as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+    name = f"latency/{chart_key(report)}-{variant}.svg"
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    from evaluation.indexes.chart import recall_and_latency
+    from pooling.interface.charting import to_svg
+
+    chart = recall_and_latency(
+        table_of(report), dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
+    )
+    picture = to_svg(chart)
+    default_storage.save(name, ContentFile(picture))
+    return picture
+
+
+def chart_png(report: LatencyReport) -> bytes:
+    """The same as PNG."""
+    from evaluation.indexes.chart import recall_and_latency
+    from pooling.interface.charting import to_png
+
+    return to_png(recall_and_latency(table_of(report)))
+
+
+def as_json(report: LatencyReport) -> bytes:
+    """The object that `evaluate --against --format json` prints."""
+    return (json.dumps(report.result, ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def as_csv(report: LatencyReport) -> bytes:
+    """One row per setting."""
+    from evaluation.indexes.tables import latency_as_csv
+
+    return latency_as_csv(table_of(report)).encode()
+
+
+def as_text(form: str) -> Callable[[LatencyReport], bytes]:
+    """The table as Markdown or LaTeX."""
+
+    def make(report: LatencyReport) -> bytes:
+        from evaluation.indexes.tables import latency_cells
+        from evaluation.rendering.formats import render_tables
+
+        return render_tables([latency_cells(table_of(report))], form).encode()
+
+    return make
+
+
+def settings_csv(report: LatencyReport) -> bytes:
+    """The file of settings that the report was made of."""
+    header, *rows = csv.reader(io.StringIO(report.options["settings"], newline=""))
+    return table_text(header, rows).encode()
+
+
+# Name in the address -> file suffix, media type, maker.
+FORMATS: dict[str, tuple[str, str, Callable[[LatencyReport], bytes]]] = {
+    "csv": (".csv", "text/csv", as_csv),
+    "json": (".json", "application/json", as_json),
+    "markdown": (".md", "text/markdown", as_text("markdown")),
+    "latex": (".tex", "application/x-tex", as_text("latex")),
+    "svg": (".svg", "image/svg+xml", lambda report: chart_svg(report, "light")),
+    "png": (".png", "image/png", chart_png),
+    "settings": ("-settings.csv", "text/csv", settings_csv),
+}
+
+
+def download(report: LatencyReport, format: str) -> FileResponse:
+    """The report in one of FORMATS."""
+    if format not in FORMATS:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FORMATS)}.")
+    suffix, media_type, make = FORMATS[format]
+    name = f"{slugify(report.name) or f'latency-{report.pk}'}{suffix}"
+    return FileResponse(io.BytesIO(make(report)), as_attachment=True, filename=name, content_type=media_type)

@@ -1,0 +1,167 @@
+"""Latency reports: stored runs against an exact one, with the latency of each, measured once and kept."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+
+from evaluation.models import LatencyReport
+from evaluation.report_store.software import software_versions
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind, start_job
+from pooling.models import Collection, Job, Run
+from pooling.runs.stored import provenance_of, read_stored_run, runs_named
+from pooling.storage.storing import checked_name
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+    from evaluation.indexes.latency import IndexSetting
+
+MOST_K = 1_000_000
+
+
+@dataclass(frozen=True)
+class LatencyRequest:
+    """What somebody asks for, by name and in plain values, so that a job can hold it.
+
+    settings: the text of the file of settings. runs: those that it names. target: the recall at `k` that a
+    setting should reach.
+    """
+
+    exact: str
+    settings: str
+    runs: Sequence[str] | None = None
+    k: int = 10
+    target: float | None = None
+    name: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request with everything looked up and checked."""
+
+    name: str
+    exact: Run
+    runs: list[Run]
+    settings: list[IndexSetting]
+    k: int
+    target: float | None
+
+
+def request_latency_report(
+    collection: Collection, request: LatencyRequest, user: User | None
+) -> LatencyReport | Job:
+    """Create the report that is asked for, or the job that will when the runs are large.
+
+    What can be refused is refused here, before a job is queued: `InputError` names the field.
+    """
+    asked = _resolved(collection, request)
+    if sum(run.row_count for run in [asked.exact, *asked.runs]) > settings.BACKGROUND_REPORT_ROWS:
+        return start_job(collection, "latency report", asdict(request), user)
+    return _create(collection, request, asked, user)
+
+
+@job_kind("latency report")
+def _create_in_background(job: Job, report: Report) -> dict[str, Any]:
+    request = LatencyRequest(**job.arguments)
+    asked = _resolved(job.collection, request)
+    return result_of(_create(job.collection, request, asked, job.created_by, report))
+
+
+def result_of(report: LatencyReport) -> dict[str, Any]:
+    """What the HTTP interface and a finished job say of a new report."""
+    return {"id": report.pk, "name": report.name, "url": report.get_absolute_url()}
+
+
+def _resolved(collection: Collection, request: LatencyRequest) -> Asked:
+    from evaluation.indexes.latency import parse_index_settings, settings_of_runs
+
+    problems = {
+        "k": 1 <= request.k <= MOST_K or f"K is a number from 1 to {MOST_K:,}.",
+        "target": request.target is None
+        or 0 <= request.target <= 1
+        or "A target is a recall from 0 to 1, such as 0.95.",
+    }
+    fields = {name: problem for name, problem in problems.items() if isinstance(problem, str)}
+    if fields:
+        raise InputError(" ".join(fields.values()), fields=fields)
+    exact = _exact(collection, request.exact)
+    try:
+        told = parse_index_settings(request.settings.encode(), "settings")
+        names = [one.run for one in told] if request.runs is None else list(request.runs)
+        told = settings_of_runs(told, names, "settings")
+    except ValueError as error:
+        raise InputError(str(error), fields={"settings": str(error)}) from None
+    try:
+        runs = runs_named(collection, names)
+    except InputError as error:
+        field = "settings" if request.runs is None else "runs"
+        raise InputError(str(error), fields={field: str(error)}) from None
+    title = request.name or f"Against {exact.name}, K = {request.k}"
+    return Asked(checked_name(title, "latency report"), exact, runs, told, request.k, request.target)
+
+
+def _exact(collection: Collection, name: str) -> Run:
+    try:
+        return runs_named(collection, [name])[0]
+    except InputError as error:
+        raise InputError(str(error), fields={"exact": str(error)}) from None
+
+
+def _create(
+    collection: Collection,
+    request: LatencyRequest,
+    asked: Asked,
+    user: User | None,
+    report: Report | None = None,
+) -> LatencyReport:
+    from evaluation.indexes.latency import latency_table
+    from evaluation.indexes.recall import recall_against
+    from evaluation.indexes.tables import against_as_dict
+
+    report = report or (lambda share, detail: None)
+    runs = asked.runs
+    sources = {run.name: _Reader(run, done / len(runs), report) for done, run in enumerate(runs)}
+    try:
+        found = recall_against(
+            _Reader(asked.exact, 0.0, report), sources, asked.k, exact_name=asked.exact.name
+        )
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error), fields={"runs": str(error)}) from error
+    table = latency_table(found, asked.settings, asked.k, asked.target)
+    made = LatencyReport(collection=collection, name=asked.name, exact=asked.exact, created_by=user)
+    made.options = {
+        "exact": provenance_of(asked.exact),
+        "runs": [provenance_of(run) for run in runs],
+        "k": asked.k,
+        "target": asked.target,
+        "settings": request.settings,
+        "parameters": list(asked.settings[0].parameters),
+        "software": software_versions(),
+    }
+    made.result = against_as_dict(found, table)
+    with transaction.atomic():
+        made.save()
+        made.runs.set(runs)
+    return made
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads a run when its turn comes, and says so."""
+
+    run: Run
+    share: float
+    report: Report
+
+    def __call__(self) -> pl.DataFrame:
+        self.report(0.9 * self.share, f"Measuring “{self.run.name}”.")
+        return read_stored_run(self.run).select("query_id", "document_id", "score")

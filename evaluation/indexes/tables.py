@@ -1,0 +1,223 @@
+"""Runs against an exact one as text: table, JSON, CSV, Markdown, LaTeX, each with its conventions."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.indexes.latency import LatencyTable
+from evaluation.indexes.recall import PERCENTILES, AgainstExact
+from evaluation.measures import key_of, split_name, titled
+from evaluation.rendering.formats import FORMATS, Cells, render_tables
+from evaluation.scoring.coverage import ids_where
+from evaluation.scoring.expectations import below
+from evaluation.scoring.results import decimal, interval, share_in_words
+from evaluation.scoring.wording import interval_or_why_not
+from pooling.formats.cells import table_text
+
+
+def render_against(
+    found: AgainstExact, form: str, *, terminal: bool = False, latency: LatencyTable | None = None
+) -> str:
+    """Recall against the exact run in one of FORMATS, with the latency of settings where it is told."""
+    if form not in FORMATS:
+        raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
+    if form == "json":
+        content = against_as_dict(found, latency)
+        return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    if form == "csv":
+        return against_as_csv(found) if latency is None else latency_as_csv(latency)
+    tables = [against_cells(found), *([] if latency is None else [latency_cells(latency)])]
+    return render_tables(tables, form, terminal=terminal)
+
+
+def against_as_dict(found: AgainstExact, latency: LatencyTable | None = None) -> dict[str, Any]:
+    """The object that `--format json` prints, in the shape of `evaluate` on qrels."""
+    missing = {name: run.depth == 0 for name, run in found.runs.items()}
+    ids = found.exact.pairs.query_ids
+    content: dict[str, Any] = {
+        "conventions": {
+            "against": found.exact.name,
+            "missing": found.conventions.missing,
+            "ties": found.conventions.ties,
+            "scores": found.conventions.scores,
+            "k": found.cutoffs.tolist(),
+            "measures": ["recall"],
+            **found.settings,
+        },
+        "queries": {
+            "labelled": len(found.query_ids),
+            "scored": len(found.query_ids),
+            "without_relevant": 0,
+            "missing": {name: int(mask.sum()) for name, mask in missing.items()},
+            "unknown": {name: run.unknown for name, run in found.runs.items()},
+            "missing_ids": {name: ids_where(ids, mask) for name, mask in missing.items()},
+        },
+        "runs": {name: _with_lines(found, name) for name in found.runs},
+    }
+    if found.thresholds:
+        missed = below(found.runs, found.thresholds)
+        content["thresholds"] = {
+            name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
+            for name, wanted in _wanted(found.thresholds).items()
+        }
+    if latency is not None:
+        content["latency"] = latency.to_dict()
+    if said := warnings(found):
+        content["warnings"] = said
+    return content
+
+
+def _with_lines(found: AgainstExact, run: str) -> dict[str, Any]:
+    figures = found.runs[run].figures
+    return {key: {**figure, "line": against_line(found, run, key)} for key, figure in figures.items()}
+
+
+def _wanted(thresholds: Mapping[str, float]) -> dict[str, float]:
+    return {key_of(*split_name(name)): wanted for name, wanted in thresholds.items()}
+
+
+def against_line(found: AgainstExact, run: str, key: str) -> str:
+    """One figure with all that it depends on, as one line of text."""
+    measured, figure = found.runs[run], found.runs[run].figures[key]
+    measure, k = split_name(key)
+    missing = int((measured.depth == 0).sum())
+    aside = f" ({missing} missing from the run)" if missing else ""
+    parts = [
+        f"{titled(measure, k)} {decimal(figure['mean'])}{interval_or_why_not(figure, found.confidence)}",
+        f"of the first {k} of {found.exact.name}",
+        f"{figure['queries']} of {len(found.query_ids)} queries{aside}",
+        "missing = 0" if found.conventions.missing == "zero" else "missing = skipped",
+        f"ties: {found.conventions.order_in_words}",
+        *([found.chunks] if found.chunks else []),
+    ]
+    if short := found.short_lists(run, k or 0):
+        lists = " and ".join(f"{name} in {count:,}" for name, count in short.items())
+        parts.append(f"K beyond the list of {lists} of {len(found.query_ids):,} queries")
+    return " · ".join(parts)
+
+
+def warnings(found: AgainstExact) -> list[str]:
+    """What a reader of the figures must know: a K longer than the lists."""
+    beyond = {
+        k: short
+        for k in found.cutoffs.tolist()
+        if (short := {name: n for run in found.runs for name, n in found.short_lists(run, k).items()})
+    }
+    if not beyond:
+        return []
+    deepest = max(beyond)
+    lists = ", ".join(f"{name} in {count:,}" for name, count in beyond[deepest].items())
+    return [
+        f"From K = {min(beyond)} on, lists are shorter than K (at {deepest}: {lists} of "
+        f"{len(found.query_ids):,} queries): recall is then of what {found.exact.name} lists, and a run "
+        "finds no more than it lists."
+    ]
+
+
+def against_cells(found: AgainstExact) -> Cells:
+    """One row per run and K: the mean with its interval, the tail over queries, ties where they matter."""
+    figures = [figure for run in found.runs.values() for figure in run.figures.values()]
+    tied = any("ties" in figure for figure in figures)
+    header = ("run", "K", "Recall", "micro", "min", *(f"{p} %" for p in PERCENTILES))
+    header += ("ties min exp max",) if tied else ()
+    rows = []
+    for name, run in found.runs.items():
+        for key, figure in run.figures.items():
+            ties = " ".join(decimal(value) for value in figure.get("ties", {}).values())
+            rows.append(
+                (
+                    name,
+                    str(split_name(key)[1]),
+                    decimal(figure["mean"]) + interval(figure),
+                    decimal(figure["micro"]),
+                    decimal(figure["min"]),
+                    *(decimal(figure["percentiles"][str(p)]) for p in PERCENTILES),
+                    *([ties] if tied else []),
+                )
+            )
+    return Cells(header, tuple(rows), tuple(_notes(found, tied=tied)))
+
+
+def _notes(found: AgainstExact, *, tied: bool) -> list[str]:
+    cutoffs = found.cutoffs.tolist()
+    key = key_of("recall", 10 if 10 in cutoffs else cutoffs[-1])
+    notes = [f"{name}: {against_line(found, name, key)}" for name in found.runs]
+    notes += warnings(found)
+    made = found.settings["interval"]
+    samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
+    notes.append(
+        f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. min and %: over "
+        f"queries; 5 %: one query in twenty has no more."
+    )
+    if tied:
+        notes.append(
+            f"Ties: documents of {found.exact.name} share a score across K. The mean goes by the order of "
+            "ties; beside it the least, the expected and the greatest over all such orders."
+        )
+    notes += [
+        f"{name}: ignored the {run.unknown} of its queries that {found.exact.name} does not have."
+        for name, run in found.runs.items()
+        if run.unknown
+    ]
+    return notes
+
+
+def latency_cells(latency: LatencyTable) -> Cells:
+    """One row per setting, the fastest first; what is on the front has a star."""
+    names = list(dict.fromkeys(name for row in latency.rows for name in row["parameters"]))
+    header = ("run", "ms", f"Recall@{latency.k}", "1 %", "front", *names)
+    rows = tuple(
+        (
+            row["run"],
+            f"{row['latency_ms']:g}",
+            decimal(row["mean"]) + interval(row),
+            decimal(row["percentiles"]["1"]),
+            "*" if row["on_front"] else "",
+            *(row["parameters"].get(name, "") for name in names),
+        )
+        for row in latency.rows
+    )
+    return Cells(header, rows, (latency.sentence(),), "Recall and latency")
+
+
+def against_as_csv(found: AgainstExact) -> str:
+    """One row per run and K with all its figures and its conventions."""
+    rows = []
+    for name, run in found.runs.items():
+        for key, figure in run.figures.items():
+            ties = figure.get("ties", {})
+            rows.append(
+                {
+                    "run": name,
+                    "measure": "recall",
+                    "k": split_name(key)[1],
+                    **{column: figure[column] for column in ("mean", "low", "high", "micro", "min")},
+                    **{f"percentile_{p}": figure["percentiles"][str(p)] for p in PERCENTILES},
+                    **{f"tie_{side}": ties.get(side) for side in ("min", "expected", "max")},
+                    "queries": figure["queries"],
+                    "line": against_line(found, name, key),
+                }
+            )
+    return _as_csv(rows)
+
+
+def latency_as_csv(latency: LatencyTable) -> str:
+    """One row per setting: the lines of the file of settings with what was measured."""
+    rows = []
+    for row in latency.rows:
+        plain = {name: value for name, value in row.items() if name not in ("parameters", "percentiles")}
+        tail = {f"percentile_{p}": value for p, value in row["percentiles"].items()}
+        figures = {**plain, "k": latency.k, **tail, "on_front": int(row["on_front"])}
+        parameters = {
+            f"parameter_{name}" if name in figures else name: value
+            for name, value in row["parameters"].items()
+        }
+        rows.append({**figures, **parameters})
+    return _as_csv(rows)
+
+
+def _as_csv(rows: list[dict[str, Any]]) -> str:
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    return table_text(columns, ([row.get(name) for name in columns] for row in rows))

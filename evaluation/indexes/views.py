@@ -1,0 +1,84 @@
+"""The pages of latency reports: the list, the form, one report with its picture and its files."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.access import latency_report_for
+from evaluation.indexes import page as latency_page
+from evaluation.indexes.forms import LatencyForm
+from evaluation.indexes.stored import request_latency_report
+from evaluation.models import LatencyReport
+from pooling.forms import show_problem
+from pooling.interface.charting import VARIANTS
+from pooling.interface.pages import person
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for
+
+
+@login_required
+@require_safe
+def latency_reports(request: HttpRequest, slug: str) -> HttpResponse:
+    """The latency reports of a collection, newest first."""
+    collection = collection_for(request.user, slug)
+    rows = collection.latency_reports.select_related("created_by", "exact").defer("exact__preflight")
+    context = {
+        "collection": collection,
+        "section": "latency",
+        "page": Paginator(rows, 25).get_page(request.GET.get("page")),
+        "has_runs": collection.runs.exists(),
+    }
+    return render(request, "evaluation/latency_reports.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form for a new latency report."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = LatencyForm(request.POST or None, request.FILES or None, collection=collection)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = request_latency_report(collection, form.request(), person(request))
+            return redirect(made) if isinstance(made, LatencyReport) else redirect("job", made.pk)
+        except InputError as error:
+            show_problem(form, error)
+    context = {
+        "collection": collection,
+        "section": "latency",
+        "form": form,
+        "has_runs": collection.runs.exists(),
+    }
+    return render(request, "evaluation/latency_new.html", context)
+
+
+@login_required
+@require_safe
+def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
+    """One latency report."""
+    shown = latency_report_for(request.user, report_id)
+    context = {"collection": shown.collection, "section": "latency", "report": shown}
+    return render(
+        request, "evaluation/latency_report.html", {**context, **latency_page.latency_context(shown)}
+    )
+
+
+@login_required
+@require_safe
+def latency_download(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+    """The report as a file."""
+    return latency_page.download(latency_report_for(request.user, report_id), format)
+
+
+@login_required
+@require_safe
+def latency_chart(request: HttpRequest, report_id: int, variant: str) -> HttpResponse:
+    """Recall against latency as SVG; a report does not change, so neither does its picture."""
+    shown = latency_report_for(request.user, report_id)
+    if variant not in VARIANTS:
+        raise Http404("This report has no such picture.")
+    return HttpResponse(latency_page.chart_svg(shown, variant), content_type="image/svg+xml")

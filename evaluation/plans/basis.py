@@ -1,0 +1,336 @@
+"""What the figures of a plan start from: the pool that would be built, its labels, and what is supposed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as site
+from django.core.cache import cache
+
+from evaluation.plans.settings import PlanSettings
+from labeling.adaptive.options import LiveOptions, checked_live
+from labeling.gold.options import site_options
+from labeling.models import Selection
+from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
+from labeling.qrels.labels import judged_labels, state_of_labels
+from labeling.queues.workload import Terms
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Pool, Run
+from pooling.pools.building import checked_choice
+from pooling.runs.numbered import numbered_tops, pairs_of
+from pooling.runs.stored import runs_named
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from evaluation.plans.expected_width import Design, RelevanceCurve
+    from pooling.diagnosis.outlook import NumberedTops, Tops
+
+#: The curve of size goes on to this depth where runs are as deep.
+CURVE_DEPTH = 100
+#: Supposed where nothing is known: active seconds for a judgment.
+SECONDS = 20.0
+CACHED_SECONDS = 3_600
+UNKNOWN = -1
+
+
+@dataclass(frozen=True)
+class _Labels:
+    """label (P,): 1, 0 or UNKNOWN by number of the pair; relevant (Q,): relevant labels of each query."""
+
+    label: NDArray[np.int8]
+    relevant: NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Planned:
+    """What the parts of a plan start from."""
+
+    collection: Collection
+    settings: PlanSettings
+    runs: list[Run]
+    indexes: list[int]
+    own_depths: dict[int, int]
+    numbered: NumberedTops
+    all_tops: Tops
+    tops: Tops
+    labels: _Labels
+
+    @classmethod
+    def of(cls, collection: Collection, settings: PlanSettings) -> Planned:
+        every = list(collection.runs.defer("preflight").order_by("pk"))
+        runs = runs_named(collection, settings.runs) if settings.runs else every
+        if not runs:
+            problem = f"A plan needs runs, and “{collection.slug}” has none yet. Import some first."
+            raise InputError(problem, fields={"runs": problem})
+        place = {run.pk: index for index, run in enumerate(every)}
+        indexes = [place[run.pk] for run in runs]
+        choice = checked_choice(settings.choice, runs)
+        deepest = max(run.depth for run in runs)
+        shown = max(min(CURVE_DEPTH, deepest), min(choice.deepest, deepest))
+        own = {place[run.pk]: choice.depths[run.name] for run in runs if run.name in choice.depths}
+        numbered, folder = numbered_tops(collection, every, shown)
+        all_tops = numbered.chosen(indexes, shown)
+        if not len(all_tops.pair):
+            raise InputError("Nothing to plan: none of these runs has a query of the collection.")
+        labels = _labels(collection, numbered, folder)
+        tops = all_tops.to_depths(settings.depth, own)
+        planned = cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
+        if settings.live:
+            checked_live(planned.pool, settings.live)
+        return planned
+
+    @property
+    def pool(self) -> Pool:
+        """The pool as it would be, in memory alone."""
+        choice = self.settings.choice
+        return Pool(
+            collection=self.collection,
+            name="of this plan",
+            strategy=choice.strategy,
+            budget=self.settings.budget,
+            audit_share=choice.audit_share,
+            query_count=int((self.sizes > 0).sum()),
+        )
+
+    @cached_property
+    def growth(self) -> list[int]:
+        """Pairs at depth 1, 2, …, as deep as the runs go."""
+        deepest = int(self.all_tops.rank[-1])
+        return [int(pairs) for pairs in self.all_tops.size_by_depth(deepest, self.own_depths)]
+
+    @cached_property
+    def sizes(self) -> NDArray[np.int64]:
+        return self.tops.query_sizes()
+
+    @cached_property
+    def pooled(self) -> NDArray[np.bool_]:
+        pooled: NDArray[np.bool_] = self.tops.found_by() > 0
+        return pooled
+
+    @cached_property
+    def places(self) -> NDArray[np.float64]:
+        return self.tops.fused_places()
+
+    @cached_property
+    def known(self) -> NDArray[np.bool_]:
+        """Pairs of the pool that have a label."""
+        known: NDArray[np.bool_] = self.pooled & (self.labels.label != UNKNOWN)
+        return known
+
+    @property
+    def labelled(self) -> int:
+        return int(self.known.sum())
+
+    @cached_property
+    def chosen(self) -> NDArray[np.int64]:
+        """(Q,) the budget of each query. One that goes where relevant documents turn up is taken as the same
+        share of each pool beyond the floor: by the curve, that is where the chances are equal.
+        """
+        import numpy as np
+
+        from pooling.audit.selection import floor_of, spread
+
+        budget, some = self.settings.budget, np.flatnonzero(self.sizes)
+        if budget is None:
+            return self.sizes
+        live = self.settings.live or LiveOptions()
+        floor = floor_of(len(some), budget, live.budget_rule, live.budget_floor)
+        rule = Selection.Rule.SHARE if live.budget_rule == Selection.Rule.GREEDY else live.budget_rule
+        sizes = {str(query): int(self.sizes[query]) for query in some}
+        chosen = np.zeros_like(self.sizes)
+        chosen[some] = list(spread(sizes, budget, rule=rule, floor=floor).values())
+        return chosen
+
+    @cached_property
+    def audits(self) -> NDArray[np.int64]:
+        """(Q,) the audit documents of each query; a strategy that samples is taken as all audit."""
+        import numpy as np
+
+        from pooling.audit.sample import audit_size
+        from pooling.strategies import strategy_named
+
+        share = self.settings.choice.audit_share
+        if strategy_named(self.settings.strategy).samples:
+            return self.chosen
+        by_budget = {size: audit_size(share, size) for size in np.unique(self.chosen).tolist()}
+        return np.array([by_budget[size] for size in self.chosen.tolist()], dtype=np.int64)
+
+    @cached_property
+    def design(self) -> Design:
+        """How far each query's order goes, and π beyond it."""
+        from evaluation.plans.expected_width import design_of
+
+        return design_of(self.sizes, self.chosen, self.audits)
+
+    @cached_property
+    def to_judge(self) -> int:
+        """Chosen pairs without a label. Where a budget leaves some out, those reached are counted in RRF
+        order and the audit's by their share; a live order goes past what has a label, at no cost.
+        """
+        import numpy as np
+
+        free = int(self.sizes.sum()) - self.labelled
+        if self.settings.adaptive:
+            return min(int(self.chosen.sum()), free)
+        query = self.tops.query[self.known]
+        is_reached = self.places[self.known] <= self.design.reached[query]
+        probability = np.nan_to_num(self.design.probability)[query]
+        met = float(np.where(is_reached, 1.0, probability).sum())
+        return max(0, round(int(self.chosen.sum()) - met))
+
+    @property
+    def relevant_basis(self) -> str:
+        """What the share of relevant pairs rests on: given, labels, or assumed."""
+        from evaluation.plans.expected_width import FEWEST_LABELS
+
+        if self.settings.relevant_share is not None:
+            return "given"
+        return "labels" if self.labelled >= FEWEST_LABELS else "assumed"
+
+    @cached_property
+    def curve(self) -> RelevanceCurve | None:
+        """Where relevant pairs stand: by the labels, if there are enough and nobody says otherwise; None
+        where nobody knows.
+        """
+        from evaluation.plans.expected_width import curve_with
+
+        share = self.settings.relevant_share
+        if share is None:
+            return self._fitted
+        return curve_with(share) if self._fitted is None else curve_with(share, max(self._fitted.b, 0.0))
+
+    @cached_property
+    def curves(self) -> list[RelevanceCurve]:
+        """The curves that may hold: the one that is known, with the ends that its labels leave open, or those
+        of a range of shares where nobody knows.
+        """
+        from evaluation.plans.expected_width import SHARES, curve_with
+        from labeling.consensus.shares import share_of
+
+        if self.curve is None:
+            return [curve_with(share) for share in SHARES]
+        if self.relevant_basis == "given":
+            return [self.curve]
+        hits = self.labels.label[self.known] == 1
+        told = share_of(hits, self._weights, groups=self.tops.query[self.known])
+        if not told.value or told.low is None or told.high is None:
+            return [self.curve]
+        ends = [self.curve.share * end / told.value for end in (told.low, told.high)]
+        return [self.curve, *(curve_with(end, max(self.curve.b, 0.0)) for end in ends)]
+
+    @cached_property
+    def _fitted(self) -> RelevanceCurve | None:
+        from evaluation.plans.expected_width import FEWEST_LABELS, fitted_curve
+
+        if self.labelled < FEWEST_LABELS:
+            return None
+        return fitted_curve(self.places[self.known], self.labels.label[self.known] == 1, self._weights)
+
+    @property
+    def _weights(self) -> NDArray[np.float64]:
+        """A label stands for its part of its query's pool: a pilot draws as many from a small one."""
+        import numpy as np
+
+        query = self.tops.query[self.known]
+        weights: NDArray[np.float64] = self.sizes[query] / np.bincount(query)[query]
+        return weights
+
+    @property
+    def pace(self) -> float:
+        """How much steeper than RRF order the chosen one is."""
+        from evaluation.plans.expected_width import LEARNING, PACE
+
+        return LEARNING if self.settings.adaptive else PACE.get(self.settings.strategy, 1.0)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """How pairs are judged and paid: what is given, else shown by the collection, else supposed."""
+        chosen, gold = self.settings, site_options()
+        there = self.gold_there
+        given = {name: getattr(chosen, name) for name in ("gold_first_share", "gold_share")}
+        usual = {name: getattr(gold, name) if there else 0.0 for name in given}
+        practice = gold.practice_questions if there else 0
+        seconds, ties = self._seconds, self._ties[0]
+        price = site.PRICE_PER_JUDGMENT if chosen.price_per_judgment is None else chosen.price_per_judgment
+        return Terms(
+            judgments_per_item=chosen.judgments_per_item,
+            most_judgments_per_item=chosen.most_judgments_per_item,
+            tie_share=ties if chosen.tie_share is None else chosen.tie_share,
+            **{name: usual[name] if value is None else value for name, value in given.items()},
+            practice_questions=practice if chosen.practice_questions is None else chosen.practice_questions,
+            repeat_share=chosen.repeat_share,
+            price=float(price),
+            overhead=site.COST_OVERHEAD if chosen.overhead is None else chosen.overhead,
+            seconds=chosen.seconds_per_judgment or seconds or SECONDS,
+            hours_per_week=chosen.hours_per_week,
+        )
+
+    @cached_property
+    def gold_there(self) -> int:
+        return gold_questions(self.collection)
+
+    @cached_property
+    def _seconds(self) -> float | None:
+        return seconds_taken(self.collection)
+
+    @cached_property
+    def _ties(self) -> tuple[float, int]:
+        return share_of_ties(self.collection)
+
+    @cached_property
+    def bases(self) -> dict[str, Any]:
+        """What each supposed value rests on."""
+        from evaluation.plans.expected_width import FEWEST_LABELS, SHARES
+
+        return {
+            "relevant_share": self.curve and self.curve.share,
+            "relevant_basis": self.relevant_basis,
+            "relevant_range": (SHARES[0], SHARES[-1]),
+            "labelled": self.labelled,
+            "fewest_labels": FEWEST_LABELS,
+            "seconds_basis": "given"
+            if self.settings.seconds_per_judgment
+            else "measured"
+            if self._seconds
+            else "assumed",
+            "ties_basis": "given"
+            if self.settings.tie_share is not None
+            else "measured"
+            if self._ties[1]
+            else "assumed",
+            "can_tie": self.terms.judgments_a_pair > self.terms.judgments_per_item
+            or (self.terms.judgments_per_item % 2 == 0 and bool(self.terms.most_judgments_per_item)),
+            "gold_there": self.gold_there,
+        }
+
+
+def _labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:
+    """The labels as they stand, by number of the pair; kept until a label changes."""
+    key = f"plan-labels-{folder.name}-{state_of_labels(collection)}"
+    found: _Labels | None = cache.get(key)
+    if found is None:
+        found = _numbered_labels(collection, numbered, folder)
+        cache.set(key, found, CACHED_SECONDS)
+    return found
+
+
+def _numbered_labels(collection: Collection, numbered: NumberedTops, folder: Path) -> _Labels:
+    import numpy as np
+    import polars as pl
+
+    label = np.full(len(numbered.query), UNKNOWN, dtype=np.int8)
+    relevant = np.zeros(len(numbered.query_ids), dtype=np.int64)
+    frame = judged_labels(collection)
+    if frame.height:
+        pairs = pairs_of(folder).with_row_index("pair")
+        inside = pairs.join(frame, on=["query_id", "document_id"])
+        label[inside["pair"].to_numpy()] = (inside["relevance"] >= 1).to_numpy()
+        counted = frame.filter(pl.col("relevance") >= 1)["query_id"].value_counts()
+        by_query = dict(counted.rows())
+        relevant = np.array([by_query.get(query, 0) for query in numbered.query_ids], dtype=np.int64)
+    return _Labels(label, relevant)

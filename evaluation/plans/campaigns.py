@@ -1,0 +1,151 @@
+"""From a plan to the work: build its pool and open its queue, at once or by the background worker."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings as site
+from django.urls import reverse
+
+from evaluation.plans.settings import PlanSettings
+from labeling.adaptive.options import checked_live
+from labeling.gold.options import GoldOptions, checked_options, site_options
+from labeling.models import Queue
+from labeling.queues.costs import change_prices
+from labeling.queues.opening import checked_judgments, free_name, open_queue
+from pooling.interface.problems import InputError
+from pooling.jobs.running import Report, job_kind, note_stored, start_job
+from pooling.models import Collection, Job, Pool
+from pooling.pools.building import build_pool, checked_choice, expected_pairs
+from pooling.runs.stored import runs_named
+from pooling.storage.storing import checked_name
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+CHOICE = ("depth", "depths", "strategy", "budget", "audit_share")
+
+
+def begin(
+    collection: Collection, settings: PlanSettings, name: str, user: User | None
+) -> dict[str, Any] | Job:
+    """Build the pool of a plan and open its queue, both called `name`; a large one in the background.
+
+    What can be refused is refused before anything is built.
+    """
+    settings.checked()
+    name = _refuse(collection, settings, name)
+    runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
+    checked_choice(settings.choice, runs)
+    most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
+    if expected_pairs(runs, settings.depth, settings.depths) <= most:
+        pool = _built(collection, settings, name, user, _silent)
+        return _opened(pool, settings, user, _silent)
+    arguments = {**asdict(settings), "runs": [run.name for run in runs], "name": name}
+    return start_job(collection, "campaign", arguments, user)
+
+
+def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
+    """The name as it will be stored; `InputError` for a taken name and for options that a queue refuses."""
+    name = checked_name(name, "pool")
+    pool = Pool(collection=collection, name=name, **_choice(settings))
+    if collection.pools.filter(name=name).exists():
+        problem = f"There is a pool “{name}” already. Give this one another name"
+        if not collection.queues.filter(pool__name=name).exists():
+            problem += ", or open a queue on that pool's page: it has none"
+        raise InputError(f"{problem}.", fields={"name": f"{problem}."}, conflict=True)
+    free_name(pool, name)
+    checked_judgments(settings.judgments_per_item, settings.most_judgments_per_item)
+    checked_options(_gold(settings))
+    if settings.live:
+        checked_live(pool, settings.live)
+    return name
+
+
+def _silent(share: float, detail: str) -> None:
+    """Nobody waits for a report within a request."""
+
+
+def _choice(settings: PlanSettings) -> dict[str, Any]:
+    return {name: getattr(settings.choice, name) for name in CHOICE}
+
+
+def _gold(settings: PlanSettings) -> GoldOptions:
+    return site_options(**{one.name: getattr(settings, one.name, None) for one in fields(GoldOptions)})
+
+
+def _built(
+    collection: Collection, settings: PlanSettings, name: str, user: User | None, report: Report
+) -> Pool:
+    return build_pool(
+        collection,
+        name=name,
+        runs=runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True)),
+        user=user,
+        report=lambda share, detail: report(0.6 * share, detail),
+        **_choice(settings),
+    )
+
+
+def _opened(pool: Pool, settings: PlanSettings, user: User | None, report: Report) -> dict[str, Any]:
+    """The queue of a pool that was built for it alone; without the queue the pool goes again."""
+    try:
+        queue = open_queue(
+            pool,
+            name=pool.name,
+            judgments_per_item=settings.judgments_per_item,
+            most_judgments_per_item=settings.most_judgments_per_item,
+            gold=_gold(settings),
+            live=settings.live,
+            user=user,
+            report=lambda share, detail: report(0.6 + 0.4 * share, detail),
+        )
+    except Exception:
+        pool.delete()
+        raise
+    prices = {name: getattr(settings, name) for name in ("price_per_judgment", "overhead")}
+    if any(value is not None for value in prices.values()):
+        change_prices(queue, prices, by=user)
+    return _result(pool, queue)
+
+
+def _result(pool: Pool, queue: Queue) -> dict[str, Any]:
+    return {
+        "pool": pool.pk,
+        "queue": queue.pk,
+        "name": queue.name,
+        "pairs": pool.pair_count,
+        "chosen": pool.chosen_count,
+        "detail": f"Pool “{pool.name}” of {pool.pair_count:,} pairs is built, and its queue is open.",
+        "url": reverse("queue", args=[queue.pk]),
+    }
+
+
+@job_kind("campaign")
+def _begin_in_background(job: Job, report: Report) -> dict[str, Any]:
+    arguments = dict(job.arguments)
+    name, stored = arguments.pop("name"), arguments.pop("stored", None)
+    settings, user = PlanSettings(**arguments), job.created_by
+    pool = _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, report)
+    if queue := pool.queues.first():
+        return _result(pool, queue)
+    note_stored(job, _half(pool))
+    try:
+        return _opened(pool, settings, user, report)
+    except Exception:
+        note_stored(job, None)
+        raise
+
+
+def _half(pool: Pool) -> dict[str, Any]:
+    """What is stored of a campaign when its pool is."""
+    detail = f"Pool “{pool.name}” is built, and its queue is not open yet."
+    return {"pool": pool.pk, "detail": detail, "url": pool.get_absolute_url()}
+
+
+def _pool_of(job: Job, stored: dict[str, Any]) -> Pool:
+    pool = job.collection.pools.filter(pk=stored["pool"]).first()
+    if pool is None:
+        raise InputError("The pool of this campaign is not there any more. Begin the plan again.")
+    return pool

@@ -1,0 +1,312 @@
+"""How wide the interval of micro recall will be, before anything is judged: the interval of expected counts.
+
+What the report does with labels (`evaluation/estimates/intervals.py`) is done here with the numbers that are
+expected of them, so two things have to be supposed: where relevant documents stand, and how soon the order of
+judging comes to them.
+
+Where they stand. A pair at place u (a share in (0, 1]) of the RRF order of its query is relevant with the
+chance 1 / (1 + exp(b·u - a)). The two numbers are fitted to the labels that exist (logistic regression, Cox,
+1958), or else b is 3 and a gives the share of relevant pairs that somebody supposes; where nobody does, the
+width is told for a range of shares, since it hangs on little else. With b = 3 and half of
+the pairs relevant, 38 % of them stand in the first quarter and 67 % in the first half; measured for `rrf` on
+TREC-COVID round 3, 40 and 68 % (the guide's table of strategies). With one in twenty relevant, 54 % stand in
+the first quarter; measured on Robust 2003, 56 %.
+
+How soon. Another order is as if b were larger or smaller by a factor (`PACE`, from the same table), the
+share of relevant pairs being the same. Of the budget of a query the audit takes its part by the rule of
+`pooling/audit/sample.py`, and in the remainder π is what that leads to when audit and order meet by chance. A few
+queries then keep fewer audit documents than others, and these weigh most, so widths are means over draws of
+how many each query keeps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from evaluation.estimates.intervals import (
+    COMPLETE,
+    EXACT_BOUND,
+    FEWEST_FOR_GAMMA,
+    GAMMA,
+    UNDEFINED,
+    Kind,
+    exact_limits,
+    furthest,
+    gamma_limits,
+)
+
+Floats = NDArray[np.float64]
+Booleans = NDArray[np.bool_]
+Integers = NDArray[np.int64]
+
+STEEPNESS = 3.0
+#: By how much an order is steeper than `rrf`; others as `rrf`. A live order by one that learns: LEARNING.
+PACE = {"depth": 0.7, "rbp": 0.7, "sampling": 0.0}
+LEARNING = 1.4
+#: Fewer labels than this say too little of where relevant documents stand.
+FEWEST_LABELS = 50
+#: Shares of relevant pairs that widths are told for, where nobody knows; the ends are those of TREC's pools.
+SHARES = (0.05, 0.1, 0.2, 0.4)
+#: Of how many audit documents the remainders keep.
+DRAWS = 5
+GRID = 1_000
+BINS = 50
+
+
+@dataclass(frozen=True)
+class RelevanceCurve:
+    """The chance that a pair is relevant, 1 / (1 + exp(b·u - a)), by its place u in (0, 1]."""
+
+    a: float
+    b: float
+
+    def at(self, places: Floats) -> Floats:
+        chances: Floats = 1.0 / (1.0 + np.exp(self.b * places - self.a))
+        return chances
+
+    @property
+    def share(self) -> float:
+        """Of all pairs, those that are relevant."""
+        return float(self.at(_middles()).mean())
+
+    def found(self) -> Floats:
+        """(GRID + 1,) the share of the relevant pairs found after 0, 1/GRID, … 1 of the order."""
+        cumulative = np.concatenate(([0.0], np.cumsum(self.at(_middles()))))
+        shares: Floats = cumulative / cumulative[-1]
+        return shares
+
+
+def _middles() -> Floats:
+    return (np.arange(GRID) + 0.5) / GRID
+
+
+def curve_with(share: float, steepness: float = STEEPNESS) -> RelevanceCurve:
+    """The curve of this steepness with this share of relevant pairs, in (0, 1).
+
+    >>> round(curve_with(0.2).share, 6)
+    0.2
+    """
+    share = min(max(share, 1e-4), 1 - 1e-4)
+    a = optimize.brentq(lambda a: RelevanceCurve(a, steepness).share - share, -15.0, 15.0 + steepness)
+    return RelevanceCurve(float(a), steepness)
+
+
+def fitted_curve(places: Floats, relevant: Booleans, weights: Floats | None = None) -> RelevanceCurve:
+    """The curve that labelled pairs at these places follow, by maximum likelihood, drawn a little to b = 3.
+
+    weights (n,): of each label; only their proportions count. The draw is worth four pairs' doubt (a normal
+    prior on b with deviation 2), so that a handful of labels from the very top cannot claim anything.
+    """
+    weights = np.ones(len(places)) if weights is None else weights / weights.mean()
+    bins = np.minimum((places * BINS).astype(np.int64), BINS - 1)
+    count = np.bincount(bins, weights=weights, minlength=BINS)
+    hits = np.bincount(bins, weights=weights * relevant, minlength=BINS)
+    middle = (np.arange(BINS) + 0.5) / BINS
+
+    def loss(given: Floats) -> float:
+        logit = given[0] - given[1] * middle
+        likelihood = hits * logit - count * np.logaddexp(0.0, logit)
+        return float(-likelihood.sum() + (given[1] - STEEPNESS) ** 2 / 8 + given[0] ** 2 / 200)
+
+    found = optimize.minimize(loss, np.array([0.0, STEEPNESS]), method="BFGS")
+    return RelevanceCurve(float(found.x[0]), float(found.x[1]))
+
+
+@dataclass(frozen=True)
+class Design:
+    """How each query will be judged, by expectation: arrays (Q,).
+
+    reached: the share of its pool that the greedy part comes to. probability: π in the remainder, nan
+    where there is no remainder or no audit. chosen: the documents that will be judged.
+    """
+
+    reached: Floats
+    probability: Floats
+    chosen: Integers
+
+
+def design_of(sizes: Integers, budgets: Integers, audits: Integers) -> Design:
+    """From the sizes of queries' pools, their budgets (audit included), and the documents of their audits.
+
+    The greedy part goes on until the budget is spent, and an audit document that it meets costs nothing: of
+    x documents reached, x·audit/size are met, so x = (budget - audit) / (1 - audit/size).
+
+    >>> found = design_of(np.array([100]), np.array([28]), np.array([10]))
+    >>> float(found.reached[0]), float(found.probability[0])
+    (0.2, 0.1)
+    """
+    size, budget, audit = (array.astype(np.float64) for array in (sizes, np.minimum(budgets, sizes), audits))
+    whole = budget >= size
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(size > 0, audit / size, 0.0)
+        walked = np.minimum((budget - audit) / (1.0 - share), size)
+        reached = np.where(whole, 1.0, np.clip(walked / size, 0.0, 1.0))
+        left = size * (1.0 - reached)
+        # A remainder holds an audit document at least, where there is an audit.
+        drawn = np.maximum(audit * (1.0 - reached), np.minimum(audit, 1.0))
+        probability = np.where(whole | (audit == 0), np.nan, np.minimum(drawn / left, 1.0))
+    return Design(reached, probability, np.minimum(budgets, sizes))
+
+
+def drawn_probabilities(
+    design: Design, sizes: Integers, audits: Integers, draws: int = DRAWS
+) -> list[Floats]:
+    """(Q,) π in the remainders for each of a few draws of how many audit documents the order leaves there.
+
+    The same for the same design: the draws are seeded.
+    """
+    left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)
+    generator, some = np.random.default_rng(0), ~np.isnan(design.probability)
+    result = []
+    for _ in range(draws):
+        kept = generator.hypergeometric(left, sizes - left, np.minimum(audits, sizes))
+        share = np.maximum(kept, 1) / np.maximum(left, 1)
+        result.append(np.where(some, np.minimum(share, 1.0), np.nan))
+    return result
+
+
+def effective_reach(curve: RelevanceCurve, reached: Floats, pace: float) -> Floats:
+    """How far the RRF order would have to go to find what an order `pace` times as steep finds."""
+    if pace == 1.0:
+        return reached
+    grid = np.linspace(0.0, 1.0, GRID + 1)
+    other = curve_with(curve.share, curve.b * pace).found()
+    found: Floats = np.interp(np.interp(reached, grid, other), curve.found(), grid)
+    return found
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """An interval as it is expected; None where it is undefined. `drawn`: relevant audit documents outside
+    the greedy part.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+    drawn: float
+
+    @property
+    def width(self) -> float | None:
+        return None if self.low is None or self.high is None else self.high - self.low
+
+
+def _mean(drawn: Sequence[Expectation]) -> Expectation:
+    """The mean of what several draws come to; by the method of the first."""
+
+    def mean(values: Sequence[float | None]) -> float | None:
+        return None if None in values else float(np.mean([one for one in values if one is not None]))
+
+    value, low, high = (mean([getattr(one, end) for one in drawn]) for end in ("value", "low", "high"))
+    return Expectation(value, low, high, drawn[0].method, float(np.mean([one.drawn for one in drawn])))
+
+
+@dataclass(frozen=True)
+class ExpectedKind:
+    """Relevant documents of one kind: certain and drawn ones, and mean and variance of the unseen rest."""
+
+    certain: float
+    drawn: float
+    mean: float
+    variance: float
+    lightest: float | None
+
+    @classmethod
+    def of(cls, certain: float, left: Floats, is_open: Booleans, probability: Floats) -> ExpectedKind:
+        """certain: relevant documents among those reached; left (Q,): among those left to the audit, which
+        takes `probability` (Q,) of them; is_open (Q,): where any pair is left.
+        """
+        share = probability[is_open]
+        drawn = left[is_open] * share
+        mean = drawn * (1.0 - share) / share
+        lightest = float(share.min()) if len(share) else None
+        return cls(
+            float(certain), float(drawn.sum()), float(mean.sum()), float((mean / share).sum()), lightest
+        )
+
+    @property
+    def seen(self) -> float:
+        return self.certain + self.drawn
+
+    @property
+    def value(self) -> float:
+        return self.seen + self.mean
+
+    def as_kind(self) -> Kind:
+        """In whole documents, for the exact bound."""
+        probability = 1.0 if self.lightest is None else self.lightest
+        return Kind(self.certain, np.full(round(self.drawn), probability), self.lightest)
+
+
+def expected_intervals(
+    chance: Floats,
+    certain: Booleans,
+    query: Integers,
+    draws: Sequence[Floats],
+    found: Sequence[Integers],
+    *,
+    confidence: float = 0.95,
+) -> list[Expectation]:
+    """One interval of micro recall for each run, the mean over draws of the audit.
+
+    chance (P,): that a pair of the pool is relevant. certain (P,): it will be reached by the greedy part, or
+    its label is known. query (P,): its query's number. draws: of each, π of each query's remainder, (Q,).
+    found: for each run the numbers of the pairs in its top K. The estimate's own spread is left out: this is
+    the interval at the mean, not the mean interval.
+    """
+    queries, left = len(draws[0]), ~certain
+
+    def by_query(pairs: Integers) -> tuple[float, Floats, Booleans]:
+        """Certain relevant pairs, those left to the audit by query, and where any pair is left to it."""
+        rest = pairs[left[pairs]]
+        drawn = np.bincount(query[rest], weights=chance[rest], minlength=queries).astype(np.float64)
+        is_open = np.bincount(query[rest], minlength=queries) > 0
+        return float(chance[pairs[certain[pairs]]].sum()), drawn, is_open
+
+    reached, waiting, is_open = by_query(np.arange(len(chance)))
+    expected = []
+    for pairs in found:
+        certain_hits, hits, hits_open = by_query(pairs)
+        missed = _undusted(waiting - hits, waiting)
+        certain_missed = float(_undusted(np.array(reached - certain_hits), np.array(reached)))
+        each = [
+            _expected(
+                ExpectedKind.of(certain_hits, hits, hits_open, probability),
+                ExpectedKind.of(certain_missed, missed, is_open, probability),
+                confidence,
+            )
+            for probability in draws
+        ]
+        expected.append(_mean(each))
+    return expected
+
+
+def _undusted(difference: Floats, of: Floats) -> Floats:
+    """The dust of a difference of sums is not a relevant document."""
+    return np.where(difference > 1e-9 * of, difference, 0.0)
+
+
+def _expected(hit: ExpectedKind, missed: ExpectedKind, confidence: float) -> Expectation:
+    """The rule of `chosen_interval`, on expected numbers."""
+    drawn, total = hit.drawn + missed.drawn, hit.value + missed.value
+    if total <= 0:
+        return Expectation(None, None, None, UNDEFINED, drawn)
+    value = hit.value / total
+    if missed.lightest is None:
+        return Expectation(value, value, value, COMPLETE, drawn)
+    if drawn < FEWEST_FOR_GAMMA:
+        low, high = exact_limits((hit.as_kind(), missed.as_kind()), 1 - confidence)
+        return Expectation(value, low, high, EXACT_BOUND, drawn)
+    level = (1 - confidence) / 2
+    limits = [
+        (one.value, *gamma_limits(one.seen, one.mean, one.variance, one.lightest, level))
+        for one in (hit, missed)
+    ]
+    low, high = (furthest(limits, lambda r: (1 - r, -r), value, end) for end in (0.0, 1.0))
+    return Expectation(value, low, high, GAMMA, drawn)

@@ -1,0 +1,84 @@
+"""What the page of a plan shows beside the plan itself."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from evaluation.plans.forms import PlanForm
+from labeling.adaptive.options import LiveOptions
+from pooling.diagnosis import rows as pictures
+from pooling.runs.depths import PREFIX, given_depths
+
+if TYPE_CHECKING:
+    from django.http import QueryDict
+
+    from evaluation.plans.settings import PlanSettings
+    from pooling.models import Collection
+
+
+# What a plan and its pilot have in common.
+KEPT = (
+    "runs",
+    "depth",
+    "annotators",
+    "hours_per_week",
+    "seconds_per_judgment",
+    "price_per_judgment",
+    "overhead",
+    "k",
+)
+# What a choice says when nobody chose.
+USUAL = {"budget_rule": str(LiveOptions.budget_rule), "stop_over": str(LiveOptions.stop_over)}
+
+
+def plan_context(planned: dict[str, Any], settings: PlanSettings) -> dict[str, Any]:
+    """Pictures, days, and the row of as many annotators as are asked about."""
+    rows = planned["work"]["by_annotators"]
+    for row in rows:
+        row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
+    drawn = {
+        "runs": planned["settings"]["runs"],
+        "overlap": planned["overlap"],
+        "size_by_depth": planned["pool"]["size_by_depth"],
+    }
+    return {
+        "plan": planned,
+        "team": next(row for row in rows if row["annotators"] == settings.annotators),
+        "growth": pictures.growth(drawn),
+        "curve": pictures.curve(drawn, settings.depth),
+        "heat_map": pictures.heat_map(drawn),
+    }
+
+
+def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list[tuple[str, str]]:
+    """What of the form's values is worth a place in the address: nothing empty, and no list of all runs."""
+    runs = given.getlist("runs")
+    kept = [(name, str(given[name])) for name in form.fields if name != "runs" and given.get(name)]
+    kept = [(name, value) for name, value in kept if USUAL.get(name) != value]
+    chosen = {run: depth for run, depth in given_depths(given).items() if run in runs}
+    kept += [(f"{PREFIX}{run}", str(depth)) for run, depth in chosen.items()]
+    named = [] if len(set(runs)) == collection.runs.count() else [("runs", run) for run in runs]
+    return [*named, *kept]
+
+
+def address(path: str, chosen: list[tuple[str, str]]) -> str:
+    """The plan's own address."""
+    return f"{path}?{urlencode(chosen)}"
+
+
+def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: dict[str, Any]) -> str:
+    """The plan of the pilot that a plan offers: over the same pool, by the same people."""
+    kept = [(name, value) for name, value in chosen if name in KEPT or name.startswith(PREFIX)]
+    of_pilot = [(name, str(value)) for name, value in pilot["settings"].items()]
+    return address(path, [*kept, *of_pilot, ("name", "Pilot")])
+
+
+def sentences(form: PlanForm) -> list[str]:
+    """What is wrong, each with its field's label, for when the form itself is not drawn again."""
+    return [
+        f"{form.fields[name].label or name}: {problem}" if name in form.fields else str(problem)
+        for name, problems in form.errors.items()
+        for problem in problems
+    ]

@@ -1,0 +1,172 @@
+"""A campaign planned: what a pool and its queue will be, take and tell, before either is made.
+
+Everything is counted from the numbered tops of the runs (`pooling/runs/numbered.py`) and the labels that exist;
+nothing is stored. What is supposed is said beside what follows from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from datetime import datetime, timedelta
+from itertools import combinations
+from typing import Any
+
+from django.conf import settings as site
+from django.utils import timezone
+
+from evaluation.plans.adaptive_order import planned_order
+from evaluation.plans.basis import Planned
+from evaluation.plans.settings import PlanSettings
+from evaluation.plans.width import expected_width, offered_pilot
+from evaluation.plans.words import power_sentence, supposed
+from labeling.queues.workload import judgments_needed, team_work, whole_days
+from pooling.models import Collection
+
+TEAMS = (1, 2, 5, 10, 20)
+DIFFERENCE = 0.05
+#: Deviations of differences of recall by query, as measured on DL 2021 (at 10) and Robust 2003 (at 100).
+DEVIATIONS = (0.11, 0.19)
+FEWEST_QUERIES = 5
+
+
+def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None = None) -> dict[str, Any]:
+    """Everything that the page shows, in plain values fit for JSON: see `PlanSerializer`.
+
+    `InputError` for a run that does not exist, and where no run has a query of the collection.
+    """
+    now = now or timezone.now()
+    planned = Planned.of(collection, settings)
+    spent = planned.design
+    work, width = _work(planned, now), expected_width(planned)
+    return {
+        "settings": _resolved(planned),
+        "supposed": supposed(planned.terms, planned.bases),
+        "pool": {
+            "pairs": int(planned.sizes.sum()),
+            "chosen": int(spent.chosen.sum()),
+            "audit": int(planned.audits.sum()),
+            "labelled": planned.labelled,
+            "to_judge": planned.to_judge,
+            "queries": int((planned.sizes > 0).sum()),
+            "size_by_depth": planned.growth,
+        },
+        **_by_run(planned),
+        **_by_query(planned),
+        "order": planned_order(planned),
+        "work": work,
+        "recall_interval": width,
+        "pilot": offered_pilot(planned, width),
+        "power": _power(planned),
+    }
+
+
+def _resolved(planned: Planned) -> dict[str, Any]:
+    """The settings with every value that was left open."""
+    terms = planned.terms
+    return {
+        **asdict(planned.settings),
+        "depths": dict(planned.settings.choice.depths),
+        "runs": [run.name for run in planned.runs],
+        "audit_share": planned.settings.choice.audit_share,
+        "gold_first_share": terms.gold_first_share,
+        "gold_share": terms.gold_share,
+        "practice_questions": terms.practice_questions,
+        "price_per_judgment": terms.price,
+        "overhead": terms.overhead,
+        "currency": site.CURRENCY,
+        "seconds_per_judgment": terms.seconds,
+        "tie_share": terms.tie_share,
+        "relevant_share": planned.curve and planned.curve.share,
+        "k": planned.settings.cutoff,
+    }
+
+
+def _by_run(planned: Planned) -> dict[str, Any]:
+    tops, indexes = planned.tops, planned.indexes
+    found, alone = tops.by_run(indexes), tops.alone(indexes)
+    relevant = tops.alone(indexes, planned.labels.label == 1) if planned.labelled else None
+    rows = [
+        {
+            "run": run.name,
+            "pairs": int(found[place]),
+            "alone": int(alone[place]),
+            "relevant_alone": None if relevant is None else int(relevant[place]),
+        }
+        for place, run in enumerate(planned.runs)
+    ]
+    return {"runs": rows, "overlap": tops.overlap(indexes).tolist()}
+
+
+def _by_query(planned: Planned) -> dict[str, Any]:
+    import polars as pl
+
+    from pooling.diagnosis.summary import binned, thin_among
+
+    ids = pl.Series("query_id", planned.numbered.query_ids, dtype=pl.String)
+    sizes = pl.DataFrame({"query_id": ids, "len": planned.sizes})
+    some = sizes.filter(pl.col("len") > 0)
+    nothing = planned.collection.queries.count() - some.height
+    return {"sizes": binned(some["len"]), "thin": {**thin_among(some), "without": nothing}}
+
+
+def _work(planned: Planned, now: datetime) -> dict[str, Any]:
+    terms = planned.terms
+    needed = judgments_needed(planned.to_judge, terms)
+    people = sorted({*TEAMS, planned.settings.annotators})
+    rows = []
+    for team in (team_work(needed, terms, annotators) for annotators in people):
+        days = None if team.days is None else whole_days(team.days)
+        end = None if days is None or days > 36_500 else (now + timedelta(days=days)).date().isoformat()
+        rows.append({**asdict(team), "end_date": end})
+    return {
+        "judgments_needed": needed,
+        "for_ties": needed - planned.to_judge * terms.judgments_per_item,
+        "gold_there": planned.gold_there,
+        "currency": site.CURRENCY,
+        "by_annotators": rows,
+    }
+
+
+def _power(planned: Planned) -> dict[str, Any]:
+    """How many queries tell two systems apart by 0.05: by the spread of the labels, else a range."""
+    from evaluation.significance import queries_needed
+
+    deviation, queries = _deviation(planned)
+    there = int((planned.sizes > 0).sum())
+    spread = DEVIATIONS if deviation is None else (deviation, deviation)
+    result = {
+        "difference": DIFFERENCE,
+        "power": 0.8,
+        "k": planned.settings.cutoff,
+        "deviation": deviation,
+        "labelled_queries": queries,
+        "queries_needed": [queries_needed(one, DIFFERENCE) for one in spread],
+        "queries": there,
+    }
+    return {**result, "sentence": power_sentence(result)}
+
+
+def _deviation(planned: Planned) -> tuple[float | None, int]:
+    """(the deviation of differences of recall@k by query, the queries it is from).
+
+    The root of the mean variance over all pairs of runs; None with fewer than five queries that have a
+    relevant label, or a single run.
+    """
+    import numpy as np
+
+    relevant = planned.labels.relevant
+    some = relevant > 0
+    if some.sum() < FEWEST_QUERIES or len(planned.runs) < 2:
+        return None, int(some.sum())
+    top = planned.tops.to_depth(planned.settings.cutoff)
+    hits = planned.labels.label[top.pair] == 1
+    place, query = top.place_of(planned.indexes)[hits], top.query[top.pair[hits]]
+    shape = (len(planned.runs), len(relevant))
+    counts = np.bincount(place * shape[1] + query, minlength=shape[0] * shape[1]).reshape(shape)
+    recall = counts[:, some] / relevant[some]
+    covariance = np.cov(recall)
+    variances = [
+        covariance[one, one] + covariance[other, other] - 2 * covariance[one, other]
+        for one, other in combinations(range(shape[0]), 2)
+    ]
+    return float(np.sqrt(np.mean(variances))), int(some.sum())

@@ -1,0 +1,66 @@
+"""The page of a plan, and its figures over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse, QueryDict
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+
+from evaluation.plans.campaigns import begin
+from evaluation.plans.forms import PlanForm, asked_for
+from evaluation.plans.page import address, parameters, pilot_address, plan_context, sentences
+from evaluation.plans.planning import plan
+from pooling.interface.pages import go_on, person
+from pooling.interface.problems import InputError, refusals
+from pooling.models import Collection
+from pooling.people.access import ADMIN, collection_for
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
+    """What a campaign will be; htmx gets the figures alone. A POST builds its pool and opens its queue."""
+    collection = collection_for(request.user, slug, ADMIN)
+    given = request.POST if request.method == "POST" else request.GET
+    form = asked_for(collection, given)
+    name = given.get("name", "").replace("\0", "")
+    if request.method == "POST" and form.is_valid():
+        try:
+            return go_on(request, begin(collection, form.plan_settings(), name, person(request)))
+        except refusals() as error:
+            problem = [str(error)]
+            return _shown(request, collection, form, name, problem)
+    return _shown(request, collection, form, name, [])
+
+
+def _shown(
+    request: HttpRequest, collection: Collection, form: PlanForm, name: str, problems: list[str]
+) -> HttpResponse:
+    has_runs = collection.runs.exists()
+    chosen = parameters(form, cast("QueryDict", form.data), collection)
+    context: dict[str, Any] = {
+        "collection": collection,
+        "section": "pools",
+        "form": form,
+        "has_runs": has_runs,
+        "hidden": chosen,
+        "address": address(request.path, chosen),
+        "name": name or f"Campaign {collection.queues.count() + 1}",
+    }
+    if has_runs and form.is_valid():
+        try:
+            settings = form.plan_settings()
+            context |= plan_context(plan(collection, settings), settings)
+            if pilot := context["plan"]["pilot"]:
+                context["pilot_address"] = pilot_address(request.path, chosen, pilot)
+        except InputError as error:
+            form.refuse(error)
+    context["problems"] = problems or sentences(form)
+    if not request.headers.get("HX-Request"):
+        return render(request, "evaluation/plan.html", context)
+    response = render(request, "evaluation/_plan.html", context)
+    response["HX-Push-Url"] = context["address"]
+    return response

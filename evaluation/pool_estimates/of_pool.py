@@ -1,0 +1,332 @@
+"""What recall is worth where the pool behind the labels is known: estimates from its audit, what is missing,
+and what a new retriever would lose. Plain values, for reports and for files alike."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.comparisons.verdict import Difference
+    from evaluation.estimates.from_audit import Places
+    from evaluation.estimates.sample import AuditSample
+    from evaluation.scoring.results import Evaluation
+    from evaluation.scoring.unsettled import Unsettled
+
+MOST_IDS = 200
+# Lists of so many documents are compared with each other to find near-duplicates; above, each run is its own.
+MOST_COMPARED_LISTS = 20_000
+# Queries × deepest K × runs. Above, reading all runs again for what has no label takes too long.
+LARGEST = 20_000_000
+
+
+@dataclass(frozen=True)
+class PoolDesign:
+    """The pool behind the labels: what is told of it, the sample that the labels are, and how many documents
+    of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
+    was pooled, None where that is not known. has_audit: whether anything of it was drawn."""
+
+    described: Mapping[str, Any]
+    audit: AuditSample
+    budgets: Callable[[], Sequence[tuple[int, int]]]
+    depths: Mapping[str, int] | None
+    has_audit: bool
+
+    @property
+    def estimates(self) -> bool:
+        """Whether anything can be estimated: complete labels without an audit are no estimate."""
+        return self.has_audit and bool(self.audit.defined)
+
+
+@dataclass(frozen=True)
+class Basis:
+    """What estimates and comparisons of one evaluation start from; `pool` is None where none is known."""
+
+    evaluation: Evaluation
+    opened: Unsettled
+    places: Places
+    pool: PoolDesign | None
+
+    @classmethod
+    def of(cls, evaluation: Evaluation, pool: PoolDesign | None) -> Basis:
+        """Read the runs again for their documents without a label."""
+        from evaluation.scoring.unsettled import unsettled
+
+        opened = unsettled(evaluation, list(evaluation.runs))
+        return cls(evaluation, opened, places_of(evaluation, opened), pool)
+
+
+def too_large(evaluation: Evaluation) -> bool:
+    """Whether an evaluation does without estimates and comparisons of its runs."""
+    return evaluation.labels.query_count * int(evaluation.cutoffs[-1]) * len(evaluation.runs) > LARGEST
+
+
+def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
+    """Where every run has the labelled pairs, and the others of its first documents."""
+    import polars as pl
+
+    from evaluation.estimates.from_audit import Places
+
+    labels, names = evaluation.labels, list(evaluation.runs)
+    ranks = {
+        f"rank_{at}": pl.Series(run.counted.position).cast(pl.UInt32).replace(0, None)
+        for at, run in enumerate(evaluation.runs.values())
+    }
+    numbers = pl.Series("query", labels.query, dtype=pl.Int64)
+    labelled = pl.DataFrame(
+        {"query": numbers, "document_id": labels.document_ids, "label": labels.judged, **ranks}
+    )
+    others = pl.concat([opened.tops[name].select("query", "document_id") for name in names]).unique()
+    for at, name in enumerate(names):
+        place = opened.tops[name].select(
+            "query", "document_id", pl.col("position").cast(pl.UInt32).alias(f"rank_{at}")
+        )
+        others = others.join(place, on=["query", "document_id"], how="left")
+    frame = pl.concat([labelled.filter("label").drop("label"), others.select(labelled.drop("label").columns)])
+    ids = labels.query_ids.gather(frame["query"]).alias("query_id")
+    return Places(frame.select(ids, pl.exclude("query")), tuple(names))
+
+
+def estimates_of(basis: Basis | None) -> dict[str, Any]:
+    """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
+    the report is too large."""
+    if basis is None:
+        return {
+            **_nothing(),
+            "status": "too large",
+            "sentence": _TOO_LARGE,
+            "floor": None,
+            "leave_one_out": {},
+        }
+    depths = _depths(basis)
+    return {
+        **_from_audit(basis),
+        "floor": _floor(basis.evaluation, depths),
+        "leave_one_out": leave_out(basis.evaluation, depths),
+    }
+
+
+def _depths(basis: Basis) -> Mapping[str, int] | None:
+    """How far down each run was judged: as deep as its pool goes, or as the labels tell where none is known;
+    None where these do not tell either."""
+    from evaluation.estimates.missing import labelled_depth
+
+    if basis.pool is not None and basis.pool.depths is not None:
+        return basis.pool.depths
+    depth = labelled_depth(basis.evaluation)
+    return dict.fromkeys(basis.evaluation.runs, depth) if depth else None
+
+
+def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any] | None:
+    from evaluation.estimates.missing import missing_floor
+
+    if depths is None:
+        return None
+    floor = missing_floor(evaluation, depths)
+    counted = f"Counted in the first {max(depths.values())} places of the runs, as deep as they were judged."
+    sentence = floor.sentence() if floor.total is None else f"{floor.sentence()} {counted}"
+    return {**floor.__dict__, "depth": max(depths.values()), "sentence": sentence}
+
+
+def recall_cutoffs(evaluation: Evaluation) -> list[int]:
+    """The K at which recall was measured."""
+    return [k for name, k in evaluation.keys if name == "recall" and k is not None]
+
+
+def _from_audit(basis: Basis) -> dict[str, Any]:
+    from evaluation.estimates.from_audit import (
+        missing_by_query,
+        proposal,
+        recall_estimates,
+        relevant_estimate,
+    )
+
+    empty = _nothing()
+    if basis.pool is None:
+        return {**empty, "status": "no pool", "sentence": _NO_POOL}
+    pool, confidence = basis.pool, basis.evaluation.confidence
+    audit = pool.audit
+    found = {**empty, "pool": dict(pool.described)}
+    if not pool.has_audit:
+        complete = audit.unsampled.is_empty() and not audit.undefined and not audit.unanswered
+        would = None if complete else proposal(pool.budgets(), confidence=confidence)
+        said = _no_audit_sentence(pool, would, confidence)
+        return {**found, "status": "no audit", "sentence": said, "would": would}
+    found |= {"queries": _queries(audit), "sample": _counts(audit)}
+    if not pool.estimates:
+        return {**found, "status": "waiting", "sentence": _waiting_sentence(pool)}
+    relevant = relevant_estimate(audit, confidence=confidence)
+    cutoffs = recall_cutoffs(basis.evaluation)
+    return {
+        **found,
+        "status": "estimated",
+        "relevant": relevant,
+        "missing": missing_by_query(audit, confidence=confidence),
+        "runs": recall_estimates(audit, basis.places, cutoffs, confidence=confidence),
+        "sentence": _estimated_sentence(pool, relevant),
+    }
+
+
+def _nothing() -> dict[str, Any]:
+    absent = ("pool", "queries", "sample", "relevant", "would")
+    return {**dict.fromkeys(absent), "missing": [], "runs": {}}
+
+
+def _queries(audit: AuditSample) -> dict[str, Any]:
+    waiting = audit.undefined
+    return {
+        "pool": len(audit.defined) + len(waiting),
+        "estimated": len(audit.defined),
+        "not_estimated": len(waiting),
+        "not_estimated_ids": waiting[:MOST_IDS],
+    }
+
+
+def _counts(audit: AuditSample) -> dict[str, int]:
+    """Pairs of the estimated queries, of which `awaited` were reached and have no label; and the audit
+    documents that still wait in all queries."""
+    held = audit.strata.filter("defined")
+    names = ("pairs", "certain", "remainder", "sampled", "relevant", "unused")
+    return {
+        **{name: int(held[name].sum()) for name in names},
+        "cannot_judge": audit.unanswered,
+        "awaited": audit.awaited,
+        "waiting": int(audit.strata["waiting"].sum()),
+    }
+
+
+_TOO_LARGE = "This is too large for estimates and comparisons. Take fewer runs or a smaller deepest K."
+_NO_POOL = (
+    "No pool was built here, so nobody knows how the labelled documents were chosen, and nothing is "
+    "estimated. Build a pool with an audit share, for instance 10 %, and judge it."
+)
+
+
+def _waiting_sentence(pool: PoolDesign) -> str:
+    strata = pool.audit.strata
+    waiting = int(strata["waiting"].sum()) + int(strata["awaited"].sum())
+    return (
+        f"No query of pool “{pool.described['name']}” can be estimated yet: {waiting:,} chosen "
+        f"document{'s' if waiting != 1 else ''} still wait{'' if waiting != 1 else 's'} for a label in this "
+        "release."
+    )
+
+
+def _no_audit_sentence(pool: PoolDesign, would: dict[str, Any] | None, confidence: float) -> str:
+    from evaluation.scoring.results import share_in_words
+
+    begin = f"Pool “{pool.described['name']}” has no audit, so nothing is estimated"
+    if would is None:
+        pairs = int(pool.audit.strata["pairs"].sum())
+        return f"{begin}: all of its {pairs:,} pairs have a label, and what lies outside it nobody knows."
+    if not would["documents"]:
+        return f"{begin}, and its labels are not complete."
+    return (
+        f"{begin}, and what its unjudged documents hold is unknown, not zero. An audit share of "
+        f"{would['audit_share']:.0%} would spend {would['documents']:,} judgments on documents drawn at "
+        f"random from the {would['remainder']:,} left: with none of them relevant, at most "
+        f"{would['at_most']:,} relevant documents would be missing ({share_in_words(confidence)}); each "
+        f"relevant one would stand for about {would['each']:.0f}."
+    )
+
+
+def _estimated_sentence(pool: PoolDesign, relevant: dict[str, Any]) -> str:
+    from evaluation.scoring.results import share_in_words
+
+    audit, count = pool.audit, len(pool.audit.defined)
+    place = f"in pool “{pool.described['name']}”, of {count:,} quer{'y' if count == 1 else 'ies'}"
+    span = f"{relevant['low']:,.0f} to {relevant['high']:,.0f}"
+    if audit.awaited:
+        text = f"{span} relevant documents {place}. {_awaited_sentence(audit.awaited)}"
+        text = f"{text} {relevant['seen']:,} were seen"
+    else:
+        text = f"About {relevant['value']:,.0f} relevant documents {place} ({span}); "
+        text = f"{text}{relevant['seen']:,} were seen"
+    unseen = relevant["at_most_unseen"]
+    if unseen is None:
+        return f"{text}."
+    return f"{text}, and at most {unseen:,} were not ({share_in_words(relevant['confidence'])}, exact)."
+
+
+def _awaited_sentence(count: int) -> str:
+    one = count == 1
+    return (
+        f"{count:,} document{'' if one else 's'} that the order reached wait{'s' if one else ''} for a label "
+        f"and may{' ' if one else ' all '}be relevant or not, so a span is all that can be said until then."
+    )
+
+
+def audited_differences(
+    basis: Basis, names: Sequence[str], cutoffs: Sequence[int]
+) -> Mapping[tuple[str, str, int | None], Difference]:
+    """What the audit says of each difference; nothing where it cannot estimate every query that is scored.
+
+    What it says of some of the queries would rank the runs by the work that happens to be finished. The
+    intervals and p-values are each pair's own; the labels wanted are those that decide it among all pairs at
+    a cutoff.
+    """
+    if basis.pool is None or not _covers_all(basis.pool, basis.evaluation):
+        return {}
+    from evaluation.comparisons.verdict import Difference
+    from evaluation.estimates.from_audit import difference_estimate, more_labels, within_pool
+
+    audit, confidence = basis.pool.audit, basis.evaluation.confidence
+    held = audit.strata.filter("defined")
+    sampled, left = int(held["sampled"].sum()), audit.unsampled.height
+    known = within_pool(audit, basis.places)
+    found: dict[tuple[str, str, int | None], Difference] = {}
+    pairs = list(combinations(names, 2))
+    for one, other in pairs:
+        for k in cutoffs:
+            made = difference_estimate(audit, known, one, other, k, confidence=confidence)
+            span = None if made["low"] is None else (made["low"], made["high"])
+            more = more_labels(made, sampled, left, pairs=len(pairs), confidence=confidence)
+            found[one, other, k] = Difference(made["value"], span, more, made["p_value"])
+    return found
+
+
+def _covers_all(pool: PoolDesign, evaluation: Evaluation) -> bool:
+    scored = set(evaluation.labels.query_ids.to_list())
+    return pool.estimates and not pool.audit.undefined and scored <= set(pool.audit.defined)
+
+
+def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any]:
+    """By K: what each run, and each family of near-duplicates, would lose had it not helped to find within
+    the depth to which it was judged; nothing where nobody knows that depth."""
+    if len(evaluation.runs) < 2 or depths is None:
+        return {}
+    from evaluation.estimates.missing import leave_one_out, new_retriever_line
+
+    families = _families(evaluation, max(depths.values()))
+    alike = {name: group[0] for group in families for name in group}
+    grouped = any(len(group) > 1 for group in families)
+    found = {}
+    for k in (int(k) for k in evaluation.cutoffs):
+        table = leave_one_out(evaluation, k, depth=depths)
+        by_family = leave_one_out(evaluation, k, depth=depths, families=alike) if grouped else None
+        shown = table if by_family is None else by_family
+        found[str(k)] = {
+            "runs": _rows(table),
+            "families": None if by_family is None else _rows(by_family),
+            "sentence": new_retriever_line(shown, k),
+        }
+    alike_runs = [group for group in families if len(group) > 1]
+    return {"depth": max(depths.values()), "families": alike_runs, "at": found}
+
+
+def _rows(table: Any) -> list[dict[str, Any]]:
+    rows: Sequence[dict[str, Any]] = table.to_dict("records")
+    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
+
+
+def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:
+    """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
+    from evaluation.scoring.inputs import run_frame
+    from pooling.diagnosis.families import families
+
+    if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:
+        return [[name] for name in evaluation.runs]
+    frames = {name: run_frame(name, evaluation.sources[name]) for name in evaluation.runs}
+    return families(frames, depth=depth)

@@ -1,0 +1,171 @@
+"""What a report's page shows of its estimates: rows for the table, and what each interval covers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evaluation.pool_estimates.score_audit_page import by_scores_context
+from evaluation.report_store.files import run_names
+
+if TYPE_CHECKING:
+    from evaluation.models import Report
+
+MOST_SHOWN = 10
+METHODS = {
+    "complete": "all judged",
+    "gamma limits": "gamma limits",
+    "exact bound": "exact bound",
+    "span of what waits": "span",
+    "undefined": "undefined",
+}
+
+
+def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
+    """The estimates at one K; None for a report that was made before there were any."""
+    from evaluation.scoring.results import share_in_words
+
+    found: Mapping[str, Any] | None = report.result.get("estimates")
+    if found is None:
+        return None
+    left_out = found["leave_one_out"].get("at", {}).get(str(k))
+    return {
+        "status": found["status"],
+        "sentence": found["sentence"],
+        "pool": found["pool"],
+        "chosen_why": _chosen_why(found["pool"] or {}),
+        "queries": found["queries"],
+        "sample": found["sample"],
+        "relevant": found["relevant"],
+        "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
+        "rows": (rows := _rows(report, found, k)),
+        "macro_whys": sorted({row["macro_why"] for row in rows} - {""}),
+        "judged_before": _judged_before(report, found, k),
+        "missing": found["missing"][:MOST_SHOWN],
+        "floor": found["floor"],
+        "powered": _powered(report, found, k),
+        "by_scores": by_scores_context(found.get("audit_by_scores"), run_names(report), k),
+        "left_out": left_out,
+        "left_out_rows": (left_out["families"] or left_out["runs"]) if left_out else [],
+        "families": found["leave_one_out"].get("families", []),
+        "k": k,
+    }
+
+
+def _chosen_why(pool: Mapping[str, Any]) -> str:
+    """Why the estimates rest on this pool, and how far the audits of the others are."""
+    from evaluation.scoring.results import percent
+
+    if pool.get("others") is None:  # a report from before pools were chosen
+        return ""
+    told = [f"{other['name']} ({percent(other['answered'])})" for other in pool["others"]]
+    others = f" Other pools with an audit: {', '.join(told)}." if told else ""
+    answered = f"Its audit is answered for {percent(pool['answered'])} of the runs and queries measured"
+    if pool["answered"] is None:
+        return f"The pool was named when the report was made.{others}" if pool["asked"] else ""
+    if pool["asked"]:
+        return f"{answered}; the pool was named when the report was made.{others}"
+    return f"{answered}{', the furthest of all pools' if told else ''}.{others}"
+
+
+def _judged_before(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, str]]:
+    """One row per run that the pool's version brought: judged@K without its labels, and with them."""
+    from evaluation.scoring.results import percent
+
+    shares: Mapping[str, Any] = (found["pool"] or {}).get("judged_before", {})
+    return [
+        {
+            "run": run,
+            "before": percent(by_k[str(k)]),
+            "after": percent(report.result["runs"][run][f"judged@{k}"]["mean"]),
+        }
+        for run, by_k in shares.items()
+        if str(k) in by_k
+    ]
+
+
+def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any] | None:
+    """The estimates with a model's pre-labels beside the human ones; None where there are none."""
+    powered: Mapping[str, Any] | None = found.get("prediction_powered")
+    if powered is None:
+        return None
+    rows: list[dict[str, Any]] = [
+        {"run": run, "recall": _pair(figures["micro"])}
+        | {"precision": _pair(powered["runs"][run][f"precision@{k}"]["micro"])}
+        for run in run_names(report)
+        if (figures := powered["runs"][run].get(f"recall@{k}")) is not None
+    ]
+    return {
+        "prelabeler": powered["prelabeler"],
+        "predicted": powered["predicted"],
+        "relevant": _pair(powered["relevant"], counts=True),
+        "rows": rows,
+        "whys": sorted({row[name]["why"] for row in rows for name in ("recall", "precision")} - {""}),
+    }
+
+
+def _pair(figure: Mapping[str, Any], *, counts: bool = False) -> dict[str, Any]:
+    """Two estimates in words, and what the second saves of the width."""
+    told: dict[str, Any] = {"why": figure["why"], "weight": figure["weight"], "narrower": figure["narrower"]}
+    for name in ("human", "powered"):
+        one = figure[name]
+        if counts:
+            ends = [one[end] for end in ("value", "low", "high")]
+            told[name], *rest = ["" if end is None else f"{end:,.0f}" for end in ends]
+            told[f"{name}_interval"] = f"[{', '.join(rest)}]"
+        else:
+            told[name], told[f"{name}_interval"] = _decimal(one["value"]), _span(one)
+    return told
+
+
+def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
+    """One row per run: the raw micro recall beside its estimate, and the same for macro recall."""
+    from evaluation.scoring.wording import macro_estimate
+
+    if not found["runs"]:
+        return []
+    rows = []
+    for run in run_names(report):
+        figure = found["runs"][run].get(f"recall@{k}")
+        if figure is None:
+            return []
+        raw = report.result["runs"][run][f"recall@{k}"]
+        micro, macro = figure["micro"], macro_estimate(figure["macro"])
+        rows.append(
+            {
+                "run": run,
+                "raw": _decimal(raw["micro"]),
+                "micro": _decimal(micro["value"]),
+                "micro_interval": _span(micro),
+                "method": METHODS.get(micro["method"], micro["method"]),
+                "if_relevant": _decimal(micro["value_if_relevant"]) if _differs(micro) else "",
+                "raw_macro": _decimal(raw["mean"]),
+                "macro": _decimal(macro["value"]),
+                "macro_interval": _span(macro),
+                "macro_why": macro["why"],
+                "bar": _bar(micro, raw["micro"]),
+            }
+        )
+    return rows
+
+
+def _differs(micro: Mapping[str, Any]) -> bool:
+    return bool(micro["value"] != micro["value_if_relevant"])
+
+
+def _decimal(value: float | None) -> str:
+    from evaluation.scoring.results import decimal
+
+    return decimal(value)
+
+
+def _span(figure: Mapping[str, Any]) -> str:
+    from evaluation.scoring.results import interval
+
+    return interval(figure).strip()
+
+
+def _bar(micro: Mapping[str, Any], raw: float | None) -> dict[str, str]:
+    """Where estimate, interval and raw number stand on a scale of 100 units."""
+    places = {"mean": micro["value"], "low": micro["low"], "high": micro["high"], "raw": raw}
+    return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}

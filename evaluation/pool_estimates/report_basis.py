@@ -1,0 +1,67 @@
+"""What a report's recall is worth: the pool behind its release as `pool_estimates.py` wants it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evaluation.pool_estimates.of_pool import Basis, PoolDesign
+from evaluation.pool_estimates.pool_choice import choose_pool
+from evaluation.pool_estimates.stored_sample import PAIR, brought_pairs, budgets
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.scoring.results import Evaluation
+    from labeling.models import QrelsRelease
+    from pooling.models import Collection, Pool
+
+
+def basis_of(
+    collection: Collection,
+    release: QrelsRelease,
+    qrels: pl.DataFrame,
+    evaluation: Evaluation,
+    asked: Pool | None = None,
+) -> Basis:
+    """Read the runs again for their documents without a label, and the pool for its audit: the one that was
+    asked for, or the one that `choose_pool` takes."""
+    basis = Basis.of(evaluation, None)
+    choice = choose_pool(collection, release, qrels, evaluation, asked)
+    if choice is None:
+        return basis
+    pool = choice.pool
+    described = {**_described(pool), **choice.described(), **_extension(pool, basis, qrels)}
+    depths = {name: pool.depth_of(name) for name in evaluation.runs}
+    design = PoolDesign(described, choice.audit, partial(budgets, pool), depths, choice.has_audit)
+    return replace(basis, pool=design)
+
+
+def _described(pool: Pool) -> dict[str, Any]:
+    names = ("name", "version", "strategy", "depth", "depths", "budget", "audit_share", "seed")
+    return {name: getattr(pool, name) for name in names}
+
+
+def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> dict[str, Any]:
+    """Of a later version of a pool: what it extends, and judged@K of its new runs without the labels that it
+    brought."""
+    if pool.extends is None:
+        return {}
+    import numpy as np
+    import polars as pl
+
+    evaluation = basis.evaluation
+    new = [run for run in pool.diagnostics["new"]["runs"] if run in evaluation.runs]
+    labelled = brought_pairs(pool).join(qrels.filter(pl.col("relevance") >= 0), on=PAIR, how="semi")
+    brought = basis.places.frame.join(labelled, on=PAIR, how="semi")
+    before: dict[str, dict[str, float | None]] = {run: {} for run in new}
+    for run in new:
+        rank = f"rank_{basis.places.runs.index(run)}"
+        counted = pl.DataFrame({"query_id": evaluation.labels.query_ids}).filter(evaluation.runs[run].scored)
+        found = brought.join(counted, on="query_id", how="semi")[rank].drop_nulls().to_numpy()
+        for k in map(int, evaluation.cutoffs):
+            now = evaluation.figure(run, "judged", k)["mean"]
+            less = np.count_nonzero(found <= k) / (k * max(counted.height, 1))
+            before[run][str(k)] = None if now is None else max(0.0, now - less)
+    return {"extends": pool.extends.name, "judged_before": before}

@@ -1,0 +1,215 @@
+"""What an audit by scores says in a report: the newest one that is labelled, read from what was stored."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
+from evaluation.pool_estimates.stored_sample import PAIR, pairs_frame
+from labeling.models import QrelsRelease
+from pooling.models import Collection, Pool
+from pooling.pools.building import pooled_frame
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.estimates.score_audit import ScoreAudit
+    from evaluation.scoring.conventions import Conventions
+
+NO_MACRO = (
+    "The mean over queries (macro) is not estimated: the strata run across queries, and a query of which "
+    "nothing was drawn has no estimate of its own."
+)
+
+
+def score_audit_of(
+    collection: Collection, release: QrelsRelease, qrels: pl.DataFrame, basis: Basis | None
+) -> dict[str, Any] | None:
+    """`status`, `sentence`, `pool`, `audit`, `counts`, `strata`, `relevant`, `runs`, `differences` and
+    `notes`; None for a report that is too large, or without an audit by scores.
+
+    Of several audits, the newest of which the release has an answer to all that was drawn; else the newest.
+    """
+    import polars as pl
+
+    if basis is None:
+        return None
+    labels = qrels.filter(pl.col("relevance") >= 0)
+    unanswered = pairs_frame(release.sidecar.get("cannot_judge", ()))
+    found = _chosen(collection, pl.concat([labels.select(PAIR), unanswered]))
+    if found is None:
+        return None
+    drawn_pool, of = found
+    conventions = basis.evaluation.conventions
+    relevant = labels.select(*PAIR, relevant=pl.col("relevance") >= conventions.min_relevance)
+    audit = read_score_audit(drawn_pool, of, relevant, unanswered)
+    return {**_described(drawn_pool, of, audit), **_estimated(audit, basis, of, conventions)}
+
+
+def read_score_audit(
+    drawn_pool: Pool, of: Pool, relevant: pl.DataFrame, unanswered: pl.DataFrame
+) -> ScoreAudit:
+    """The sample that labels are of one audit by scores; `of` is the pool that it was drawn from.
+
+    What was drawn from are the pairs of the audit's own pool; all others had a label at the draw.
+    """
+    import polars as pl
+
+    from evaluation.estimates.score_audit import score_audit
+
+    population = pooled_frame(drawn_pool).with_columns(known=pl.lit(False))
+    pairs = pooled_frame(of).join(population, on=PAIR, how="left")
+    return score_audit(
+        pairs.with_columns(pl.col("known").fill_null(True)),
+        _drawn(drawn_pool),
+        [one["pairs"] for one in drawn_pool.provenance["strata"]],
+        relevant,
+        unanswered,
+    )
+
+
+def _chosen(collection: Collection, answered: pl.DataFrame) -> tuple[Pool, Pool] | None:
+    """The audit that estimates rest on, and the pool that it was drawn from."""
+    pools = list(collection.pools.filter(strategy=Pool.STRATA).defer("diagnostics"))
+    of = collection.pools.in_bulk([pool.provenance["pool"]["id"] for pool in pools])
+    kept = [pool for pool in pools if pool.provenance["pool"]["id"] in of]
+    complete = (one for one in kept if _drawn(one).join(answered, on=PAIR, how="anti").is_empty())
+    chosen = next(complete, next(iter(kept), None))
+    return None if chosen is None else (chosen, of[chosen.provenance["pool"]["id"]])
+
+
+def _drawn(pool: Pool) -> pl.DataFrame:
+    """query_id, document_id, stratum, place: what was drawn, in the order of the draw."""
+    import polars as pl
+
+    rows = [
+        (query, document, number, place)
+        for number, stratum in enumerate(pool.provenance["drawn"])
+        for place, (query, document) in enumerate(stratum, start=1)
+    ]
+    schema = {**dict.fromkeys(PAIR, pl.String), "stratum": pl.Int64, "place": pl.Int64}
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _described(drawn_pool: Pool, of: Pool, audit: ScoreAudit) -> dict[str, Any]:
+    told = drawn_pool.provenance
+    later = Pool.objects.filter(extends=of).first()
+    sums = {
+        name: int(audit.strata[name].sum())
+        for name in ("drawn", "sampled", "relevant", "cannot_judge", "waiting")
+    }
+    counts = {
+        "pairs": audit.pairs.height,
+        "certain": audit.certain,
+        "lost": audit.lost,
+        "population": int(audit.strata["pairs"].sum()),
+        **sums,
+        "unused": audit.unused,
+    }
+    held = zip(told["strata"], audit.strata.drop("stratum").to_dicts(), strict=True)
+    return {
+        "pool": {"id": of.pk, "name": of.name, "version": of.version, "extended_by": later and later.name},
+        "audit": {
+            "id": drawn_pool.pk,
+            "name": drawn_pool.name,
+            "prelabeler": told["prelabeler"],
+            "model": told["model"],
+            "drawn_at": drawn_pool.built_at.isoformat(),
+            "complete": audit.is_complete,
+        },
+        "counts": counts,
+        "strata": [
+            {"name": plan["name"], "supposed": plan["rate"], "rests_on": plan["rests_on"], **counted}
+            for plan, counted in held
+        ],
+        "notes": _notes(counts, of, later),
+    }
+
+
+def _estimated(audit: ScoreAudit, basis: Basis, of: Pool, conventions: Conventions) -> dict[str, Any]:
+    from evaluation.estimates.score_audit import differences_by_scores, relevant_by_scores, runs_by_scores
+
+    nothing: dict[str, Any] = {"relevant": None, "runs": {}, "differences": []}
+    if not audit.is_defined:
+        return {**nothing, "status": "waiting", "sentence": _waiting_sentence(audit)}
+    confidence, cutoffs = basis.evaluation.confidence, recall_cutoffs(basis.evaluation)
+    relevant = relevant_by_scores(audit, confidence=confidence)
+    depths = _depths(of, conventions)
+    return {
+        "status": "estimated",
+        "relevant": relevant,
+        "runs": runs_by_scores(audit, basis.places, cutoffs, depths, confidence=confidence),
+        "differences": differences_by_scores(audit, basis.places, cutoffs, confidence=confidence),
+        "sentence": _estimated_sentence(of, relevant),
+    }
+
+
+def _depths(of: Pool, conventions: Conventions) -> dict[str, int]:
+    """How far down the pool holds each run's list wholly; of other runs and orders nothing is known."""
+    if (of.ties, of.scores) != (conventions.ties, conventions.scores):
+        return {}
+    return {name: of.depth_of(name) for name in of.pool_runs.values_list("run__name", flat=True)}
+
+
+def _estimated_sentence(of: Pool, relevant: Mapping[str, Any]) -> str:
+    from evaluation.scoring.results import share_in_words
+
+    text = (
+        f"About {relevant['value']:,.0f} relevant documents in pool “{of.name}” ({relevant['low']:,.0f} to "
+        f"{relevant['high']:,.0f}); {relevant['seen']:,} were seen"
+    )
+    if not relevant["at_most_unseen"]:
+        return f"{text}."
+    sure = share_in_words(relevant["confidence"])
+    return f"{text}, and at most {relevant['at_most_unseen']:,} were not ({sure}, exact)."
+
+
+def _waiting_sentence(audit: ScoreAudit) -> str:
+    import polars as pl
+
+    without = audit.strata.filter(pl.col("sampled") == 0).height
+    some = "stratum has" if without == 1 else "strata have"
+    waiting, drawn = (int(audit.strata[name].sum()) for name in ("waiting", "drawn"))
+    return (
+        f"Nothing can be estimated yet: of what was drawn, {without} {some} no label at its beginning in "
+        f"this release. {waiting:,} of {drawn:,} drawn pairs wait."
+    )
+
+
+def _notes(counts: Mapping[str, int], of: Pool, later: Pool | None) -> list[str]:
+    """Sentences on what the estimates leave out."""
+    notes = [NO_MACRO]
+    behind = counts["drawn"] - counts["sampled"] - counts["waiting"]
+    if counts["waiting"]:
+        text = f"{_pairs_that(counts['waiting'], 'waits', 'wait', 'was drawn', 'were drawn')} for a label"
+        if behind:
+            text += f", and {behind:,} labels behind such a gap in the order of the draw wait with them"
+        notes.append(f"{text}; until then, the labelled beginning of each stratum stands for it.")
+    if counts["unused"]:
+        told = _pairs_that(counts["unused"], "has", "have", "was not drawn", "were not drawn")
+        notes.append(
+            f"{told} got a label since. That is not used here; a new draw would take it for certain."
+        )
+    both = "Intervals span all that this can be: all of it relevant, none, or just what a run has."
+    if counts["lost"]:
+        told = _pairs_that(
+            counts["lost"], "has", "have", "had a label at the draw", "had a label at the draw"
+        )
+        notes.append(f"{told} none in this release. {both}")
+    if counts["cannot_judge"]:
+        told = _pairs_that(counts["cannot_judge"], "could", "could", "was drawn", "were drawn")
+        notes.append(f"{told} not be judged. {both}")
+    if later is not None:
+        notes.append(
+            f"Pool “{of.name}” was extended by “{later.name}” since; the pairs that it brought are not in "
+            "these estimates."
+        )
+    return notes
+
+
+def _pairs_that(count: int, one: str, many: str, such_one: str, such_many: str) -> str:
+    """Such as “1 pair that was drawn waits” or “3 pairs that were drawn wait”."""
+    if count == 1:
+        return f"1 pair that {such_one} {one}"
+    return f"{count:,} pairs that {such_many} {many}"

@@ -1,0 +1,80 @@
+"""What a report's page and its HTML file show of an audit by scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from evaluation.scoring.wording import decimal, interval, share_in_words
+
+if TYPE_CHECKING:
+    from evaluation.rendering.formats import Cells
+
+TITLE = "Estimated from an audit by scores"
+# Of more pairs of runs the page shows the first; the HTTP interface has all.
+MOST_DIFFERENCES = 15
+
+
+def by_scores_context(found: Mapping[str, Any] | None, runs: Sequence[str], k: int) -> dict[str, Any] | None:
+    """`audit_by_scores` of a report at one K, as the page shows it; None where there is none."""
+    if found is None:
+        return None
+    rows = [
+        {
+            "run": run,
+            "recall": _told(figures[f"recall@{k}"]["micro"]),
+            "precision": _told(figures[f"precision@{k}"]["micro"]),
+        }
+        for run in runs
+        if f"recall@{k}" in (figures := found["runs"].get(run, {}))
+    ]
+    differences = [
+        {"first": one["first"], "second": one["second"], **_told(one)}
+        for one in found["differences"]
+        if one["k"] == k
+    ]
+    return {
+        **{name: found[name] for name in ("status", "sentence", "pool", "audit", "counts", "notes")},
+        "strata": [{**one, "share": _share(one)} for one in found["strata"]],
+        "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
+        "rows": rows,
+        "differences": differences[:MOST_DIFFERENCES],
+        "more_differences": max(len(differences) - MOST_DIFFERENCES, 0),
+    }
+
+
+def by_scores_cells(found: Mapping[str, Any]) -> Cells:
+    """The same as a table of text for files: one row per run and K."""
+    from evaluation.rendering.formats import Cells
+
+    header = ("run", "K", "micro recall", "by", "precision")
+    rows = []
+    for run, by_key in found["runs"].items():
+        for k in (key.partition("@")[2] for key in by_key if key.startswith("recall@")):
+            recall, precision = (by_key[f"{name}@{k}"]["micro"] for name in ("recall", "precision"))
+            both = [decimal(one["value"]) + interval(one) for one in (recall, precision)]
+            rows.append((run, k, both[0], recall["method"], both[1]))
+    drawn = f"Drawn from pool “{found['pool']['name']}” by the scores of {found['audit']['model']}."
+    notes = [drawn, found["sentence"], *found["notes"]]
+    if found["relevant"]:
+        level = share_in_words(found["relevant"]["confidence"])
+        notes.insert(2, f"[low, high]: {level} interval; it covers which labels were drawn.")
+    return Cells(header, tuple(rows), tuple(notes), TITLE)
+
+
+def _told(one: Mapping[str, Any]) -> dict[str, str]:
+    """A figure in words; what nobody could judge shows where it matters."""
+    if_relevant = one.get("value_if_relevant")
+    return {
+        "value": decimal(one["value"]),
+        "interval": interval(one).strip(),
+        "method": one.get("method", ""),
+        "if_relevant": "" if if_relevant in (None, one["value"]) else decimal(if_relevant),
+        "why": one.get("why", ""),
+    }
+
+
+def _share(stratum: Mapping[str, Any]) -> str:
+    """Of what is labelled of a stratum, the share that is relevant."""
+    answered = stratum["sampled"] - stratum["cannot_judge"]
+    return f"{100 * stratum['relevant'] / answered:.0f} %" if answered else "–"

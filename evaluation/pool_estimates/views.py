@@ -1,0 +1,45 @@
+"""What labels say of a pool, on a page that the pool's own fetches, and over HTTP."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.pool_estimates.finds import pool_diagnostics, pool_finds
+from evaluation.serializers import PoolDiagnosticsSerializer
+from labeling.progress.judged_share import judged_share_of_pool
+from pooling.api import PROBLEM
+from pooling.diagnosis.rows import label_rows
+from pooling.people.access import pool_for
+
+
+@login_required
+@require_safe
+def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
+    """Relevant documents by run, and where finds dry up; htmx gets the part alone."""
+    pool = pool_for(request.user, pool_id)
+    if pool.collection.slug != slug:
+        raise Http404
+    found = pool_finds(pool)
+    context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": found}
+    context["judged_share"] = judged_share_of_pool(pool) if found else []
+    context["label_rows"] = label_rows(pool.diagnostics, found) if found else []
+    partial = bool(request.headers.get("HX-Request"))
+    return render(
+        request, "evaluation/_pool_finds.html" if partial else "evaluation/pool_finds.html", context
+    )
+
+
+class PoolDiagnostics(APIView):
+    """Everything a pool tells."""
+
+    @extend_schema(operation_id="pools_diagnostics", responses={200: PoolDiagnosticsSerializer, 404: PROBLEM})
+    def get(self, request: Request, pool_id: int) -> Response:
+        """By run: pairs, lone finds, families, overlap; by query: pairs; and what the labels say so far."""
+        return Response(pool_diagnostics(pool_for(request.user, pool_id)))

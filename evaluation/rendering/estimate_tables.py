@@ -1,0 +1,105 @@
+"""What an audit says of runs as tables of text, for files and the terminal; with a model's pre-labels beside
+the labels in a table of its own, where a report has these. No Django here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evaluation.rendering.formats import Cells
+from evaluation.scoring.wording import decimal, interval, macro_estimate, share_in_words
+
+TITLE = "Estimated from the audit"
+POWERED_TITLE = "Estimated with a model's pre-labels beside the labels"
+
+
+def estimate_tables(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[str, Any]) -> list[Cells]:
+    """figures: run -> `recall@k` -> the figure that was measured; estimates: of `evaluation.pool_estimates.of_pool`,
+    and `prediction_powered` of `evaluation.pool_estimates.report_powered`. Where nothing is estimated, a table without rows
+    and columns says why.
+    """
+    if not estimates["runs"]:
+        return [Cells((), (), (estimates["sentence"],), TITLE)]
+    powered = estimates.get("prediction_powered")
+    level = share_in_words(estimates["relevant"]["confidence"])
+    return [
+        _human_cells(figures, estimates, level),
+        *([_powered_cells(powered, level)] if powered is not None else []),
+    ]
+
+
+def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[str, Any], level: str) -> Cells:
+    """One row per run and K: recall over all relevant documents at once as the labels have it and as the
+    audit has it, and the same for the mean over queries."""
+    header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
+    rows, whys = [], set()
+    for run, by_key in estimates["runs"].items():
+        for key, found in by_key.items():
+            raw, micro, macro = figures[run][key], found["micro"], macro_estimate(found["macro"])
+            whys |= {macro["why"]} - {""}
+            rows.append(
+                (
+                    run,
+                    key.partition("@")[2],
+                    decimal(raw["micro"]),
+                    decimal(micro["value"]) + interval(micro),
+                    micro["method"],
+                    decimal(raw["mean"]),
+                    decimal(macro["value"]) + interval(macro),
+                )
+            )
+    notes = [
+        estimates["sentence"],
+        f"[low, high]: {level} interval; of micro it covers which labels were drawn, of the mean queries and "
+        "labels together.",
+    ]
+    if whys:
+        notes.append(f"Where the mean is not estimated: {'; '.join(sorted(whys))}.")
+    if waiting := estimates["queries"]["not_estimated"]:
+        notes.append(
+            f"Not estimated, as their audit lacks labels: {waiting} queries. The estimates are of the others "
+            "alone, the numbers beside them of all that are scored: do not hold the two against each other."
+        )
+    if unused := estimates["sample"]["unused"]:
+        notes.append(f"Not used, as nobody drew them: {unused} labels.")
+    return Cells(header, tuple(rows), tuple(notes), TITLE)
+
+
+def _powered_cells(powered: Mapping[str, Any], level: str) -> Cells:
+    """One row per run and K: recall and precision by people alone, and with the model."""
+    header = ("run", "K", "micro", "with the model", "precision", "with the model")
+    rows, whys = [], set()
+    for run, by_key in powered["runs"].items():
+        for k in (key.partition("@")[2] for key in by_key if key.startswith("recall@")):
+            recall, precision = by_key[f"recall@{k}"], by_key[f"precision@{k}"]
+            shown = (recall["micro"], precision["micro"])
+            rows.append((run, k, *(cell for figure in shown for cell in _pair(figure))))
+            whys |= {figure["why"] for figure in shown} - {""}
+    notes = [
+        f"Prediction-powered, from {powered['prelabeler']['name']}, which has scores for "
+        f"{powered['predicted']:.0%} of the uncertain pairs. The labels are those of people; the audit "
+        "corrects what the scores foresee. It stands beside the estimate by people and never replaces it.",
+        _relevant(powered["relevant"]),
+        f"[low, high]: {level} interval, which covers which labels were drawn.",
+    ]
+    if whys:
+        notes.append(f"Where both are the same: {'; '.join(sorted(whys))}.")
+    return Cells(header, tuple(rows), tuple(notes), POWERED_TITLE)
+
+
+def _pair(figure: Mapping[str, Any]) -> tuple[str, str]:
+    by_people, helped = (
+        decimal(one["value"]) + interval(one) for one in (figure["human"], figure["powered"])
+    )
+    if not figure["weight"]:
+        return by_people, "the same"
+    return by_people, helped + (f", {figure['narrower']:.0%} narrower" if figure["narrower"] else "")
+
+
+def _relevant(figure: Mapping[str, Any]) -> str:
+    by_people, helped = (
+        ("" if one["value"] is None else f"{one['value']:,.0f} ") + f"[{one['low']:,.0f}, {one['high']:,.0f}]"
+        for one in (figure["human"], figure["powered"])
+    )
+    told = f"the same, because {figure['why']}" if figure["why"] else helped
+    return f"Relevant documents in the pool: by people {by_people}; with the model {told}."

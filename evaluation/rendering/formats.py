@@ -1,0 +1,367 @@
+"""An evaluation as text: terminal table, JSON, CSV, Markdown, LaTeX, each with its conventions."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from evaluation.measures import MEASURES, key_of
+from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
+from pooling.formats.cells import table_text
+
+if TYPE_CHECKING:
+    from evaluation.comparisons.verdict import Comparison
+    from evaluation.failures.breakdown import Breakdown
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table with every cell as text: a title where it is not the first, and notes that belong below it."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    title: str = ""
+
+
+def render(
+    evaluation: Evaluation,
+    form: str,
+    *,
+    terminal: bool = False,
+    with_trade_offs: bool = False,
+    comparisons: Sequence[Comparison] = (),
+    estimates: Mapping[str, Any] | None = None,
+    breakdown: Breakdown | None = None,
+) -> str:
+    """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
+
+    with_trade_offs: beside it the table of `evaluation.rendering.tradeoffs`; comparisons: of its runs; estimates: of
+    `evaluation.pool_estimates.of_pool`. CSV has no place for any of them. breakdown: of
+    `evaluation.failures.table`, in CSV as rows of their own.
+    """
+    if form not in FORMATS:
+        raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
+    if form == "csv":
+        if with_trade_offs:
+            raise ValueError("Trade-offs have no place in CSV; choose table, json, markdown or latex.")
+        if comparisons:
+            raise ValueError("Comparisons have no place in CSV; choose table, json, markdown or latex.")
+        return _csv(evaluation, breakdown)
+    if form == "json":
+        return _json(evaluation, with_trade_offs, comparisons, estimates, breakdown)
+    tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
+    if estimates is not None:
+        tables = _with_estimates(tables, evaluation, estimates)
+    if comparisons:
+        tables.append(comparison_cells(comparisons))
+    if breakdown is not None:
+        from evaluation.failures.table import breakdown_cells
+
+        tables.append(breakdown_cells(breakdown))
+    return render_tables(tables, form, terminal=terminal)
+
+
+def render_tables(tables: Sequence[Cells], form: str, *, terminal: bool = False) -> str:
+    """Tables as `table`, `markdown` or `latex`; `terminal` draws them for a screen."""
+    if form == "table" and terminal:
+        return _rich_tables(tables)
+    return _AS_TEXT[form](tables)
+
+
+def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[Cells]:
+    """The table of all queries, and after it those of the strata and the trade-offs where there are any."""
+    tables = [table_cells(evaluation)]
+    if evaluation.strata:
+        tables.append(strata_cells(evaluation))
+    if with_trade_offs:
+        tables.append(trade_off_cells(evaluation))
+    return tables
+
+
+def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
+    """One row per pair at K = 10, or else the deepest: difference, p, bounds, and in a note each verdict."""
+    cutoffs = {one.k for one in comparisons if one.k is not None}
+    k = 10 if 10 in cutoffs else max(cutoffs)
+    shown = [one for one in comparisons if one.k == k]
+    header = (f"Recall@{k}", "difference", "p", "bounds", "ahead on these queries")
+    rows = [
+        (
+            f"{one.first} - {one.second}",
+            decimal(one.difference) + interval({"low": one.low, "high": one.high}),
+            "–" if one.p_value is None else f"{one.p_value:.3g}",
+            "–" if one.bounds is None else " to ".join(decimal(end) for end in one.bounds),
+            "not ranked" if one.leader is None else f"{one.leader} (by {one.decided_by})",
+        )
+        for one in shown
+    ]
+    notes = [sentence for one in shown for sentence in (one.verdict(), *one.warnings, one.power())]
+    return Cells(header, tuple(rows), tuple(notes), "Comparisons")
+
+
+def _with_estimates(
+    tables: Sequence[Cells], evaluation: Evaluation, estimates: Mapping[str, Any]
+) -> list[Cells]:
+    """Their tables after the others; where nothing can be estimated, why, below the first."""
+    from evaluation.rendering.estimate_tables import estimate_tables
+
+    figures = {name: run.figures for name, run in evaluation.runs.items()}
+    found = estimate_tables(figures, estimates)
+    if estimates["runs"]:
+        return [*tables, *found]
+    first, *others = tables
+    return [replace(first, notes=(*first.notes, *found[0].notes)), *others]
+
+
+def table_cells(evaluation: Evaluation) -> Cells:
+    """One row per run and K (`all`: the whole run), a column per measure, and beside recall its micro mean,
+    bounds and, if any, ties."""
+    tied = any("ties" in figure for run in evaluation.runs.values() for figure in run.figures.values())
+    header = ["run", "K"]
+    for measure in evaluation.measures:
+        header.append(MEASURES[measure].title)
+        if measure == "recall":
+            header += ["micro", "bounds", *(["ties min exp max"] if tied else [])]
+    rows = [
+        (
+            name,
+            "all" if k is None else str(k),
+            *itertools.chain(
+                *(_cells(evaluation, name, measure, k, tied) for measure in evaluation.measures)
+            ),
+        )
+        for name in evaluation.runs
+        for k in _lines_at(evaluation)
+    ]
+    return Cells(tuple(header), tuple(rows), tuple(_notes(evaluation)))
+
+
+def _lines_at(evaluation: Evaluation) -> list[int | None]:
+    """The cutoffs that have a row, and None where something is over the whole run."""
+    return list(dict.fromkeys([*evaluation.cutoffs.tolist(), *(k for _, k in evaluation.keys)]))
+
+
+def strata_cells(evaluation: Evaluation) -> Cells:
+    """One row per tag, run and K: the queries in the mean, and each measure's mean with its interval."""
+    header = ("tag", "run", "K", "n", *(MEASURES[measure].title for measure in evaluation.measures))
+    rows = []
+    for tag, stratum in evaluation.strata.items():
+        for name, figures in stratum.figures.items():
+            for k in _lines_at(evaluation):
+                found = [figures.get(key_of(measure, k)) for measure in evaluation.measures]
+                queries = next((str(figure["queries"]) for figure in found if figure), "")
+                cells = (f"{decimal(one['mean'])}{interval(one)}" if one else "" for one in found)
+                rows.append((tag, name, "all" if k is None else str(k), queries, *cells))
+    note = "n: queries in the mean. A query with several tags counts in each."
+    return Cells(header, tuple(rows), (note,), "By tag")
+
+
+def trade_off_cells(evaluation: Evaluation) -> Cells:
+    """One row per run and K: recall, precision and F1, recall per place and what each place since the K
+    before added; below it the least K that reaches a recall."""
+    from evaluation.rendering.tradeoffs import trade_offs
+
+    header = ("run", "K", "Recall", "Precision", "F1", "recall per place", "added per place")
+    columns = ("recall", "precision", "f1", "recall_per_place", "added_per_place")
+    found = trade_offs(evaluation)
+    rows = tuple(
+        (name, str(row["k"]), *(_small(row[column]) for column in columns))
+        for name, held in found.items()
+        for row in held["by_k"]
+    )
+    notes = tuple(
+        f"{name}: the least K whose mean recall reaches "
+        + ", ".join(f"{target}: {k or 'none does'}" for target, k in held["k_reaching"].items())
+        for name, held in found.items()
+    )
+    return Cells(header, rows, notes, "Trade-offs by K")
+
+
+def _small(value: float | None) -> str:
+    return "–" if value is None else f"{value:.4f}"
+
+
+def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, tied: bool) -> list[str]:
+    figure = evaluation.runs[run].figures.get(key_of(measure, k))
+    if figure is None:
+        return [""] * ((3 + tied) if measure == "recall" else 1)
+    if measure == "judged":
+        return [percent(figure["mean"])]
+    # One interval per row keeps the table within a terminal; JSON and CSV have them all.
+    cells = [decimal(figure["mean"]) + (interval(figure) if measure == evaluation.measures[0] else "")]
+    if measure == "recall":
+        ties = figure.get("ties", {})
+        cells += [decimal(figure["micro"]), "–".join(decimal(bound) for bound in figure["bounds"])]
+        cells += [" ".join(decimal(value) for value in ties.values())] if tied else []
+    return cells
+
+
+def _notes(evaluation: Evaluation) -> list[str]:
+    measure, k = evaluation.example_key()
+    lines = [f"{name}: {evaluation.convention_line(name, measure, k)}" for name in evaluation.runs]
+    made = evaluation.settings["interval"]
+    samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
+    lines.append(
+        f"[low, high]: {share_in_words(made['level'])} interval, {made['method']}{samples}. Bounds: recall "
+        f"whatever the labels of the unjudged documents in the pool ({evaluation.settings['pool']})."
+    )
+    lines += evaluation.warnings()
+    lines += [
+        f"{name}: ignored the {run.counted.unknown} of its queries that have no label."
+        for name, run in evaluation.runs.items()
+        if run.counted.unknown
+    ]
+    return lines
+
+
+def _plain_tables(tables: Sequence[Cells]) -> str:
+    return "\n".join(_plain_table(cells) for cells in tables)
+
+
+def _plain_table(cells: Cells) -> str:
+    table = [cells.header, *cells.rows]
+    widths = [max(len(row[column]) for row in table) for column in range(len(cells.header))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in table
+    ]
+    title = [cells.title, ""] if cells.title else []
+    return "\n".join([*title, *lines, "", *cells.notes]) + "\n"
+
+
+def _rich_tables(tables: Sequence[Cells]) -> str:
+    return "\n".join(_rich_table(cells) for cells in tables)
+
+
+def _rich_table(cells: Cells) -> str:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    table = Table()
+    for column, title in enumerate(cells.header):
+        table.add_column(title, justify="left" if column == 0 else "right")
+    for row, previous in zip(cells.rows, (None, *cells.rows), strict=False):
+        if previous is not None and row[0] != previous[0]:
+            table.add_section()
+        table.add_row(*(Text(cell) for cell in row))
+    with console.capture() as captured:
+        if cells.title:
+            console.print(Text(cells.title, style="bold"))
+        console.print(table)
+        for note in cells.notes:
+            console.print(Text(note))
+    return captured.get()
+
+
+def _json(
+    evaluation: Evaluation,
+    with_trade_offs: bool = False,
+    comparisons: Sequence[Comparison] = (),
+    estimates: Mapping[str, Any] | None = None,
+    breakdown: Breakdown | None = None,
+) -> str:
+    content = evaluation.to_dict()
+    if estimates is not None:
+        content["estimates"] = estimates
+    if comparisons:
+        content["comparisons"] = [{**one.to_dict(), "power": one.power()} for one in comparisons]
+    if with_trade_offs:
+        from evaluation.rendering.tradeoffs import trade_offs
+
+        content["trade_offs"] = trade_offs(evaluation)
+    if breakdown is not None:
+        content["breakdown"] = breakdown.to_dict()
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _csv(evaluation: Evaluation, breakdown: Breakdown | None = None) -> str:
+    rows, tagged = evaluation.summary_rows(), evaluation.strata_rows()
+    broken = breakdown.rows() if breakdown else []
+    # The columns are there only with strata or a breakdown; they are empty in the rows of all queries.
+    columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
+    columns += [name for name in (broken[0] if broken else ()) if name not in columns]
+    told = [{**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])} for row in rows]
+    return table_text(columns, ([row.get(name) for name in columns] for row in (*told, *tagged, *broken)))
+
+
+def _markdown(tables: Sequence[Cells]) -> str:
+    return "\n".join(_markdown_table(cells) for cells in tables)
+
+
+def _markdown_table(cells: Cells) -> str:
+    rule = ["---", *["---:"] * (len(cells.header) - 1)]
+    lines = [
+        "| " + " | ".join(_markdown_cell(cell) for cell in row) + " |"
+        for row in (cells.header, rule, *cells.rows)
+    ]
+    title = [f"### {cells.title}", ""] if cells.title else []
+    return "\n".join([*title, *lines, "", *(f"- {_markdown_cell(note)}" for note in cells.notes)]) + "\n"
+
+
+def _markdown_cell(text: str) -> str:
+    for character in "\\`*_|<":
+        text = text.replace(character, "\\" + character)
+    return text
+
+
+def with_notes(text: str, form: str, notes: Sequence[str]) -> str:
+    """Text in `markdown` or `latex` with more sentences below it."""
+    if form == "markdown":
+        return text + "\n" + "".join(f"- {_markdown_cell(note)}\n" for note in notes)
+    return text + "".join(rf"\par{{\footnotesize {_latex_text(note)}}}" + "\n" for note in notes)
+
+
+def _latex(tables: Sequence[Cells]) -> str:
+    return "\n".join(_latex_table(cells) for cells in tables)
+
+
+def _latex_table(cells: Cells) -> str:
+    columns = "l" + "r" * (len(cells.header) - 1)
+    header, *rows = (
+        " & ".join(_latex_text(cell) for cell in row) + r" \\" for row in (cells.header, *cells.rows)
+    )
+    table = [
+        rf"\begin{{tabular}}{{{columns}}}",
+        r"\hline",
+        header,
+        r"\hline",
+        *rows,
+        r"\hline",
+        r"\end{tabular}",
+    ]
+    notes = [rf"\par{{\footnotesize {_latex_text(note)}}}" for note in cells.notes]
+    title = [rf"\par\textbf{{{_latex_text(cells.title)}}}\par"] if cells.title else []
+    return "\n".join([*title, *table, *notes]) + "\n"
+
+
+_LATEX = str.maketrans(
+    {character: "\\" + character for character in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "[": "{[}",  # a bracket after \\ would be read as its argument
+        "–": "--",
+        "·": r"$\cdot$",
+        "≥": r"$\geq$",
+        "↓": r"$\downarrow$",
+        "↑": r"$\uparrow$",
+    }
+)
+
+
+def _latex_text(text: str) -> str:
+    return text.translate(_LATEX)
+
+
+_AS_TEXT: dict[str, Callable[[Sequence[Cells]], str]] = {
+    "table": _plain_tables,
+    "markdown": _markdown,
+    "latex": _latex,
+}
+FORMATS = ("table", "json", "csv", "markdown", "latex")

@@ -1,0 +1,107 @@
+"""Which K: recall, precision and F1 side by side, the K that reaches a recall, and what each place still
+adds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evaluation.measures import measure_named
+from evaluation.scoring.results import Evaluation, RunEvaluation
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# The recalls whose least K `trade_offs` looks for.
+TARGETS = (0.5, 0.8, 0.9, 0.95)
+
+
+def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
+    """One row per run and K: run, k, recall, precision, f1, recall_per_place, added_per_place.
+
+    recall_per_place: Recall@K / K. added_per_place: what each place since the K before added to Recall@K; for
+    the first K the same as recall_per_place. Means over the queries that count.
+
+    >>> from evaluation import evaluate
+    >>> run = {"q": {"a": 4.0, "x": 3.0, "y": 2.0, "b": 1.0}}
+    >>> table = tradeoff_table(evaluate({"q": {"a": 1, "b": 1}}, {"run": run}, k=(1, 4)))
+    >>> table[["k", "recall", "precision", "added_per_place"]].round(3).values.tolist()
+    [[1.0, 0.5, 1.0, 0.5], [4.0, 1.0, 0.5, 0.167]]
+    """
+    import pandas as pd
+
+    cutoffs = evaluation.cutoffs
+    parts = []
+    for name, run in evaluation.runs.items():
+        means = {measure: _mean(run, measure) for measure in ("recall", "precision", "f1")}
+        recall = means["recall"]
+        added = np.diff(recall, prepend=0) / np.diff(cutoffs, prepend=0)
+        parts.append(
+            pd.DataFrame(
+                {
+                    "run": name,
+                    "k": cutoffs,
+                    **means,
+                    "recall_per_place": recall / cutoffs,
+                    "added_per_place": added,
+                }
+            )
+        )
+    return pd.concat(parts, ignore_index=True)
+
+
+def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> dict[str, dict[str, Any]]:
+    """Both of the above for every run as plain values: {run: {"by_k": [{"k", "recall", ...}], "k_reaching":
+    {"0.9": K or None}}}; what is undefined is None.
+
+    >>> from evaluation import evaluate
+    >>> result = evaluate({"q": {"a": 1, "b": 1}}, {"run": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}}, k=3)
+    >>> trade_offs(result)["run"]["k_reaching"]
+    {'0.5': 1, '0.8': 3, '0.9': 3, '0.95': 3}
+    """
+    table = tradeoff_table(evaluation).drop(columns="run").astype(object)
+    rows = table.where(table.notna(), None).to_dict("records")
+    count = len(evaluation.cutoffs)
+    return {
+        name: {
+            "by_k": rows[number * count : (number + 1) * count],
+            "k_reaching": {f"{target:g}": k_reaching(evaluation, name, target) for target in targets},
+        }
+        for number, name in enumerate(evaluation.runs)
+    }
+
+
+def _mean(run: RunEvaluation, measure: str) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """(C,) the mean of a measure of counts over the queries in the run's means; NaN without one."""
+    values = measure_named(measure).function(run.counted.counts)
+    if not run.scored.any():
+        return np.full(values.shape[1], np.nan)
+    mean: np.ndarray[tuple[int], np.dtype[np.float64]] = np.fmax(values[run.scored], 0.0).mean(axis=0)
+    return mean
+
+
+def k_reaching(evaluation: Evaluation, run: str, recall: float) -> int | None:
+    """The least K, whether evaluated or not, at which the run's mean recall reaches `recall`; None if none
+    does.
+
+    >>> from evaluation import evaluate
+    >>> result = evaluate({"q": {"a": 1, "b": 1}}, {"run": {"q": {"a": 3.0, "x": 2.0, "b": 1.0}}}, k=1)
+    >>> k_reaching(result, "run", 0.5), k_reaching(result, "run", 0.8), k_reaching(result, "run", 1.0)
+    (1, 3, 3)
+    """
+    if not 0 < recall <= 1:
+        raise ValueError(f"A recall of {recall} cannot be reached; name one above 0, up to 1.")
+    if run not in evaluation.runs:
+        raise ValueError(f"There is no run {run!r}; the runs are {', '.join(evaluation.runs)}.")
+    held, labels = evaluation.runs[run], evaluation.labels
+    position = held.counted.position
+    pairs = np.flatnonzero(labels.relevant & (position > 0) & held.scored[labels.query])
+    if not len(pairs):
+        return None
+    order = np.argsort(position[pairs], kind="stable")
+    gains = 1 / labels.relevant_count[labels.query[pairs[order]]] / held.scored.sum()
+    # A sum of many shares can end a last digit below what it stands for.
+    reached = np.flatnonzero(np.cumsum(gains) >= recall - 1e-12)
+    return int(position[pairs[order[reached[0]]]]) if len(reached) else None

@@ -1,0 +1,63 @@
+"""The HTTP interface of replays: make them, list them, and read their numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import replay_for
+from evaluation.models import Replay
+from evaluation.replays.files import result_in_order
+from evaluation.replays.stored import ReplayRequest, request_replay, result_of
+from evaluation.serializers import (
+    ReplayJobSerializer,
+    ReplayRequestSerializer,
+    ReplayResultSerializer,
+    ReplaySerializer,
+)
+from pooling.api import PROBLEM
+from pooling.people.access import ADMIN, collection_for
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class Replays(APIView):
+    """The replays of a collection."""
+
+    @extend_schema(operation_id="replays_list", responses=ReplaySerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the replays, newest first."""
+        collection = collection_for(request.user, slug)
+        rows = collection.replays.only("id", "name", "created_at")
+        return Response([result_of(replay) for replay in rows])
+
+    @extend_schema(
+        operation_id="replays_create",
+        request=ReplayRequestSerializer,
+        responses={201: ReplaySerializer, 202: ReplayJobSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Replay strategies on the collection's labels: 201, or 202 with a job to poll when it takes long."""
+        collection = collection_for(request.user, slug, ADMIN)
+        asked = ReplayRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        user = cast("User", request.user)
+        made = request_replay(collection, ReplayRequest(**asked.validated_data), user)
+        if isinstance(made, Replay):
+            return Response(result_of(made), status=status.HTTP_201_CREATED)
+        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+
+
+class ReplayResult(APIView):
+    """The numbers of one replay."""
+
+    @extend_schema(operation_id="replays_retrieve", responses={200: ReplayResultSerializer, 404: PROBLEM})
+    def get(self, request: Request, replay_id: int) -> Response:
+        """The same object as `simulate --format json` prints, with the curves."""
+        return Response(result_in_order(replay_for(request.user, replay_id)))

@@ -1,0 +1,124 @@
+"""A replay as files to take away, and its picture, which is drawn once and then kept."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.http import FileResponse, Http404
+from django.utils.text import slugify
+
+from evaluation.models import Replay
+from pooling.formats.cells import table_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# Counts up when the picture changes, so that those of older versions are drawn again.
+LOOK = 1
+FIGURES = (
+    "found",
+    "spread",
+    "effort",
+    "tau",
+    "recall_error",
+    "micro_recall_error",
+    "estimated_recall_error",
+)
+
+
+def result_in_order(replay: Replay) -> dict[str, Any]:
+    """The object that `simulate --format json` prints: PostgreSQL hands keys back in an order of its own."""
+    result = replay.result
+    names = replay.options["strategies"]
+    curves = result["curves"]
+    return {
+        "strategies": {
+            name: {figure: by_share(result["strategies"][name][figure]) for figure in FIGURES}
+            for name in names
+        },
+        "all_knowing": {figure: by_share(values) for figure, values in result["all_knowing"].items()},
+        "curves": {
+            "share": curves["share"],
+            "found": {name: curves["found"][name] for name in names},
+            "all_knowing": curves["all_knowing"],
+        },
+        "pool": result["pool"],
+        "settings": result["settings"],
+    }
+
+
+def by_share(values: dict[str, Any]) -> dict[str, Any]:
+    """The same values, the least share first."""
+    return {share: values[share] for share in sorted(values, key=float)}
+
+
+def chart_key(replay: Replay) -> str:
+    """Differs between any two pictures: what makes an address safe to cache for ever."""
+    drawn = json.dumps([LOOK, replay.options["strategies"], replay.result["curves"]], sort_keys=True)
+    return hashlib.sha256(drawn.encode()).hexdigest()[:16]
+
+
+def chart_svg(replay: Replay, variant: str) -> bytes:
+    """The found-by-effort curves as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
+    name = f"replays/{chart_key(replay)}-{variant}.svg"
+    if default_storage.exists(name):
+        with default_storage.open(name, "rb") as file:
+            return bytes(file.read())
+    from evaluation.charts import drawing as charts
+
+    picture = charts.to_svg(draw(replay, variant))
+    default_storage.save(name, ContentFile(picture))
+    return picture
+
+
+def draw(replay: Replay, variant: str) -> Any:
+    """The Altair chart of the curves."""
+    from evaluation.charts import drawing as charts
+
+    curves = result_in_order(replay)["curves"]
+    return charts.found_curves(
+        curves["found"],
+        curves["share"],
+        curves["all_knowing"],
+        dark=variant.startswith("dark"),
+        narrow=variant.endswith("narrow"),
+    )
+
+
+def as_json(replay: Replay) -> bytes:
+    """The contract's object, indented."""
+    return (json.dumps(result_in_order(replay), ensure_ascii=False, indent=2) + "\n").encode()
+
+
+def as_csv(replay: Replay) -> bytes:
+    """One row per strategy; a column for each figure and share, such as `found@0.25`."""
+    strategies = result_in_order(replay)["strategies"]
+    first = next(iter(strategies.values()))
+    columns = ["strategy", *(f"{figure}@{share}" for figure in FIGURES for share in first[figure])]
+    rows = [
+        [name, *(value for figure in FIGURES for value in figures[figure].values())]
+        for name, figures in strategies.items()
+    ]
+    return table_text(columns, rows).encode()
+
+
+# Name in the address -> file suffix, media type, maker.
+FORMATS: dict[str, tuple[str, str, Callable[[Replay], bytes]]] = {
+    "csv": (".csv", "text/csv", as_csv),
+    "json": (".json", "application/json", as_json),
+    "svg": (".svg", "image/svg+xml", lambda replay: chart_svg(replay, "light")),
+}
+
+
+def download(replay: Replay, format: str) -> FileResponse:
+    """The replay in one of FORMATS."""
+    if format not in FORMATS:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FORMATS)}.")
+    suffix, media_type, make = FORMATS[format]
+    name = f"{slugify(replay.name) or f'replay-{replay.pk}'}{suffix}"
+    return FileResponse(io.BytesIO(make(replay)), as_attachment=True, filename=name, content_type=media_type)

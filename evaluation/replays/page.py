@@ -1,0 +1,112 @@
+"""What a replay's page shows, taken from the stored result: figures as cells, and what to beware of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from evaluation.charts.drawing import picture_size
+from evaluation.models import Replay
+from evaluation.replays.files import by_share, chart_key, result_in_order
+
+# Above this share of pairs without a label, a replay says little about the whole pool.
+MANY_UNLABELLED = 0.2
+# With fewer queries than this, one query moves the means.
+FEW_QUERIES = 10
+SETTINGS = ("depth", "seeds", "noise", "batch", "k")
+
+
+def replay_context(replay: Replay) -> dict[str, Any]:
+    """Everything the template needs; nothing is replayed anew."""
+    result = result_in_order(replay)
+    strategies, pool = result["strategies"], result["pool"]
+    budgets = [float(share) for share in by_share(result["all_knowing"]["found"])]
+    middle = f"{budgets[len(budgets) // 2]:g}"
+    ranked = sorted(strategies, key=lambda name: -(strategies[name]["found"][middle] or 0.0))
+    return {
+        "budgets": [percent(budget) for budget in budgets],
+        "efforts": [percent(float(share)) for share in result["all_knowing"]["effort"]],
+        "middle": percent(float(middle)),
+        "rows": [row(name, strategies[name]) for name in ranked],
+        "best": cells(result["all_knowing"]["found"]) + cells(result["all_knowing"]["effort"]),
+        "sampled": any(
+            value is not None
+            for figures in strategies.values()
+            for value in figures["estimated_recall_error"].values()
+        ),
+        "pool": {**pool, "left_out": pool["pairs"] - pool["labelled"]},
+        "unlabelled": percent(pool["unlabelled_share"]),
+        "warnings": warnings(replay, pool),
+        "summary": summary(strategies, ranked, middle),
+        "settings": {name: replay.options[name] for name in SETTINGS},
+        "labels": replay.options["labels"],
+        "runs": [run["name"] for run in replay.options["runs"]],
+        "chart_key": chart_key(replay),
+        "wide_size": picture_size(len(strategies), 2),
+        "narrow_size": picture_size(len(strategies), 2, narrow=True),
+    }
+
+
+def percent(share: float) -> str:
+    """A share as words: `25 %`, `2.5 %`."""
+    return f"{round(100 * share, 1):g} %"
+
+
+def row(name: str, figures: Mapping[str, Any]) -> dict[str, Any]:
+    """One strategy: its finds and efforts, and what they do to the ranking of runs and to recall."""
+    from pooling.strategies import STRATEGIES
+
+    return {
+        "name": name,
+        "summary": STRATEGIES[name].summary if name in STRATEGIES else "",
+        "finds": cells(figures["found"]) + cells(figures["effort"]),
+        "spread": max((value or 0.0 for value in figures["spread"].values()), default=0.0),
+        "tau": cells(figures["tau"]),
+        "raw": cells(figures["micro_recall_error"]),
+        "estimated": cells(figures["estimated_recall_error"]),
+    }
+
+
+def cells(values: Mapping[str, float | None]) -> list[str]:
+    return ["–" if value is None else f"{value:.3f}" for value in values.values()]
+
+
+def summary(strategies: Mapping[str, Any], ranked: Sequence[str], middle: str) -> str:
+    """The first and the last at the middle budget, in a sentence."""
+    share = percent(float(middle))
+    first, last = ranked[0], ranked[-1]
+    best = strategies[first]["found"][middle]
+    if len(ranked) == 1:
+        return f"After {share} of each query's pool, {first} has found {percent(best)} of what is relevant."
+    worst = strategies[last]["found"][middle]
+    return (
+        f"After {share} of each query's pool, {first} has found {percent(best)} of what is relevant, "
+        f"{last} {percent(worst)}."
+    )
+
+
+def warnings(replay: Replay, pool: Mapping[str, Any]) -> list[str]:
+    """What makes this replay say less than it seems to, each in words."""
+    found = []
+    for part in replay.options["chosen_by"]:
+        found.append(
+            f"Pool “{part['name']}” was judged in part: {part['chosen_count']:,} of its "
+            f"{part['pair_count']:,} pairs, which the strategy {part['strategy']} had chosen. What it left "
+            f"out has no label and is missing here, so these labels speak for that strategy and its kin."
+        )
+    if pool["unlabelled_share"] > MANY_UNLABELLED:
+        found.append(
+            f"{percent(pool['unlabelled_share'])} of the pairs have no label and are left out. The order "
+            "among the others is compared fairly; how much there is to find in the whole pool is not known."
+        )
+    if pool["runs"] == 1:
+        found.append(
+            "There is one run only. Without a second opinion every strategy can but follow its list, "
+            "so they differ little or not at all, and there is no ranking of runs."
+        )
+    if pool["queries"] < FEW_QUERIES:
+        count = pool["queries"]
+        found.append(
+            f"Only {count} quer{'y counts' if count == 1 else 'ies count'}: a single one moves these means."
+        )
+    return found

@@ -1,0 +1,274 @@
+"""Judging again what is judged already: how soon each strategy would have found the relevant documents."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evaluation.replays.noise import noise_problem
+from pooling.merging.merging import merge_runs
+from pooling.ranking.score_sums import with_score_sums
+from pooling.strategies import Candidates, Kind, Strategy, candidates_of
+from pooling.strategies.chance import stream, uniforms
+from pooling.strategies.fronts import GlobalMoveToFront
+from pooling.strategies.prior import with_priors
+
+Booleans = NDArray[np.bool_]
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Progress = Callable[[float], None]
+
+BUDGETS = (0.1, 0.25, 0.5)
+EFFORTS = (0.8, 0.9)
+
+
+@dataclass(frozen=True)
+class LabelledPool:
+    """The pairs of a pool that have a label, by query; queries without a relevant one are left out.
+
+    `truth` is parallel to the documents of `candidates`. `pairs` and `labelled` count the whole pool of the
+    queries that have labels at all, and those of its pairs with a label.
+    """
+
+    candidates: dict[str, Candidates]
+    truth: dict[str, Booleans]
+    runs: tuple[str, ...]
+    depth: int
+    pairs: int
+    labelled: int
+    queries_left_out: int
+
+    @property
+    def unlabelled_share(self) -> float:
+        """Share of the pool that cannot be replayed, since nobody knows its labels."""
+        return 1 - self.labelled / self.pairs if self.pairs else 0.0
+
+
+def labelled_pool(
+    qrels: pl.DataFrame,
+    runs: Mapping[str, pl.DataFrame],
+    *,
+    depth: int,
+    min_relevance: int = 1,
+    ties: str = "docid",
+    scores: str = "float64",
+) -> LabelledPool:
+    """Merge the runs to `depth` and keep what the qrels label; negative labels are none.
+
+    Raises ValueError when no query has a relevant pair in its pool.
+    """
+    labels = qrels.filter(pl.col("relevance") >= 0)
+    merged = merge_runs(runs, depth=depth, ties=ties, scores=scores)
+    merged = merged.join(labels.select("query_id").unique(), on="query_id", how="semi", maintain_order="left")
+    summed = with_score_sums(merged, runs, depth=depth, ties=ties, scores=scores)
+    labelled = summed.join(labels, on=["query_id", "document_id"], how="inner", maintain_order="left")
+    has_relevant = (pl.col("relevance") >= min_relevance).any().over("query_id")
+    kept = labelled.filter(has_relevant)
+    if not kept.height:
+        raise ValueError("No query has a relevant document in the pool, so there is nothing to find.")
+    candidates = candidates_of(kept, runs=len(runs))
+    # The order of the candidates: RRF falling, then document id falling.
+    ordered = kept.sort("query_id", "rrf", "document_id", descending=[False, True, True])
+    relevant = (ordered["relevance"] >= min_relevance).to_numpy()
+    ends = np.cumsum([len(one) for one in candidates.values()])
+    return LabelledPool(
+        candidates=candidates,
+        truth=dict(zip(candidates, np.split(relevant, ends[:-1]), strict=True)),
+        runs=tuple(runs),
+        depth=depth,
+        pairs=merged.height,
+        labelled=labelled.height,
+        queries_left_out=labels["query_id"].n_unique() - len(candidates),
+    )
+
+
+def with_prior_scores(pool: LabelledPool, priors: pl.DataFrame, *, votes: int | None = None) -> LabelledPool:
+    """The same pool for strategies that start from a score of each document; see `with_priors`."""
+    candidates = with_priors(pool.candidates, priors, votes=votes)
+    truth = {
+        query: pool.truth[query][[pool.candidates[query].number[document] for document in one.documents]]
+        for query, one in candidates.items()
+    }
+    return replace(pool, candidates=candidates, truth=truth)
+
+
+@dataclass(frozen=True)
+class Step:
+    """A judgment: which document of which query, and the share of the pool that was judged with it."""
+
+    query_id: str
+    number: int
+    share: float
+
+
+@dataclass
+class Replay:
+    """All judgments of one strategy with one seed, in their order, and what was told for each document.
+
+    `snapshots` holds, by budget and query, the inclusion probabilities when the budget was spent.
+    """
+
+    pool: LabelledPool
+    steps: list[Step]
+    told: dict[str, Booleans]
+    snapshots: dict[float, dict[str, Floats]] = field(default_factory=dict)
+    #: Whether the strategy chose the queries too, so that budgets are shares of all pools together.
+    across_queries: bool = False
+
+    @cached_property
+    def by_query(self) -> dict[str, tuple[Integers, Floats]]:
+        """The documents of each query in the order of judging, and the share judged with each."""
+        split: dict[str, tuple[list[int], list[float]]] = {query: ([], []) for query in self.pool.candidates}
+        for step in self.steps:
+            split[step.query_id][0].append(step.number)
+            split[step.query_id][1].append(step.share)
+        return {query: (np.array(numbers), np.array(shares)) for query, (numbers, shares) in split.items()}
+
+    def judged(self, query_id: str, budget: float) -> Booleans:
+        """True for the documents of a query that are judged within a budget (share of the pool, rounded
+        up).
+        """
+        numbers, shares = self.by_query[query_id]
+        judged = np.zeros(len(numbers), dtype=bool)
+        judged[numbers[: self.count(query_id, shares, budget)]] = True
+        return judged
+
+    def count(self, query_id: str, shares: Floats, budget: float) -> int:
+        """Documents of a query judged within a budget."""
+        if not self.across_queries:
+            return rounded_up(budget, len(shares))
+        total = len(self.steps)
+        return int(np.searchsorted(shares, (rounded_up(budget, total) + 0.5) / total))
+
+    def found(self, budget: float) -> float:
+        """Mean over queries of the share of relevant documents found within a budget."""
+        shares = [
+            truth[self.judged(query_id, budget)].sum() / truth.sum()
+            for query_id, truth in self.pool.truth.items()
+        ]
+        return float(np.mean(shares))
+
+    def curve(self, shares: Sequence[float]) -> Floats:
+        """`found` at many budgets."""
+        found = np.zeros(len(shares))
+        for query_id, truth in self.pool.truth.items():
+            numbers, judged = self.by_query[query_id]
+            so_far = np.append(0, np.cumsum(truth[numbers]))
+            found += so_far[[self.count(query_id, judged, share) for share in shares]] / so_far[-1]
+        return np.asarray(found / len(self.pool.truth))
+
+    def effort(self, wanted: float) -> float:
+        """Mean over queries of the least share of the pool to judge until that much of the relevant is
+        found.
+        """
+        efforts = []
+        for query_id, truth in self.pool.truth.items():
+            numbers, shares = self.by_query[query_id]
+            found = np.cumsum(truth[numbers])
+            efforts.append(shares[np.searchsorted(found, rounded_up(wanted, int(found[-1])))])
+        return float(np.mean(efforts))
+
+
+def all_knowing(pool: LabelledPool) -> Replay:
+    """The replay of somebody who knows the labels beforehand: what is relevant first, in each query."""
+    steps = [
+        Step(query_id, int(number), place / len(truth))
+        for query_id, truth in pool.truth.items()
+        for place, number in enumerate(np.argsort(~truth, kind="stable"), start=1)
+    ]
+    return Replay(pool, steps, dict(pool.truth))
+
+
+def rounded_up(share: float, size: int) -> int:
+    """ceil(share × size), free of the dust of binary fractions; at least 1, at most `size`."""
+    return min(size, max(1, math.ceil(round(share * size, 9))))
+
+
+def replay(
+    pool: LabelledPool,
+    kind: Kind,
+    *,
+    seed: int = 0,
+    noise: float = 0.0,
+    batch: int = 1,
+    budgets: Sequence[float] = BUDGETS,
+    report: Progress | None = None,
+) -> Replay:
+    """Let a strategy judge the whole pool, all queries side by side at equal shares.
+
+    It is told the labels `batch` at a time. `noise` is the chance that a label it is told is wrong; the seed
+    decides which. Strategies that choose the query themselves are let to.
+    """
+    check_replay(noise, batch)
+    strategy = kind.start(pool.candidates, seed=seed)
+    told = {query_id: noisy(query_id, truth, noise, seed) for query_id, truth in pool.truth.items()}
+    result = Replay(pool, [], told)
+    if isinstance(strategy, GlobalMoveToFront):
+        result.across_queries = True
+        steps = one_after_the_other(strategy, told)
+    else:
+        steps = side_by_side(strategy, result, batch, budgets)
+    total = sum(map(len, pool.truth.values()))
+    for step in steps:
+        result.steps.append(step)
+        if report and len(result.steps) % 500 == 0:
+            report(len(result.steps) / total)
+    return result
+
+
+def check_replay(noise: float, batch: int) -> None:
+    if problem := noise_problem(noise):
+        raise ValueError(problem)
+    if batch < 1:
+        raise ValueError(f"The batch is {batch}; it must be 1 or more.")
+
+
+def noisy(query_id: str, truth: Booleans, noise: float, seed: int) -> Booleans:
+    """The labels, each turned round with a chance of `noise`."""
+    if not noise:
+        return truth
+    return truth ^ (uniforms(stream(seed, "noise", query_id), len(truth)) <= noise)
+
+
+def side_by_side(strategy: Strategy, result: Replay, batch: int, budgets: Sequence[float]) -> Iterator[Step]:
+    """Batches of all queries by the share of the pool that is judged before each."""
+    candidates = strategy.candidates
+    turns = [
+        (done / len(one), place, query_id, done)
+        for place, (query_id, one) in enumerate(candidates.items())
+        for done in range(0, len(one), batch if strategy.learns else len(one))
+    ]
+    for _, _, query_id, done in sorted(turns):
+        one, size = candidates[query_id], batch if strategy.learns else len(candidates[query_id])
+        picked = strategy.pick(one, strategy.open_documents(one), size)
+        for place, number in enumerate(picked, start=done + 1):
+            strategy.tell_number(one, number, bool(result.told[query_id][number]))
+            yield Step(query_id, number, place / len(one))
+            if not strategy.learns or place == done + len(picked):
+                first = place if not strategy.learns else done + 1
+                reached = [budget for budget in budgets if first <= rounded_up(budget, len(one)) <= place]
+                take_snapshots(strategy, one, result, reached)
+
+
+def take_snapshots(strategy: Strategy, one: Candidates, result: Replay, budgets: Sequence[float]) -> None:
+    """Keep the inclusion probabilities of a query when the batch is told that spent a budget."""
+    for budget in budgets:
+        probabilities = strategy.probabilities(one)
+        if probabilities is not None:
+            result.snapshots.setdefault(budget, {})[one.query_id] = probabilities
+
+
+def one_after_the_other(strategy: GlobalMoveToFront, told: Mapping[str, Booleans]) -> Iterator[Step]:
+    """The pairs in the order in which the strategy chooses queries and documents."""
+    total = sum(map(len, told.values()))
+    done = 0
+    while (pair := strategy.next_pair()) is not None:
+        one = strategy.candidates[pair[0]]
+        number = one.number[pair[1]]
+        strategy.tell_number(one, number, bool(told[pair[0]][number]))
+        done += 1
+        yield Step(pair[0], number, done / total)

@@ -1,0 +1,262 @@
+"""Replays that are kept: strategies on the labels of a collection, with what it takes to do it again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+
+from evaluation.models import Replay
+from evaluation.replays.noise import noise_problem
+from evaluation.report_store.choices import release_chosen, runs_chosen
+from evaluation.report_store.software import software_versions
+from labeling.qrels.releases import current_labels, read_release
+from pooling.interface.problems import InputError
+from pooling.jobs.running import job_kind, start_job
+from pooling.models import Collection, Job, Run
+from pooling.pools.building import expected_pairs
+from pooling.runs.stored import provenance_of, read_stored_run
+from pooling.storage.storing import checked_name
+
+if TYPE_CHECKING:
+    import polars as pl
+    from django.contrib.auth.models import User
+
+    from evaluation.replays.replaying import LabelledPool
+    from evaluation.replays.simulation import Simulation
+    from labeling.models import QrelsRelease
+
+Progress = Callable[[float, str], None]
+
+BUDGETS = (0.1, 0.25, 0.5)
+DEPTH = 50
+MOST_BUDGETS = 10
+MOST_SEEDS = 20
+MOST_DEPTH = 10_000
+MOST_BATCH = 100_000
+
+
+@dataclass(frozen=True)
+class ReplayRequest:
+    """What somebody asks for, by name and in plain values, so that a job can hold it; None takes the default.
+
+    release: the labels as they stand. runs, strategies: all. depth: 50 or the deepest run. budgets: shares
+    of each query's pool, 0.1 0.25 0.5. k: the depth.
+    """
+
+    name: str | None = None
+    release: str | None = None
+    runs: Sequence[str] | None = None
+    depth: int | None = None
+    strategies: Sequence[str] | None = None
+    budgets: Sequence[float] | None = None
+    seeds: int = 1
+    noise: float = 0.0
+    batch: int = 1
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request with everything looked up and checked."""
+
+    name: str
+    release: QrelsRelease | None
+    runs: list[Run]
+    strategies: tuple[str, ...]
+    depth: int
+    budgets: tuple[float, ...]
+    seeds: int
+    noise: float
+    batch: int
+    k: int
+
+    @property
+    def steps(self) -> int:
+        """No more judgments than this are replayed: what decides between now and the background worker."""
+        from pooling.strategies import STRATEGIES
+
+        repeats = [
+            self.seeds if STRATEGIES[name].make.random or self.noise else 1 for name in self.strategies
+        ]
+        pairs = expected_pairs(self.runs, self.depth)
+        return sum(repeats) * (pairs if self.release is None else min(pairs, self.release.pair_count))
+
+
+def request_replay(collection: Collection, request: ReplayRequest, user: User | None) -> Replay | Job:
+    """Replay at once, or by the job that is returned when it takes long.
+
+    What can be refused is refused here, before a job is queued: `InputError` names the field.
+    """
+    asked = _resolved(collection, request)
+    if asked.steps > settings.BACKGROUND_REPLAY_STEPS:
+        fixed = {"runs": [run.name for run in asked.runs], "strategies": list(asked.strategies)}
+        return start_job(collection, "replay", {**asdict(request), **fixed}, user)
+    return _create(collection, asked, user)
+
+
+@job_kind("replay")
+def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
+    asked = _resolved(job.collection, ReplayRequest(**job.arguments))
+    return result_of(_create(job.collection, asked, job.created_by, report))
+
+
+def create_replay(
+    collection: Collection, request: ReplayRequest, user: User | None = None, report: Progress | None = None
+) -> Replay:
+    """Replay now, however long it takes, and keep the result. `InputError` for what cannot be replayed."""
+    return _create(collection, _resolved(collection, request), user, report)
+
+
+def result_of(replay: Replay) -> dict[str, Any]:
+    """What the HTTP interface and a finished job say of a new replay."""
+    return {"id": replay.pk, "name": replay.name, "url": replay.get_absolute_url()}
+
+
+def _resolved(collection: Collection, request: ReplayRequest) -> Asked:
+    if request.runs is not None and not request.runs:
+        raise InputError("A replay needs at least one run.", fields={"runs": "Choose at least one run."})
+    release = release_chosen(collection, request.release) if request.release else None
+    runs = runs_chosen(collection, request.runs)
+    depth = request.depth or min(DEPTH, max(run.depth for run in runs))
+    labels = f"release {release.name}" if release else "the labels so far"
+    asked = Asked(
+        name=checked_name(request.name or f"Replay on {labels}, depth {depth}", "replay"),
+        release=release,
+        runs=runs,
+        strategies=_strategies(request.strategies),
+        depth=depth,
+        budgets=tuple(sorted(set(BUDGETS if request.budgets is None else request.budgets))),
+        seeds=request.seeds,
+        noise=request.noise,
+        batch=request.batch,
+        k=request.k or depth,
+    )
+    _check(asked)
+    return asked
+
+
+def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
+    """The strategies of those names in the order of the registry, or all."""
+    from pooling.strategies import STRATEGIES, strategy_named
+
+    if names is None:
+        return tuple(STRATEGIES)
+    problem = "" if names else "Choose at least one strategy."
+    try:
+        chosen = {strategy_named(name).name for name in names}
+    except ValueError as error:
+        problem = str(error)
+    if problem:
+        raise InputError(problem, fields={"strategies": problem})
+    return tuple(name for name in STRATEGIES if name in chosen)
+
+
+def _check(asked: Asked) -> None:
+    shares = asked.budgets and all(0 < budget <= 1 for budget in asked.budgets)
+    problems = {
+        "depth": 1 <= asked.depth <= MOST_DEPTH or f"The depth is a number from 1 to {MOST_DEPTH:,}.",
+        "budgets": (shares and len(asked.budgets) <= MOST_BUDGETS)
+        or f"Name 1 to {MOST_BUDGETS} budgets, each a share of the pool above 0 and up to 1.",
+        "seeds": 1 <= asked.seeds <= MOST_SEEDS or f"The number of seeds lies between 1 and {MOST_SEEDS}.",
+        "noise": noise_problem(asked.noise) or True,
+        "batch": 1 <= asked.batch <= MOST_BATCH or f"A batch has 1 to {MOST_BATCH:,} labels.",
+        "k": 1 <= asked.k <= asked.depth or f"K lies between 1 and the depth, {asked.depth}.",
+    }
+    fields = {name: problem for name, problem in problems.items() if isinstance(problem, str)}
+    if fields:
+        raise InputError(" ".join(fields.values()), fields=fields)
+
+
+def _create(
+    collection: Collection, asked: Asked, user: User | None, report: Progress | None = None
+) -> Replay:
+    report = report or (lambda share, detail: None)
+    report(0.0, "Reading labels.")
+    labels = _labels(collection, asked.release)
+    read_at = timezone.now()
+    pool = _labelled_pool(labels, asked, report)
+    simulation = _simulated(pool, asked, report)
+    made = Replay(collection=collection, name=asked.name, release=asked.release, created_by=user)
+    made.options = {
+        "labels": _described(asked.release, labels, read_at.isoformat()),
+        "runs": [provenance_of(run) for run in asked.runs],
+        "strategies": list(asked.strategies),
+        "budgets": list(asked.budgets),
+        **{name: getattr(asked, name) for name in ("depth", "seeds", "noise", "batch", "k")},
+        "chosen_by": _chosen_by(collection),
+        "software": software_versions(),
+    }
+    made.result = simulation.to_dict()
+    made.save()
+    return made
+
+
+def _labels(collection: Collection, release: QrelsRelease | None) -> pl.DataFrame:
+    labels = current_labels(collection).frame if release is None else read_release(release)
+    if labels.is_empty():
+        problem = (
+            f"“{collection.slug}” has no label yet, and a replay needs some. Judge pairs, or import labels."
+        )
+        raise InputError(problem, fields={"release": problem})
+    return labels.select("query_id", "document_id", "relevance")
+
+
+def _labelled_pool(labels: pl.DataFrame, asked: Asked, report: Progress) -> LabelledPool:
+    from evaluation.replays.replaying import labelled_pool
+    from pooling.ranking.ranking import order_run
+
+    tops = {}
+    for done, run in enumerate(asked.runs):
+        report(0.1 * done / len(asked.runs), f"Reading run “{run.name}”.")
+        tops[run.name] = order_run(read_stored_run(run), depth=asked.depth).drop("position")
+    try:
+        return labelled_pool(labels, tops, depth=asked.depth)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+
+
+def _simulated(pool: LabelledPool, asked: Asked, report: Progress) -> Simulation:
+    from evaluation.replays.simulation import simulate
+
+    told = -1
+
+    def moved(share: float, name: str) -> None:
+        """Whole per cents only: each one is written to the database."""
+        nonlocal told
+        percent = int(100 * share)
+        if percent != told:
+            told = percent
+            report(0.1 + 0.9 * share, f"Replaying {name}.")
+
+    return simulate(
+        pool,
+        asked.strategies,
+        budgets=asked.budgets,
+        seeds=asked.seeds,
+        noise=asked.noise,
+        batch=asked.batch,
+        k=asked.k,
+        report=moved,
+    )
+
+
+def _described(release: QrelsRelease | None, labels: pl.DataFrame, read_at: str) -> dict[str, Any]:
+    """Which labels these were; those of no release cannot be had again, so at least when and how many."""
+    return {
+        "release": release.name if release else None,
+        "sha256": release.sha256 if release else None,
+        "pairs": labels.height,
+        "read_at": read_at,
+    }
+
+
+def _chosen_by(collection: Collection) -> list[Mapping[str, Any]]:
+    """The judged pools that a strategy took a part of: labels from there speak for that strategy."""
+    part = collection.pools.filter(queues__isnull=False, chosen_count__lt=F("pair_count")).distinct()
+    names = ("name", "strategy", "chosen_count", "pair_count")
+    return list(part.order_by("pk").values(*names))

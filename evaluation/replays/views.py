@@ -1,0 +1,84 @@
+"""The pages of replays: the list, the form, one replay with its picture and its files."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.access import replay_for
+from evaluation.models import Replay
+from evaluation.replays import files as replay_files
+from evaluation.replays.forms import ReplayForm
+from evaluation.replays.page import replay_context
+from evaluation.replays.stored import request_replay
+from labeling.qrels.labels import has_labels
+from pooling.interface.charting import VARIANTS
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for
+
+
+@login_required
+@require_safe
+def replays(request: HttpRequest, slug: str) -> HttpResponse:
+    """The replays of a collection, newest first."""
+    collection = collection_for(request.user, slug)
+    rows = collection.replays.select_related("created_by").defer("result")
+    context = {
+        "collection": collection,
+        "section": "replays",
+        "page": Paginator(rows, 25).get_page(request.GET.get("page")),
+        "has_runs": collection.runs.exists(),
+        "has_labels": has_labels(collection),
+    }
+    return render(request, "evaluation/replays.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def replay_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form for a new replay."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = ReplayForm(request.POST or None, collection=collection)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = request_replay(collection, form.request(), request.user)  # type: ignore[arg-type]
+            return redirect(made) if isinstance(made, Replay) else redirect("job", made.pk)
+        except InputError as error:
+            form.refuse(error)
+    context = {
+        "collection": collection,
+        "section": "replays",
+        "form": form,
+        "has_runs": collection.runs.exists(),
+        "has_labels": has_labels(collection),
+    }
+    return render(request, "evaluation/replay_new.html", context)
+
+
+@login_required
+@require_safe
+def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
+    """One replay."""
+    shown = replay_for(request.user, replay_id)
+    context = {"collection": shown.collection, "section": "replays", "replay": shown}
+    return render(request, "evaluation/replay.html", {**context, **replay_context(shown)})
+
+
+@login_required
+@require_safe
+def replay_download(request: HttpRequest, replay_id: int, format: str) -> FileResponse:
+    """The replay as a file."""
+    return replay_files.download(replay_for(request.user, replay_id), format)
+
+
+@login_required
+@require_safe
+def replay_chart(request: HttpRequest, replay_id: int, variant: str) -> HttpResponse:
+    """The curves as SVG; a replay does not change, so neither does its picture."""
+    shown = replay_for(request.user, replay_id)
+    if variant not in VARIANTS:
+        raise Http404("This replay has no such picture.")
+    return HttpResponse(replay_files.chart_svg(shown, variant), content_type="image/svg+xml")

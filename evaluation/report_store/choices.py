@@ -1,0 +1,137 @@
+"""What a report is asked for, checked: a name that does not exist or a value out of range is one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from labeling.qrels.releases import newest_release, release_named
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Pool, Run
+from pooling.runs.stored import runs_named
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from evaluation.scoring.config import Settings
+    from evaluation.scoring.conventions import Conventions
+    from labeling.models import QrelsRelease
+
+CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+MEASURES = ("recall", "precision", "f1", "success", "judged")
+# A recall without its coverage is what this product is against, so both are part of every report.
+ALWAYS = ("recall", "judged")
+MOST_CUTOFFS = 50
+
+
+def release_chosen(collection: Collection, name: str | None) -> QrelsRelease:
+    """The release of that name, or the newest; the refusal lists those there are."""
+    try:
+        return newest_release(collection) if name is None else release_named(collection, name)
+    except InputError as error:
+        raise _refused("release", error, collection.releases.values_list("name", flat=True)) from None
+
+
+def runs_chosen(collection: Collection, names: Sequence[str] | None) -> list[Run]:
+    """The runs of those names, or all; the refusal lists those there are."""
+    if names is not None and not names:
+        raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
+    if names is None:
+        runs = list(collection.runs.all())
+        if not runs:
+            problem = f"“{collection.slug}” has no run yet. Import runs first."
+            raise InputError(problem, fields={"runs": problem})
+        return runs
+    try:
+        return runs_named(collection, names)
+    except InputError as error:
+        raise _refused("runs", error, collection.runs.values_list("name", flat=True)) from None
+
+
+def _refused(field: str, error: InputError, known: QuerySet[Any, str]) -> InputError:
+    names = ", ".join(f"“{name}”" for name in known[:20])
+    problem = f"{error} There is {names}." if names else str(error)
+    return InputError(problem, fields={field: problem})
+
+
+def default_cutoffs(runs: Sequence[Run], pools: Sequence[Pool]) -> tuple[int, ...]:
+    """The usual values of K as far as the deepest run and, where there is one, the deepest pool go: below
+    that nobody was asked to judge."""
+    deepest = max((run.depth for run in runs), default=1)
+    pooled = max((pool.deepest for pool in pools), default=deepest)
+    return tuple(k for k in CUTOFFS if k <= min(deepest, pooled))
+
+
+def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
+    chosen = tuple(sorted(set(cutoffs)))
+    problem = ""
+    if not chosen:
+        problem = "Name at least one K."
+    elif chosen[0] < 1:
+        problem = f"K is {chosen[0]}; every K must be 1 or more."
+    elif len(chosen) > MOST_CUTOFFS or chosen[-1] > 1_000_000:
+        problem = f"Name at most {MOST_CUTOFFS} values of K, none above 1,000,000."
+    if problem:
+        raise InputError(problem, fields={"k": problem})
+    return chosen
+
+
+def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
+    """The measures in the order they are shown, recall and judged among them, each at every K of the report.
+
+    What can be over the whole run as well keeps a K of its own: `map` and `map@10` are two.
+    """
+    from evaluation.measures import MEASURES as KNOWN
+    from evaluation.measures import key_of, split_name
+
+    try:
+        pairs = [split_name(name) for name in names]
+    except ValueError as error:
+        raise InputError(str(error), fields={"measures": str(error)}) from None
+    chosen = {key_of(name, k) if KNOWN[name].whole else name for name, k in pairs} | set(ALWAYS)
+    ranked = [*MEASURES, *sorted(chosen.difference(MEASURES))]
+    return tuple(name for name in ranked if name in chosen)
+
+
+def own_cutoffs(names: Iterable[str]) -> list[int]:
+    """The values of K that measures name themselves: 10 of `ndcg@10`. The names are known to be good."""
+    from evaluation.measures import split_name
+
+    return [k for _, k in map(split_name, names) if k is not None]
+
+
+def conventions_from(choices: Mapping[str, Any]) -> Conventions:
+    """The conventions of a preset, changed by the values given; an empty value leaves the preset's."""
+    given = {name: value for name, value in choices.items() if value not in (None, "")}
+    return settings_chosen({"conventions": given}).chosen_conventions()
+
+
+def settings_chosen(values: Mapping[str, Any]) -> Settings:
+    """Settings under the names of the evaluation file; a refusal names the field."""
+    from evaluation.scoring.config import SettingError, settings_from
+
+    try:
+        return settings_from(values)
+    except SettingError as error:
+        table, _, name = error.key.partition(".")
+        field = name if table == "conventions" and name else table
+        raise InputError(str(error), fields={field: str(error)}) from None
+
+
+def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[str, list[str]]:
+    """The ids of the collection's queries with each of these tags; the refusal lists those there are."""
+    from evaluation.scoring.strata import chosen_strata
+
+    try:
+        return chosen_strata(tagged_queries(collection), tags) if tags else {}
+    except ValueError as error:
+        raise InputError(str(error), fields={"tags": str(error)}) from None
+
+
+def tagged_queries(collection: Collection) -> dict[str, list[str]]:
+    """Tag -> ids of the queries that have it; tags in bytewise order."""
+    from evaluation.scoring.strata import queries_by_tag
+
+    tagged = collection.queries.filter(metadata__has_key="tags").order_by("external_id")
+    found = queries_by_tag(tagged.values_list("external_id", "metadata").iterator())
+    return dict(sorted(found.items()))

@@ -1,0 +1,193 @@
+"""The files of a report, in one folder of the file storage: values by query and relevant documents with their
+ranks as Parquet, the tables as text, and the pictures once they were asked for.
+
+A page reads only the part it shows: rows of one run and measure, or the documents of a few queries.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
+
+from django.core.files import File
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+
+from evaluation.models import Report
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.scoring.results import Evaluation
+
+# Counts up when the pictures change, so that those of older versions are drawn again.
+LOOK = 3
+# Written by `report_comparisons.py`.
+OTHERS = ("comparisons.json", "unjudged.parquet")
+TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
+
+
+def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> None:
+    """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here."""
+    from evaluation.rendering.formats import render
+
+    folder = f"reports/{report.collection.slug}/{uuid4().hex}"
+    report.per_query.name = f"{folder}/per-query.parquet"
+    report.relevant.name = f"{folder}/relevant.parquet"
+    # One row group holds one run and measure: what a page asks for is one of them.
+    rows = len(evaluation.labels.query_ids) * len(evaluation.cutoffs)
+    put_frame(report.per_query.name, evaluation.per_query_frame(), max(rows, 1))
+    put_frame(report.relevant.name, _relevant_frame(evaluation, qrels), 50_000)
+    for form, name in TABLES.items():
+        # CSV has no place for estimates.
+        estimates = None if form == "csv" else report.result["estimates"]
+        text = _as_json(report) if form == "json" else render(evaluation, form, estimates=estimates)
+        default_storage.save(f"{folder}/{name}", ContentFile(text.encode()))
+
+
+def _as_json(report: Report) -> str:
+    """The stored object, which has the estimates beside what `evaluate --format json` prints."""
+    return json.dumps(report.result, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def delete_parts(report: Report) -> None:
+    """Remove what `store_parts` wrote, whole or in part."""
+    tables = (beside(report, name) for name in (*TABLES.values(), *OTHERS))
+    for name in (report.per_query.name, report.relevant.name, *tables):
+        default_storage.delete(str(name))
+    try:
+        pictures = default_storage.listdir(folder_of(report))[1]
+    except (FileNotFoundError, NotImplementedError):
+        return  # nothing was drawn, or the storage cannot say what was: pictures are left then
+    for name in pictures:
+        default_storage.delete(beside(report, name))
+
+
+def read_table(report: Report, form: str) -> bytes:
+    """The report as text in one of TABLES, as `evaluate --format` prints it, with its estimates."""
+    with default_storage.open(beside(report, TABLES[form]), "rb") as file:
+        return bytes(file.read())
+
+
+def beside(report: Report, name: str) -> str:
+    """The place of another file in the report's folder."""
+    return str(PurePosixPath(str(report.per_query.name)).with_name(name))
+
+
+def folder_of(report: Report) -> str:
+    """The report's folder in the file storage."""
+    return str(PurePosixPath(str(report.per_query.name)).parent)
+
+
+def put_frame(name: str, frame: pl.DataFrame, row_group_size: int) -> None:
+    """Store a frame as Parquet."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "part.parquet"
+        frame.write_parquet(path, compression="zstd", row_group_size=row_group_size)
+        with path.open("rb") as file:
+            default_storage.save(name, File(file))
+
+
+def _relevant_frame(evaluation: Evaluation, qrels: pl.DataFrame) -> pl.DataFrame:
+    """Every relevant pair: query_id, document_id, relevance, and rank_0 ... in the order of the runs."""
+    import numpy as np
+    import polars as pl
+
+    labels = evaluation.labels
+    rows = np.flatnonzero(labels.relevant)
+    ranks = {
+        f"rank_{index}": pl.Series(run.counted.position[rows]).cast(pl.UInt32)
+        for index, run in enumerate(evaluation.runs.values())
+    }
+    pairs = pl.DataFrame(
+        {
+            "query_id": labels.query_ids.gather(labels.query[rows]),
+            "document_id": labels.document_ids.gather(rows),
+            **{name: rank.replace(0, None) for name, rank in ranks.items()},
+        }
+    )
+    graded = pairs.join(qrels, on=["query_id", "document_id"], how="left", maintain_order="left")
+    return graded.select("query_id", "document_id", "relevance", *ranks)
+
+
+def run_names(report: Report) -> list[str]:
+    """The report's runs in the order they were asked for."""
+    return [run["name"] for run in report.options["runs"]]
+
+
+def cutoffs_of(report: Report, measure: str) -> list[int | None]:
+    """The values of K a measure has in the report, rising; None at the end if it is over the whole run."""
+    figures = report.result["runs"][run_names(report)[0]]
+    pairs = (key.partition("@") for key in figures)
+    at = sorted(int(k) for name, _, k in pairs if name == measure and k)
+    return [*at, *([None] if measure in figures else [])]
+
+
+def figure_of(report: Report, run: str, measure: str, k: int | None) -> dict[str, Any]:
+    """The stored figure of one run, measure and K (None: over the whole run)."""
+    from evaluation.measures import key_of
+
+    figure: dict[str, Any] = report.result["runs"][run][key_of(measure, k)]
+    return figure
+
+
+def scan_per_query(report: Report) -> pl.LazyFrame:
+    """Values by query: run, query_id, measure, k, value (null: the query does not count)."""
+    return _scan(str(report.per_query.name))
+
+
+def scan_relevant(report: Report) -> pl.LazyFrame:
+    """Every relevant pair: query_id, document_id, relevance, rank_0 … in the order of the runs."""
+    return _scan(str(report.relevant.name))
+
+
+def scan_beside(report: Report, name: str) -> pl.LazyFrame:
+    """Another Parquet file in the report's folder."""
+    return _scan(beside(report, name))
+
+
+def relevant_counts(report: Report, run: str, k: int) -> pl.DataFrame:
+    """Per query with a relevant label: query_id, relevant, found (those in the run's first k)."""
+    import polars as pl
+
+    rank = f"rank_{run_names(report).index(run)}"
+    counts = (
+        scan_relevant(report)
+        .group_by("query_id")
+        .agg(pl.len().alias("relevant"), (pl.col(rank) <= k).sum().alias("found"))
+    )
+    return counts.collect()
+
+
+def relevant_total(report: Report) -> int:
+    """How many pairs count as relevant in this report."""
+    import polars as pl
+
+    return int(scan_relevant(report).select(pl.len()).collect().item())
+
+
+def relevant_of(report: Report, query_ids: Sequence[str]) -> pl.DataFrame:
+    """The relevant documents of some queries, with their rank in every run."""
+    import polars as pl
+
+    return scan_relevant(report).filter(pl.col("query_id").is_in(list(query_ids))).collect()
+
+
+def _scan(name: str) -> pl.LazyFrame:
+    import polars as pl
+
+    try:
+        return pl.scan_parquet(default_storage.path(name))
+    except NotImplementedError:  # a storage without local paths
+        with default_storage.open(name, "rb") as file:
+            return pl.scan_parquet(io.BytesIO(file.read()))
+
+
+def chart_key(report: Report) -> str:
+    """Differs between any two reports and looks: what makes a picture's address safe to cache for ever."""
+    return f"{PurePosixPath(str(report.per_query.name)).parent.name[:12]}-{LOOK}"

@@ -1,0 +1,89 @@
+"""Where the numbers of an evaluation come from, and the command that makes them again. No Django here."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.scoring.config import Settings
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """What an evaluation was made of.
+
+    labels, runs: (name, SHA-256) of what was read, the checksum of a run's file as it was imported. software:
+    package -> version. seed: of the bootstrap. pool: what the bounds rest on, in words. command: a shell line
+    that prints the same figures from those files. made: when and by whom, in words.
+    """
+
+    labels: tuple[str, str]
+    runs: Sequence[tuple[str, str]]
+    software: Mapping[str, str]
+    samples: int
+    seed: int
+    pool: str
+    command: str
+    made: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values, for JSON."""
+        return {
+            "labels": {"name": self.labels[0], "sha256": self.labels[1]},
+            "runs": [{"name": name, "sha256": sha256} for name, sha256 in self.runs],
+            "software": dict(self.software),
+            "samples": self.samples,
+            "seed": self.seed,
+            "pool": self.pool,
+            "command": self.command,
+            "made": self.made,
+        }
+
+    def facts(self) -> list[tuple[str, str]]:
+        """The same as names and words, without the command."""
+        software = ", ".join(f"{name} {version}" for name, version in self.software.items())
+        return [
+            *([("Made", self.made)] if self.made else []),
+            ("Software", software),
+            ("Interval", f"{self.samples:,} samples, seed {self.seed}"),
+            ("Bounds", f"pool: {self.pool}"),
+            (f"Labels {self.labels[0]}", f"SHA-256 {self.labels[1]}"),
+            *((f"Run {name}", f"SHA-256 {sha256}") for name, sha256 in self.runs),
+        ]
+
+    def lines(self) -> list[str]:
+        """The same as sentences, the command last."""
+        facts = [f"{name}: {words}" for name, words in self.facts()]
+        return [*facts, f"Make again: {self.command}"]
+
+
+def command_of(settings: Settings, qrels: str, runs: Sequence[str]) -> str:
+    """The shell line of `soundings evaluate` with every setting spelled out; without tags and the pool, which
+    are no part of the files.
+
+    >>> from evaluation.config import Settings
+    >>> command_of(Settings(k=(5, 10), seed=1, conventions={"ties": "file"}), "qrels.txt", ["a b.run"])
+    "soundings evaluate qrels.txt 'a b.run' --k 5 10 --ties file --seed 1"
+    """
+    options: list[tuple[str, Sequence[object]]] = [
+        ("k", settings.k or ()),
+        ("measure", settings.measures or ()),
+        *((name, (value,)) for name, value in settings.conventions.items()),
+        *(
+            (name, () if value is None else (value,))
+            for name, value in (
+                ("confidence", settings.confidence),
+                ("samples", settings.samples),
+                ("seed", settings.seed),
+                ("minimum_queries", settings.minimum_queries),
+            )
+        ),
+    ]
+    words = ["soundings", "evaluate", qrels, *runs]
+    for name, values in options:
+        if values:
+            words += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return shlex.join(words)

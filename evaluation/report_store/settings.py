@@ -1,0 +1,80 @@
+"""The settings of a report as they are shown and taken away, and what became of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.models import Report
+from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.scoring.config import Settings
+
+
+def settings_of(report: Report) -> Settings:
+    """The evaluation file that makes this report again, from the runs and the release that it names."""
+    options = report.options
+    return Settings(
+        k=tuple(options["k"]),
+        measures=tuple(options.get("asked") or options["measures"]),
+        confidence=options.get("confidence") or 0.95,
+        tags=tuple(options.get("tags") or ()) or None,
+        minimum_queries=options.get("minimum_queries"),
+        samples=options["bootstrap_samples"],
+        seed=options["seed"],
+        conventions=options["conventions"],
+        thresholds=options.get("thresholds") or None,
+    )
+
+
+def settings_context(report: Report, measure: str) -> dict[str, Any]:
+    """The strata of one measure, the warnings, the thresholds and all settings, for the page."""
+    return {
+        "query_warnings": report.result.get("warnings", []),
+        "thresholds": _thresholds(report),
+        "strata": _strata(report, measure),
+        "settings": [(name, _in_words(value)) for name, value in _settings(report)],
+    }
+
+
+def _settings(report: Report) -> list[tuple[str, Any]]:
+    from evaluation.scoring.results import share_in_words
+
+    held = settings_of(report)
+    return [
+        ("K", held.k),
+        ("Measures", held.measures),
+        *((name.replace("_", " ").capitalize(), value) for name, value in held.conventions.items()),
+        ("Confidence", share_in_words(held.confidence or 0)),
+        ("Tags told apart", held.tags),
+        ("Minimum of queries", held.minimum_queries),
+        ("Thresholds", tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items())),
+        ("Samples", held.samples),
+        ("Seed", held.seed),
+        ("Estimates rest on", report.options.get("pool")),
+    ]
+
+
+def _in_words(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def _thresholds(report: Report) -> list[dict[str, Any]]:
+    found = report.result.get("thresholds", {})
+    return [
+        {"key": key, "wanted": f"{held['at_least']:g}", "below": held["below"]} for key, held in found.items()
+    ]
+
+
+def _strata(report: Report, measure: str) -> list[dict[str, Any]]:
+    """One row per tag and run: the queries in the mean, and a cell for each K."""
+    from evaluation.measures import key_of
+    from evaluation.scoring.results import decimal, interval
+
+    cutoffs, rows = cutoffs_of(report, measure), []
+    for tag, stratum in report.result.get("strata", {}).items():
+        for run in run_names(report):
+            figures = [stratum["runs"][run][key_of(measure, k)] for k in cutoffs]
+            cells = [(decimal(figure["mean"]), interval(figure).strip()) for figure in figures]
+            rows.append({"tag": tag, "run": run, "queries": figures[0]["queries"], "cells": cells})
+    return rows

@@ -1,0 +1,72 @@
+"""The HTTP interface of stage 3: create reports, list them, and read their numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import status
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import report_for
+from evaluation.models import Report
+from evaluation.reports.making import ReportRequest, request_report, result_of
+from evaluation.scoring.conventions import CHOICES
+from evaluation.serializers import (
+    ReportJobSerializer,
+    ReportRequestSerializer,
+    ReportResultSerializer,
+    ReportSerializer,
+)
+from pooling.api import PROBLEM
+from pooling.people.access import ADMIN, collection_for
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class Reports(APIView):
+    """The reports of a collection."""
+
+    @extend_schema(operation_id="reports_list", responses=ReportSerializer(many=True))
+    def get(self, request: Request, slug: str) -> Response:
+        """List the reports, newest first."""
+        collection = collection_for(request.user, slug)
+        rows = collection.reports.only("id", "name", "created_at")
+        return Response([result_of(report) for report in rows])
+
+    @extend_schema(
+        operation_id="reports_create",
+        request=ReportRequestSerializer,
+        responses={201: ReportSerializer, 202: ReportJobSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Measure stored runs on a qrels release: 201, or 202 with a job to poll when the runs are large."""
+        collection = collection_for(request.user, slug, ADMIN)
+        asked = ReportRequestSerializer(data=request.data)
+        asked.is_valid(raise_exception=True)
+        user = cast("User", request.user)
+        made = request_report(collection, _request(asked.validated_data), user)
+        if isinstance(made, Report):
+            return Response(result_of(made), status=status.HTTP_201_CREATED)
+        return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
+
+
+def _request(values: dict[str, Any]) -> ReportRequest:
+    own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures", "pool")}
+    names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed")
+    settings = {name: values[name] for name in names if values.get(name) not in (None, [], {})}
+    conventions = {**values.get("conventions", {})}
+    conventions |= {name: values[name] for name in ("preset", "min_relevance", *CHOICES) if name in values}
+    return ReportRequest(**own, conventions=conventions, settings=settings)
+
+
+class ReportResult(APIView):
+    """The numbers of one report."""
+
+    @extend_schema(operation_id="reports_retrieve", responses={200: ReportResultSerializer, 404: PROBLEM})
+    def get(self, request: Request, report_id: int) -> Response:
+        """The same object as `evaluate --format json` prints."""
+        return Response(report_for(request.user, report_id).result)

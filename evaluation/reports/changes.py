@@ -1,0 +1,171 @@
+"""Two reports held against each other: the same runs' figures, and what changed in between."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluation.report_store.files import cutoffs_of, run_names
+
+if TYPE_CHECKING:
+    from evaluation.models import Report
+
+SETTINGS = {
+    "conventions": "Conventions",
+    "confidence": "Confidence",
+    "bootstrap_samples": "Samples",
+    "seed": "Seed",
+    "k": "K",
+    "asked": "Measures",
+    "tags": "Tags",
+    "pools": "Pools of the bounds",
+    "pool": "Pool of the estimates",
+    "software": "Software",
+}
+# Differences below this are rounding of other versions of the same libraries.
+EQUAL = 1e-9
+
+
+@dataclass(frozen=True)
+class Change:
+    """Something that two reports do not share, in words."""
+
+    what: str
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class FigureChange:
+    """One run's mean at a K in both reports; `other_file` where the run of that name is another file."""
+
+    run: str
+    k: int | None
+    before: Mapping[str, Any]
+    after: Mapping[str, Any]
+    other_file: bool
+
+    @property
+    def difference(self) -> float | None:
+        """After minus before."""
+        if self.before["mean"] is None or self.after["mean"] is None:
+            return None
+        return float(self.after["mean"] - self.before["mean"])
+
+
+def what_changed(before: Report, after: Report) -> list[Change]:
+    """Release, runs and settings in which two reports differ; none where they should be equal."""
+    first, second = before.options, after.options
+    changes = []
+    if first["release"]["sha256"] != second["release"]["sha256"]:
+        changes.append(Change("Qrels release", _release(first), _release(second)))
+    files = [{run["name"]: run["sha256"] for run in options["runs"]} for options in (first, second)]
+    for run in dict.fromkeys([*files[0], *files[1]]):
+        old, new = (_file(known.get(run)) for known in files)
+        if old != new:
+            changes.append(Change(f"Run {run}", old, new))
+    for key, what in SETTINGS.items():
+        if first.get(key) != second.get(key):
+            changes += _settings(what, first.get(key), second.get(key))
+    return changes
+
+
+def _release(options: Mapping[str, Any]) -> str:
+    return f"{options['release']['name']} ({options['release']['sha256'][:12]})"
+
+
+def _file(sha256: str | None) -> str:
+    return "not in it" if sha256 is None else f"file {sha256[:12]}"
+
+
+def _settings(what: str, before: Any, after: Any) -> list[Change]:
+    if isinstance(before, dict) and isinstance(after, dict):
+        names = [name for name in dict.fromkeys([*before, *after]) if before.get(name) != after.get(name)]
+        return [
+            Change(f"{what}: {name.replace('_', ' ')}", _word(before.get(name)), _word(after.get(name)))
+            for name in names
+        ]
+    return [Change(what, _word(before), _word(after))]
+
+
+def _word(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value)) or "none"
+    return "none" if value is None else str(value)
+
+
+def shared_measures(before: Report, after: Report) -> list[str]:
+    """The measures that both reports have at a common K."""
+    return [name for name in after.options["measures"] if shared_cutoffs(before, after, name)]
+
+
+def shared_cutoffs(before: Report, after: Report, measure: str) -> list[int | None]:
+    """The K at which both reports have a measure; None over the whole run."""
+    if measure not in before.options["measures"]:
+        return []
+    known = cutoffs_of(before, measure)
+    return [k for k in cutoffs_of(after, measure) if k in known]
+
+
+def figure_changes(before: Report, after: Report, measure: str) -> list[FigureChange]:
+    """The means of the runs that both reports have, at every K that both have."""
+    from evaluation.measures import key_of
+
+    files = [{run["name"]: run["sha256"] for run in report.options["runs"]} for report in (before, after)]
+    shared = [run for run in run_names(after) if run in files[0]]
+    return [
+        FigureChange(
+            run,
+            k,
+            before.result["runs"][run][key_of(measure, k)],
+            after.result["runs"][run][key_of(measure, k)],
+            files[0][run] != files[1][run],
+        )
+        for run in shared
+        for k in shared_cutoffs(before, after, measure)
+    ]
+
+
+def are_equal(before: Report, after: Report) -> bool:
+    """Whether two reports have the same runs and, in every measure and K of both, the same figures."""
+    changes = [one for name in shared_measures(before, after) for one in figure_changes(before, after, name)]
+    return set(run_names(before)) == set(run_names(after)) and all(map(_same, changes))
+
+
+def _same(change: FigureChange) -> bool:
+    pairs = [(change.before[name], change.after[name]) for name in ("mean", "low", "high")]
+    return all(
+        old == new or (old is not None and new is not None and abs(old - new) < EQUAL) for old, new in pairs
+    )
+
+
+def changes_as_dict(before: Report, after: Report) -> dict[str, Any]:
+    """The same as plain values: what changed, and every shared figure with its difference."""
+    return {
+        "before": before.pk,
+        "after": after.pk,
+        "equal": are_equal(before, after),
+        "changed": [vars(change) for change in what_changed(before, after)],
+        "figures": [
+            {
+                "measure": measure,
+                "run": one.run,
+                "k": one.k,
+                "before": one.before["mean"],
+                "after": one.after["mean"],
+                "difference": one.difference,
+                "other_file": one.other_file,
+            }
+            for measure in shared_measures(before, after)
+            for one in figure_changes(before, after, measure)
+        ],
+    }
+
+
+def rows_by_run(changes: Sequence[FigureChange]) -> dict[str, list[FigureChange]]:
+    """The changes of each run, in the order of the later report."""
+    rows: dict[str, list[FigureChange]] = {}
+    for change in changes:
+        rows.setdefault(change.run, []).append(change)
+    return rows

@@ -1,0 +1,126 @@
+"""What of a report leaves the site: the HTML file, tables with their provenance, and a bundle of all."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from typing import IO, TYPE_CHECKING, Any
+
+from django.utils.text import slugify
+
+from evaluation.charts.stored import CHART_FORMATS, chart_svg, figures_of, kinds_of, usual_choice
+from evaluation.models import Report
+from evaluation.report_store.files import TABLES, read_table
+from evaluation.report_store.provenance import Provenance, command_of
+from evaluation.report_store.settings import settings_of
+from labeling.qrels.releases import export_name
+
+if TYPE_CHECKING:
+    from evaluation.charts.kinds import ChartChoice, ChartKind
+    from evaluation.rendering.formats import Cells
+
+MADE = "%Y-%m-%d %H:%M UTC"
+
+
+def provenance_of(report: Report) -> Provenance:
+    """Checksums, seed and versions of a report, and the command that makes its figures again from exported
+    labels and the imported files of the runs."""
+    options, release = report.options, report.options["release"]
+    labels, runs = export_name(report.release, "trec"), [run["name"] for run in options["runs"]]
+    pools = ", ".join(options["pools"])
+    by = f" by {report.created_by.get_username()}" if report.created_by else ""
+    return Provenance(
+        labels=(release["name"], release["sha256"]),
+        runs=[(run["name"], run["sha256"]) for run in options["runs"]],
+        software=options["software"],
+        samples=options["bootstrap_samples"],
+        seed=options["seed"],
+        pool=f"{pools}, and the run's first K" if pools else "the runs' first K",
+        command=command_of(settings_of(report), labels, [f"{run}.run" for run in runs]),
+        made=f"{report.created_at.strftime(MADE)}{by}" if report.created_at else "",
+    )
+
+
+def html_of(report: Report) -> bytes:
+    """The report as one HTML file."""
+    from evaluation.charts.html_report import HtmlReport, render_html
+    from evaluation.reports.page import conventions_in_words, coverage_by_cutoff, coverage_warnings
+
+    def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
+        return chart_svg(report, kind, choice, "dark" if dark else "light")
+
+    thresholds = [
+        f"{key} ≥ {held['at_least']:g} is not met by {', '.join(held['below'])}."
+        for key, held in report.result.get("thresholds", {}).items()
+        if held["below"]
+    ]
+    # Reports from before there were estimates have none.
+    estimates = report.result.get("estimates")
+    held = HtmlReport(
+        title=report.name,
+        summary=f"{report.collection.name}. {conventions_in_words(report)}",
+        figures=figures_of(report),
+        provenance=provenance_of(report),
+        notes=[
+            *coverage_warnings(coverage_by_cutoff(report)),
+            *report.result.get("warnings", []),
+            *thresholds,
+        ],
+        draw=draw,
+        measures=report.options["measures"],
+        worth=[] if estimates is None else _worth(report.result["runs"], estimates),
+    )
+    return render_html(held).encode()
+
+
+def _worth(figures: Mapping[str, Any], estimates: Mapping[str, Any]) -> list[Cells]:
+    """Tables of what the numbers are worth, whatever they rest on."""
+    from evaluation.pool_estimates.score_audit_page import by_scores_cells
+    from evaluation.rendering.estimate_tables import estimate_tables
+
+    by_scores = estimates.get("audit_by_scores")
+    return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]
+
+
+def table_of(report: Report, form: str) -> bytes:
+    """The report as text in one of TABLES, with where it comes from; CSV has no place for that."""
+    from evaluation.rendering.formats import with_notes
+
+    content, provenance = read_table(report, form), provenance_of(report)
+    if form == "json":
+        held = {**json.loads(content), "provenance": provenance.to_dict()}
+        return f"{json.dumps(held, ensure_ascii=False, indent=2, allow_nan=False)}\n".encode()
+    return content if form == "csv" else with_notes(content.decode(), form, provenance.lines()).encode()
+
+
+def bundle_of(report: Report) -> IO[bytes]:
+    """Tables, pictures with their data, the HTML file, settings and provenance as a zip.
+
+    The values of queries are not in it: they are a file of their own.
+    """
+    out = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it
+    folder = slugify(report.name) or f"report-{report.pk}"
+    choice = usual_choice(report)
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for form, name in TABLES.items():
+            bundle.writestr(f"{folder}/{name}", table_of(report, form))
+        bundle.writestr(f"{folder}/report.html", html_of(report))
+        bundle.writestr(f"{folder}/settings.toml", settings_of(report).to_toml())
+        bundle.writestr(f"{folder}/provenance.json", _json(provenance_of(report)))
+        for kind in kinds_of(report).values():
+            bundle.writestr(f"{folder}/{kind.name}.svg", chart_svg(report, kind, choice, "light"))
+            bundle.writestr(f"{folder}/{kind.name}.csv", CHART_FORMATS["csv"][1](report, kind, choice))
+    out.seek(0)
+    return out
+
+
+def _json(provenance: Provenance) -> str:
+    return json.dumps(provenance.to_dict(), ensure_ascii=False, indent=2) + "\n"
+
+
+def html_file(report: Report) -> IO[bytes]:
+    """The HTML file as a stream."""
+    return io.BytesIO(html_of(report))

@@ -1,0 +1,289 @@
+"""The form for a new report, and the choices that a report's page takes from its query string."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django import forms
+
+from evaluation.models import Report
+from evaluation.pool_estimates.pool_choice import pools_to_rest_on
+from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_queries
+from evaluation.report_store.files import run_names
+from evaluation.reports.making import ReportRequest
+from evaluation.scoring.config import LARGEST_FILE, Settings, parse_settings
+from labeling.models import QrelsRelease
+from pooling.models import Collection, Pool, Run
+
+if TYPE_CHECKING:
+    from pooling.interface.problems import InputError
+
+AS_PRESET = ("", "as the preset says")
+
+
+class ReportForm(forms.Form):
+    """Runs × a release, at which K, by which conventions; preset so that sending it as it is makes sense."""
+
+    name = forms.CharField(
+        max_length=200, required=False, help_text="Left empty, it is called after its release."
+    )
+    release = forms.ModelChoiceField(
+        QrelsRelease.objects.none(),
+        empty_label=None,
+        label="Qrels release",
+        help_text="The labels to measure on; the newest is chosen.",
+    )
+    runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=forms.CheckboxSelectMultiple)
+    pool = forms.ChoiceField(
+        required=False,
+        label="Estimates rest on",
+        help_text="The pool whose audit says what the labels lack; without an audit nothing is estimated.",
+    )
+    k = forms.CharField(
+        max_length=400, label="K", help_text="One or more ranks to cut at, for instance 1 5 10 100."
+    )
+    measures = forms.MultipleChoiceField(
+        widget=forms.CheckboxSelectMultiple,
+        help_text="Recall and Judged are always part of a report: a recall is read with its coverage.",
+    )
+    at_own_k = forms.CharField(
+        required=False,
+        max_length=400,
+        label="Measures at a K of their own",
+        help_text="For instance ndcg@10 map@10; the report has that K for all.",
+    )
+    preset = forms.ChoiceField(
+        required=False,
+        choices=[
+            ("", "Soundings"),
+            ("trec_eval", "trec_eval 10"),
+            ("trec_eval-c", "trec_eval 10 with -c"),
+            ("trec_eval-9", "trec_eval 9 and its Python wrappers"),
+        ],
+        label="Preset",
+        help_text="Whose numbers to print; what is chosen below wins over the preset.",
+    )
+    min_relevance = forms.IntegerField(
+        min_value=1,
+        initial=1,
+        label="Relevant from label",
+        help_text="The least label that counts as relevant.",
+    )
+    zero_relevant = forms.ChoiceField(
+        required=False,
+        label="Queries without a relevant label",
+        choices=[AS_PRESET, ("exclude", "leave out of the mean, and list them"), ("zero", "count 0")],
+        help_text="Recall is undefined for them. Soundings leaves them out.",
+    )
+    missing = forms.ChoiceField(
+        required=False,
+        label="Queries missing from a run",
+        choices=[AS_PRESET, ("zero", "count 0"), ("skip", "leave out of that run's mean")],
+        help_text="Soundings counts 0, so that silence cannot win.",
+    )
+    ties = forms.ChoiceField(
+        required=False,
+        label="Order of equal scores",
+        choices=[
+            AS_PRESET,
+            ("docid", "document id, falling (trec_eval)"),
+            ("docid-asc", "document id, rising"),
+            ("file", "as in the file"),
+            ("rank", "by the rank written in the file"),
+        ],
+    )
+    scores = forms.ChoiceField(
+        required=False,
+        label="Precision of scores",
+        choices=[AS_PRESET, ("float64", "float64"), ("float32", "float32 (trec_eval 9)")],
+    )
+
+    confidence = forms.FloatField(
+        required=False,
+        initial=0.95,
+        min_value=0.5,
+        max_value=0.999,
+        help_text="The level of the intervals, as a share: 0.95 is 95 %.",
+    )
+    samples = forms.IntegerField(
+        required=False, initial=10_000, min_value=1, help_text="Samples of the bootstrap over queries."
+    )
+    seed = forms.IntegerField(required=False, initial=0, min_value=0, help_text="Seed of the bootstrap.")
+    tags = forms.MultipleChoiceField(
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
+        label="Tags to tell apart",
+        help_text="The queries with each of these tags are measured on their own as well.",
+    )
+    minimum_queries = forms.IntegerField(
+        required=False,
+        min_value=1,
+        label="Minimum of queries",
+        help_text="With fewer in the means, the report warns and says how many it takes.",
+    )
+    thresholds = forms.CharField(
+        required=False,
+        max_length=4000,
+        widget=forms.Textarea(attrs={"rows": 3}),
+        help_text="What every run’s mean should reach, one to a line, for instance recall@10 = 0.4.",
+    )
+
+    def __init__(self, data: Any = None, *, collection: Collection, settings: Settings | None = None) -> None:
+        """`settings` fill the form in where they say something."""
+        from evaluation.measures import MEASURES as KNOWN
+
+        super().__init__(data, label_suffix="")
+        releases, runs = collection.releases.all(), collection.runs.all()
+        pools = pools_to_rest_on(collection)
+        self._offer_pools(pools)
+        self._choose("release", releases, releases.first())
+        self._choose("runs", runs, [run.pk for run in runs])
+        self.fields["k"].initial = " ".join(str(k) for k in default_cutoffs(list(runs), pools))
+        self.fields["measures"].choices = [  # type: ignore[attr-defined]
+            (name, measure.title) for name, measure in KNOWN.items()
+        ]
+        self.fields["measures"].initial = list(MEASURES)
+        self._offer_tags(tagged_queries(collection), settings)
+        if settings:
+            self._fill(settings)
+
+    def _offer_pools(self, pools: Sequence[Pool]) -> None:
+        if not pools:
+            del self.fields["pool"]
+            return
+        self.fields["pool"].choices = [  # type: ignore[attr-defined]
+            ("", "the one whose audit is furthest answered"),
+            *((pool.name, pool.name) for pool in pools),
+        ]
+
+    def _offer_tags(self, known: Mapping[str, list[str]], settings: Settings | None) -> None:
+        tags = dict.fromkeys([*known, *((settings and settings.tags) or ())])
+        if not tags:
+            del self.fields["tags"]
+            return
+        self.fields["tags"].choices = [  # type: ignore[attr-defined]
+            (tag, f"{tag} ({len(known.get(tag, ()))})") for tag in tags
+        ]
+
+    def _fill(self, settings: Settings) -> None:
+        values: dict[str, Any] = {**settings.conventions}
+        if settings.k:
+            values["k"] = " ".join(map(str, settings.k))
+        if settings.measures:
+            values["measures"] = [name for name in settings.measures if "@" not in name]
+            values["at_own_k"] = " ".join(name for name in settings.measures if "@" in name)
+        for name in ("confidence", "samples", "seed", "tags", "minimum_queries"):
+            if getattr(settings, name) is not None:
+                values[name] = getattr(settings, name)
+        if settings.thresholds:
+            values["thresholds"] = "\n".join(f"{key} = {least}" for key, least in settings.thresholds.items())
+        self.initial = values
+
+    def _choose(self, name: str, queryset: Any, initial: Any) -> None:
+        field = self.fields[name]
+        field.queryset = queryset  # type: ignore[attr-defined]
+        field.initial = initial
+
+    def clean_k(self) -> list[int]:
+        """The cutoffs as whole numbers; commas and spaces part them."""
+        words = [word for word in re.split(r"[\s,;]+", self.cleaned_data["k"]) if word]
+        try:
+            return [int(word) for word in words]
+        except ValueError:
+            raise forms.ValidationError(
+                "Write K as whole numbers parted by spaces, such as 1 5 10."
+            ) from None
+
+    def clean_thresholds(self) -> dict[str, float]:
+        """Key -> least mean, from lines such as `recall@10 = 0.4`."""
+        found = {}
+        for line in self.cleaned_data["thresholds"].splitlines():
+            key, _, least = line.partition("=")
+            try:
+                if line.strip():
+                    found[key.strip().strip("\"'")] = float(least)
+            except ValueError:
+                raise forms.ValidationError(
+                    "Write one threshold to a line, such as recall@10 = 0.4."
+                ) from None
+        return found
+
+    def request(self) -> ReportRequest:
+        """What the form asks for; call it after `is_valid`."""
+        values = self.cleaned_data
+        held = ("confidence", "samples", "seed", "tags", "minimum_queries", "thresholds")
+        names = ("preset", "min_relevance", "zero_relevant", "missing", "ties", "scores")
+        return ReportRequest(
+            name=values["name"] or None,
+            release=values["release"].name,
+            runs=[run.name for run in values["runs"]],
+            k=values["k"],
+            measures=[*values["measures"], *re.findall(r"[^\s,;]+", values["at_own_k"])],
+            conventions={name: values[name] for name in names},
+            pool=values.get("pool") or None,
+            settings={name: values[name] for name in held if values.get(name) not in (None, [], {})},
+        )
+
+    def refuse(self, error: InputError) -> None:
+        """Show the sentence of a refusal beside the field it is about."""
+        for field, sentence in (error.fields or {"": str(error)}).items():
+            self.add_error(field if field in self.fields else None, sentence)
+
+
+class SettingsForm(forms.Form):
+    """An evaluation file to fill the form for a report in with."""
+
+    settings = forms.FileField(
+        label="Evaluation file",
+        max_length=200,
+        help_text="TOML, as for evaluate --config or taken from a report. Nothing is measured yet.",
+    )
+
+    def clean_settings(self) -> Settings:
+        """What the file says; an error names line, key and remedy."""
+        file = self.cleaned_data["settings"]
+        try:
+            return parse_settings(file.read(LARGEST_FILE + 1), file.name)
+        except ValueError as error:
+            raise forms.ValidationError(str(error)) from None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What of a report its page shows: the measure of curve and table, and run and K of the worst queries."""
+
+    measure: str
+    run: str
+    k: int
+    count: int
+
+
+class ReportView(forms.Form):
+    """The query string of a report's page; what makes no sense falls back to the default."""
+
+    measure = forms.ChoiceField(required=False)
+    run = forms.ChoiceField(required=False)
+    k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
+    count = forms.IntegerField(required=False, min_value=1, max_value=50)
+
+    def __init__(self, data: Any = None, *, report: Report) -> None:
+        super().__init__(data)
+        self._report = report
+        options = {"measure": report.options["measures"], "run": run_names(report), "k": report.options["k"]}
+        for name, values in options.items():
+            self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
+
+    def choice(self) -> Choice:
+        """The valid part of the query string, filled up: recall, the first run, K near 10, ten queries."""
+        self.is_valid()
+        values = self.cleaned_data
+        cutoffs = self._report.options["k"]
+        return Choice(
+            measure=values.get("measure") or "recall",
+            run=values.get("run") or run_names(self._report)[0],
+            k=values.get("k") or min(cutoffs, key=lambda k: abs(k - 10)),
+            count=values.get("count") or 10,
+        )

@@ -1,0 +1,351 @@
+"""What a report's page shows, taken from the stored result: figures as cells, coverage warnings, counts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evaluation.charts.page import form_context, picture_of
+from evaluation.charts.stored import figures_of, kinds_of
+from evaluation.failures.worst_queries import worst_queries
+from evaluation.models import Report
+from evaluation.pool_estimates.page import estimates_context
+from evaluation.pool_estimates.pool_choice import pools_to_rest_on
+from evaluation.report_store.files import (
+    cutoffs_of,
+    figure_of,
+    relevant_total,
+    run_names,
+)
+from evaluation.report_store.settings import settings_context
+from evaluation.reports.changes import are_equal
+from evaluation.reports.export import provenance_of
+from pooling.models import Query
+
+if TYPE_CHECKING:
+    from evaluation.charts.kinds import ChartChoice
+    from evaluation.reports.forms import Choice
+
+# Below this share of labelled documents a recall says more about the labels than about the run.
+LOW_COVERAGE = 0.8
+# Runs whose coverage differs by more than this were not measured alike: their raw order says nothing.
+UNEVEN_COVERAGE = 0.05
+MOST_IDS = 200
+
+
+def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[str, Any]:
+    """Everything the template needs; nothing is measured anew, and the database queries are constant."""
+    from evaluation.charts.kinds import bounds_open
+    from evaluation.measures import MEASURES
+    from evaluation.scoring.results import share_in_words
+
+    result, columns = report.result, cutoffs_of(report, choice.measure)
+    curve = kinds_of(report)["curve"]
+    bounds_drawn = bounds_open(figures_of(report), choice.measure)
+    coverage = coverage_by_cutoff(report)
+    return {
+        "choice": choice,
+        "columns": columns,
+        "shown": _shown(choice.measure, columns),
+        "measure": MEASURES[choice.measure],
+        "measures": [MEASURES[name] for name in report.options["measures"]],
+        **form_context(report, drawn),
+        "picture": picture_of(report, curve, drawn, alt=_alt(report, choice.measure, bounds_drawn)),
+        "curve_caption": _caption(report, columns, bounds_drawn),
+        "bounds_drawn": bounds_drawn,
+        "conventions": conventions_in_words(report),
+        "counts": result["queries"],
+        "relevant_labels": relevant_total(report),
+        "summary": summary(report, choice, coverage),
+        "warnings": coverage_warnings(coverage),
+        "rows": figure_rows(report, choice.measure, coverage),
+        "micro_rows": micro_rows(report) if choice.measure == "recall" else [],
+        "lines": convention_lines(report, choice),
+        "interval": result["conventions"]["interval"],
+        "level": share_in_words(result["conventions"]["interval"]["level"]),
+        "left_out": left_out_queries(report),
+        "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
+        "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
+        "worst": worst_queries(report, choice.run, choice.k, choice.count),
+        "other_pools": _other_pools(report),
+        "provenance": provenance_of(report),
+        "again": _again(report),
+        **settings_context(report, choice.measure),
+    }
+
+
+def _other_pools(report: Report) -> list[str]:
+    """The pools that the estimates could rest on instead."""
+    names = [pool.name for pool in pools_to_rest_on(report.collection)]
+    return [name for name in names if name != report.options.get("pool")]
+
+
+def _again(report: Report) -> dict[str, Any] | None:
+    """Of a report that repeats another: that one, while it is there, and whether the figures are equal."""
+    known = report.options.get("again_of")
+    before = Report.objects.filter(pk=known, collection=report.collection).first() if known else None
+    return {"before": before, "equal": are_equal(before, report)} if before else None
+
+
+def _alt(report: Report, measure: str, with_bounds: bool) -> str:
+    """The curve in words; the table below it has its numbers."""
+    columns, runs = cutoffs_of(report, measure), len(run_names(report))
+    bounds = " and bounds from unjudged documents" if with_bounds else ""
+    over = [k for k in columns if k is not None]
+    at = f", over K from {over[0]} to {over[-1]}" if len(columns) > 1 else ""
+    runs_in_words, ends = ("1 run", "interval") if runs == 1 else (f"{runs} runs", "intervals")
+    return (
+        f"{_shown(measure, columns)} of {runs_in_words} with {ends}{bounds}{at}; "
+        "the table below has the same numbers."
+    )
+
+
+def _caption(report: Report, columns: Sequence[int | None], with_bounds: bool) -> str:
+    """How to read the curve."""
+    from evaluation.scoring.results import share_in_words
+
+    interval, curved = report.result["conventions"]["interval"], len(columns) > 1
+    said = (
+        f"Mean over queries with its {share_in_words(interval['level'])} interval, {interval['method']}: it "
+        "speaks of the choice of queries, not of missing labels."
+    )
+    if with_bounds:
+        edges = "lighter band with thin edges" if curved else "thin line"
+        said += f" The {edges}: its bounds, whatever the unjudged documents of the pool turn out to be."
+    return f"{said} K is on a logarithmic axis." if curved else said
+
+
+def _shown(measure: str, columns: Sequence[int | None]) -> str:
+    """What the figures are of: `Recall@K`, `Recall@10` where that is the only K, `MAP` over the whole run."""
+    from evaluation.measures import titled
+
+    return titled(measure, columns[0]) if len(columns) == 1 else f"{titled(measure, None)}@K"
+
+
+def conventions_in_words(report: Report) -> str:
+    """The convention line of the whole report: what is the same for all its numbers."""
+    from evaluation.scoring.conventions import Conventions
+
+    counts = report.result["queries"]
+    line = Conventions(**report.options["conventions"]).line(
+        scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
+    )
+    chunked: dict[str, list[str]] = {}
+    for run in report.options["runs"]:
+        if words := run.get("chunks"):
+            chunked.setdefault(words, []).append(run["name"])
+    return " · ".join([line, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
+
+
+def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
+    """Each run's number at the chosen measure and K with all that it depends on, to be copied."""
+    cutoffs = cutoffs_of(report, choice.measure)
+    k = choice.k if choice.k in cutoffs else cutoffs[-1]
+    return [(run, figure_of(report, run, choice.measure, k)["line"]) for run in run_names(report)]
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """judged@K of all runs at one K, over the documents that were retrieved."""
+
+    k: int
+    by_run: Mapping[str, float]
+
+    @property
+    def least(self) -> tuple[str, float]:
+        """The run with the lowest coverage, and that."""
+        return min(self.by_run.items(), key=lambda item: item[1])
+
+    @property
+    def most(self) -> tuple[str, float]:
+        """The run with the highest coverage, and that."""
+        return max(self.by_run.items(), key=lambda item: item[1])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether the runs' coverage differs too much for their raw order to be read."""
+        return self.most[1] - self.least[1] > UNEVEN_COVERAGE
+
+    @property
+    def low(self) -> bool:
+        """Whether some run's recall rests on too few labels."""
+        return self.least[1] < LOW_COVERAGE
+
+    def lacks(self, run: str) -> bool:
+        """Whether this run's own coverage is low, or far below that of another run."""
+        share = self.by_run.get(run, 1.0)
+        return share < LOW_COVERAGE or self.most[1] - share > UNEVEN_COVERAGE
+
+
+def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
+    """The coverage at each K; runs that retrieved nothing have none and are left out."""
+    found = {}
+    for k in report.options["k"]:
+        shares = {
+            run: report.result["runs"][run][f"judged@{k}"]["mean_of_retrieved"] for run in run_names(report)
+        }
+        known = {run: share for run, share in shares.items() if share is not None}
+        if known:
+            found[k] = Coverage(k, known)
+    return found
+
+
+def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:
+    """One sentence for what the labels do not carry, naming the K and the runs at the extremes."""
+    from evaluation.scoring.results import percent
+
+    warnings = []
+    uneven = [at for at in coverage.values() if at.uneven]
+    if uneven:
+        widest = max(uneven, key=lambda at: at.most[1] - at.least[1])
+        (low_run, low), (high_run, high) = widest.least, widest.most
+        warnings.append(
+            f"The runs were not judged alike: judged@K differs by more than 5 points at {_cutoffs(uneven)} "
+            f"(at {widest.k}: {percent(low)} for {low_run}, {percent(high)} for {high_run}). "
+            "The raw order of the runs is not to be read there."
+        )
+    thin = [at for at in coverage.values() if at.low]
+    if thin:
+        run, share = thin[-1].least
+        warnings.append(
+            f"Coverage is below 80 % at {_cutoffs(thin)} (at {thin[-1].k}: {percent(share)} for {run}). "
+            "Recall can be far from the printed number there; read it with its bounds."
+        )
+    return warnings
+
+
+def _cutoffs(coverages: Sequence[Coverage]) -> str:
+    words = [str(at.k) for at in coverages]
+    return f"K = {words[0]}" if len(words) == 1 else f"K = {', '.join(words[:-1])} and {words[-1]}"
+
+
+def summary(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:
+    """What was measured and between what the numbers lie, without saying who wins."""
+    from evaluation.scoring.results import decimal, percent
+
+    means = [report.result["runs"][run][f"recall@{choice.k}"]["mean"] for run in run_names(report)]
+    known = sorted(mean for mean in means if mean is not None)
+    if not known:
+        return "No query of this release has a relevant label, so recall is undefined."
+    where = (
+        decimal(known[0])
+        if known[0] == known[-1]
+        else f"between {decimal(known[0])} and {decimal(known[-1])}"
+    )
+    text = f"Recall@{choice.k} is {where}"
+    if choice.k not in coverage:
+        return f"{text}."
+    least, most = percent(coverage[choice.k].least[1]), percent(coverage[choice.k].most[1])
+    share = least if least == most else f"{least} to {most}"
+    return f"{text}; {share} of what the runs return in the first {choice.k} places is judged."
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One figure in the table: words, and places from 0 to 100 for the bar below them."""
+
+    k: int | None
+    mean: str
+    interval: str
+    judged: str
+    of_retrieved: str
+    bounds: str
+    ties: str
+    shaky: bool
+    low: bool
+    bar: Mapping[str, str] | None
+    line: str
+
+
+def figure_rows(report: Report, measure: str, coverage: Mapping[int, Coverage]) -> list[dict[str, Any]]:
+    """One row per run with a cell for each K."""
+    rows = []
+    for run in run_names(report):
+        cells = [_cell(report, run, measure, k, coverage) for k in cutoffs_of(report, measure)]
+        counts = report.result["queries"]
+        rows.append(
+            {
+                "run": run,
+                "cells": cells,
+                "missing": counts["missing"].get(run, 0),
+                "unknown": counts["unknown"].get(run, 0),
+            }
+        )
+    return rows
+
+
+def _cell(report: Report, run: str, measure: str, k: int | None, coverages: Mapping[int, Coverage]) -> Cell:
+    from evaluation.scoring.results import decimal, interval, percent
+
+    figure = figure_of(report, run, measure, k)
+    # Over the whole run, the coverage of the deepest K stands for that of the rest.
+    deepest = report.options["k"][-1] if k is None else k
+    judged, coverage = figure_of(report, run, "judged", deepest), coverages.get(deepest)
+    bounds, ties = figure.get("bounds"), figure.get("ties")
+    return Cell(
+        k=k,
+        mean=decimal(figure["mean"]),
+        interval=interval(figure).strip(),
+        judged="" if measure == "judged" else percent(judged["mean"]),
+        of_retrieved=_of_retrieved(judged),
+        bounds=f"{decimal(bounds[0])}–{decimal(bounds[1])}" if bounds and bounds[0] is not None else "",
+        ties=_ties(ties) if ties else "",
+        shaky=measure != "judged" and coverage is not None and (coverage.uneven or coverage.low),
+        low=coverage is not None and coverage.lacks(run),
+        bar=_bar(figure),
+        line=figure["line"],
+    )
+
+
+def _ties(ties: Mapping[str, float]) -> str:
+    """The mean over all orders of equal scores: least to most, and what to expect."""
+    from evaluation.scoring.results import decimal
+
+    return f"{decimal(ties['min'])}–{decimal(ties['max'])}, expected {decimal(ties['expected'])}"
+
+
+def _of_retrieved(judged: Mapping[str, Any]) -> str:
+    """The coverage of what was retrieved, where lists shorter than K make it another number."""
+    from evaluation.scoring.results import percent
+
+    same = percent(judged["mean"]) == percent(judged["mean_of_retrieved"])
+    return "" if same else percent(judged["mean_of_retrieved"])
+
+
+def _bar(figure: Mapping[str, Any]) -> dict[str, str] | None:
+    """Where mean, interval and bounds stand on a scale of 100 units, as attributes of an SVG."""
+    if figure["mean"] is None:
+        return None
+    low, high = figure["low"], figure["high"]
+    least, most = figure.get("bounds") or (None, None)
+    places = {"mean": figure["mean"], "low": low, "high": high, "least": least, "most": most}
+    return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
+
+
+def micro_rows(report: Report) -> list[dict[str, Any]]:
+    """One row per run with the micro recall at each K."""
+    from evaluation.scoring.results import decimal
+
+    return [
+        {
+            "run": run,
+            "cells": [
+                decimal(report.result["runs"][run][f"recall@{k}"]["micro"]) for k in report.options["k"]
+            ],
+        }
+        for run in run_names(report)
+    ]
+
+
+def left_out_queries(report: Report) -> dict[str, Any]:
+    """The queries with labels but none relevant: how many, and the first of them with their text."""
+    ids = report.result["queries"]["without_relevant_ids"]
+    shown = ids[:MOST_IDS]
+    queries = Query.objects.filter(collection_id=report.collection_id, external_id__in=shown)
+    texts = dict(queries.values_list("external_id", "text"))
+    return {
+        "count": len(ids),
+        "queries": [(query_id, texts.get(query_id, "")) for query_id in shown],
+        "more": len(ids) - len(shown),
+    }

@@ -1,0 +1,96 @@
+"""The pages of reports: the list, the form, one report with its pictures and its files."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.core.paginator import Paginator
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods, require_safe
+
+from evaluation.access import report_for
+from evaluation.charts.page import ChartView
+from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
+from evaluation.models import Report
+from evaluation.reports.downloads import download
+from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
+from evaluation.reports.making import request_report
+from evaluation.reports.page import report_context
+from pooling.interface.charting import VARIANTS
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.people.access import ADMIN, collection_for
+
+
+@login_required
+@require_safe
+def reports(request: HttpRequest, slug: str) -> HttpResponse:
+    """The reports of a collection, newest first."""
+    collection = collection_for(request.user, slug)
+    rows = collection.reports.select_related("release", "created_by").defer("result")
+    page = Paginator(rows, 25).get_page(request.GET.get("page"))
+    ready = collection.releases.exists() and collection.runs.exists()
+    context = {"collection": collection, "section": "reports", "page": page, "ready": ready}
+    return render(request, "evaluation/reports.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "HEAD", "POST"])
+def report_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """The form for a new report; an evaluation file fills it in and measures nothing."""
+    collection = collection_for(request.user, slug, ADMIN)
+    if "fill" in request.POST:
+        upload = SettingsForm(request.POST, request.FILES)
+        held = upload.cleaned_data["settings"] if upload.is_valid() else None
+        form = ReportForm(collection=collection, settings=held)
+        return _report_form(request, collection, form, upload, filled=held is not None)
+    form = ReportForm(request.POST or None, collection=collection)
+    if request.method == "POST" and form.is_valid():
+        try:
+            made = request_report(collection, form.request(), request.user)  # type: ignore[arg-type]
+            return redirect(made) if isinstance(made, Report) else redirect("job", made.pk)
+        except InputError as error:
+            form.refuse(error)
+    return _report_form(request, collection, form, SettingsForm())
+
+
+def _report_form(
+    request: HttpRequest,
+    collection: Collection,
+    form: ReportForm,
+    upload: SettingsForm,
+    *,
+    filled: bool = False,
+) -> HttpResponse:
+    context = {"collection": collection, "section": "reports", "form": form}
+    return render(request, "evaluation/report_new.html", {**context, "upload": upload, "filled": filled})
+
+
+@login_required
+@require_safe
+def report(request: HttpRequest, report_id: int) -> HttpResponse:
+    """One report; the query string chooses measure, and run and K of the worst queries."""
+    shown = report_for(request.user, report_id)
+    context = {"collection": shown.collection, "section": "reports", "report": shown}
+    chosen = ReportView(request.GET, report=shown).choice()
+    drawn = ChartView(request.GET, report=shown).choice(chosen.measure)
+    return render(request, "evaluation/report.html", {**context, **report_context(shown, chosen, drawn)})
+
+
+@login_required
+@require_safe
+def report_download(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+    """The report as a file; a picture is of the measure in the query string."""
+    shown = report_for(request.user, report_id)
+    return download(shown, format, ReportView(request.GET, report=shown).choice().measure)
+
+
+@login_required
+@require_safe
+def report_chart(request: HttpRequest, report_id: int, measure: str, variant: str) -> HttpResponse:
+    """The curve of one measure as SVG; a report does not change, so neither does its picture."""
+    shown = report_for(request.user, report_id)
+    if variant not in VARIANTS or measure not in shown.options["measures"]:
+        raise Http404("This report has no such picture.")
+    picture = chart_svg(shown, kinds_of(shown)["curve"], usual_choice(shown, measure), variant)
+    return HttpResponse(picture, content_type="image/svg+xml")

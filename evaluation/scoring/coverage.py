@@ -1,0 +1,148 @@
+"""What was judged at all, and what the documents without a label can do to recall."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.measures import Floats, Integers, TopCounts, share
+from evaluation.scoring.scoring import Labels, OrderedRun, Places, ScoredRun, count_up_to, query_numbers
+from pooling.formats.bytes.ids import Ids, pair_keys
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """The documents of one run without a label: (Q, C) in its first K, and in the rest of the pool.
+
+    The pool at K is the one that was given, or, where none was, the union of the runs' first K; beside it the
+    pairs with a negative label. No other cutoff has a part in it.
+    """
+
+    in_top: Integers
+    elsewhere: Integers
+
+
+def recall_bounds(counts: TopCounts, unjudged: Unjudged) -> tuple[Floats, Floats]:
+    """The least and the largest Recall@K over all labels the pool's unjudged documents could get.
+
+    With r relevant in the first K, R relevant labelled, u unjudged in the first K and U unjudged in the rest
+    of the pool: lower = r / (R + U), upper = (r + u) / (R + u). Two (Q, C) arrays, NaN where a denominator is
+    0. Conditional on the pool: relevant documents outside it are not covered.
+
+    One relevant of two found, one unjudged in the top and one outside: between 1/3 and 2/3.
+
+    >>> import numpy as np
+    >>> one = np.array([[1]])
+    >>> counts = TopCounts(one[0], one, one, one, np.array([2]), np.array([1]))
+    >>> [float(bound[0, 0].round(3)) for bound in recall_bounds(counts, Unjudged(one, one))]
+    [0.333, 0.667]
+    """
+    relevant = counts.relevant[:, None]
+    lower = share(counts.hits, relevant + unjudged.elsewhere)
+    upper = share(counts.hits + unjudged.in_top, relevant + unjudged.in_top)
+    return lower, upper
+
+
+def unjudged_in_pool(pool: pl.DataFrame, labels: Labels) -> pl.DataFrame:
+    """The pairs of a pool frame (query_id, document_id) without a label, of the queries of the labels: the
+    query's number and the pair's key."""
+    import polars as pl
+
+    rows = np.flatnonzero(labels.judged)
+    judged = {"query": labels.query[rows], "document_id": labels.document_ids.gather(rows)}
+    query = query_numbers(Ids.of(pool["query_id"]), labels)
+    pairs = pl.DataFrame({"query": query, "document_id": pool["document_id"]}).filter(pl.col("query") >= 0)
+    found = pairs.unique().join(pl.DataFrame(judged), on=["query", "document_id"], how="anti").sort("query")
+    numbers = found["query"].to_numpy()
+    count = np.bincount(numbers, minlength=labels.query_count)
+    return _key_frame(numbers, pair_keys(labels.queries, count, Ids.of(found["document_id"])))
+
+
+def unjudged_keys(run: OrderedRun, places: Places, labels: Labels, deepest: int) -> pl.DataFrame:
+    """The documents without a label in the first `deepest` of every query: its number, the pair's key, and
+    its place."""
+    position = np.arange(len(run.documents)) - np.repeat(run.start, run.depth) + 1
+    query = np.repeat(run.query, run.depth)
+    chosen = (position <= deepest) & (query >= 0)
+    chosen[places.row[labels.judged[places.pair]]] = False
+    return _key_frame(query[chosen], run.keys[chosen], position[chosen])
+
+
+def unjudged_by_union(
+    labels: Labels, runs: Mapping[str, ScoredRun], keys: Iterable[pl.DataFrame]
+) -> dict[str, Unjudged]:
+    """Of each run, where the pool at K is the union of the runs' first K; keys: `unjudged_keys` of them all.
+
+    Keys stand for documents here: two of one query's n documents share one with a chance of about n² / 2⁶⁵,
+    and would shift a bound by one document.
+    """
+    import polars as pl
+
+    pairs = pl.concat([*keys, _negative_keys(labels)])
+    first = pairs.group_by("query", "key").agg(pl.col("position").min())
+    found = {}
+    for name, run in runs.items():
+        union = _by_cutoff(first, labels.query_count, run.counts.cutoffs)
+        in_top = run.counts.retrieved - run.counts.judged
+        found[name] = Unjudged(in_top, union - in_top)
+    return found
+
+
+def unjudged_beside_pool(
+    labels: Labels, scored: ScoredRun, keys: Iterable[pl.DataFrame], pool: pl.DataFrame
+) -> Unjudged:
+    """Of one run beside a pool that was given; keys: its `unjudged_keys`, pool: `unjudged_in_pool`."""
+    import polars as pl
+
+    negative = _negative_keys(labels).drop("position")
+    held = pl.concat([pool, negative]).unique()
+    within = pl.concat(list(keys)).join(held, on=["query", "key"], how="semi")
+    count, cutoffs = labels.query_count, scored.counts.cutoffs
+    size = np.bincount(held["query"].to_numpy(), minlength=count)
+    in_top = scored.counts.retrieved - scored.counts.judged
+    return Unjudged(in_top, size[:, None] - _by_cutoff(within, count, cutoffs))
+
+
+def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Unjudged:
+    """The same for a single run without a pool: nothing can be in two lists, so that counting is enough."""
+    rows = np.flatnonzero(~labels.judged)
+    position, query = scored.position[rows], labels.query[rows]
+    counts = scored.counts
+    beyond = [
+        np.bincount(query[(position == 0) | (position > k)], minlength=labels.query_count)
+        for k in counts.cutoffs
+    ]
+    return Unjudged(counts.retrieved - counts.judged, np.stack(beyond, axis=1))
+
+
+def _negative_keys(labels: Labels) -> pl.DataFrame:
+    """The pairs with a negative label, in front of every cutoff."""
+    rows = np.flatnonzero(~labels.judged)
+    return _key_frame(labels.query[rows], labels.keys[rows], np.zeros(len(rows)))
+
+
+def _by_cutoff(pairs: pl.DataFrame, count: int, cutoffs: Integers) -> Integers:
+    """(count, C) how many of the pairs (query, position) stand within each cutoff."""
+    position, query = (pairs[name].cast(int).to_numpy() for name in ("position", "query"))
+    return count_up_to(position, query, cutoffs, count)
+
+
+def _key_frame(
+    query: Integers, keys: npt.NDArray[np.uint64], position: npt.NDArray[Any] | None = None
+) -> pl.DataFrame:
+    import polars as pl
+
+    places = {} if position is None else {"position": position.astype(np.uint32)}
+    return pl.DataFrame({"query": query.astype(np.uint32), "key": keys, **places})
+
+
+def ids_where(query_ids: pl.Series, chosen: npt.NDArray[np.bool_]) -> Sequence[str]:
+    """The query ids at which a (Q,) mask holds."""
+    return query_ids.gather(np.flatnonzero(chosen)).to_list()

@@ -1,0 +1,347 @@
+"""`evaluate`: runs × qrels to an `Evaluation`. The rules about queries are applied here, and only here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.measures import (
+    Floats,
+    Grades,
+    Integers,
+    asked_keys,
+    judged_of_retrieved,
+    key_of,
+    measure_named,
+    rank_labels,
+    share,
+)
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.coverage import (
+    Unjudged,
+    recall_bounds,
+    unjudged_beside_pool,
+    unjudged_by_union,
+    unjudged_in_one,
+    unjudged_in_pool,
+)
+from evaluation.scoring.inputs import (
+    Runs,
+    RunSource,
+    Source,
+    collapsed_sources,
+    cutoffs_array,
+    named_runs,
+    pool_frame,
+    read_labels,
+)
+from evaluation.scoring.results import Evaluation, RunEvaluation
+from evaluation.scoring.scoring import (
+    Labels,
+    ScoredRun,
+    join_parts,
+    label_pairs,
+)
+from evaluation.scoring.strata import Stratum, rows_of
+from evaluation.scoring.working import Scorer, Worked, work_runs
+from evaluation.significance import (
+    BOOTSTRAP_SAMPLES,
+    LARGEST_RESAMPLED,
+    LEVEL,
+    interval_settings,
+    mean_intervals,
+)
+from pooling.formats.parts import in_threads
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pooling.ranking.chunks import Chunks
+
+
+_COLUMNS_AT_ONCE = 4
+
+DEFAULT_CUTOFFS = (1, 3, 5, 10, 20, 50, 100)
+DEFAULT_MEASURES = ("recall", "precision", "f1", "success", "judged")
+
+Mask = npt.NDArray[np.bool_]
+Rows = slice | Integers
+
+
+def evaluate(
+    qrels: Source,
+    runs: Runs,
+    k: int | Iterable[int] = DEFAULT_CUTOFFS,
+    measures: Sequence[str] = DEFAULT_MEASURES,
+    conventions: Conventions | None = None,
+    *,
+    bootstrap_samples: int = BOOTSTRAP_SAMPLES,
+    seed: int = 0,
+    confidence: float = LEVEL,
+    pool: Source | None = None,
+    queries: Collection[str] | None = None,
+    strata: Mapping[str, Collection[str]] | None = None,
+    thresholds: Mapping[str, float] | None = None,
+    minimum_queries: int | None = None,
+    chunks: Chunks | None = None,
+    engine: str = "local",
+    heard: Callable[[float, str], None] | None = None,
+) -> Evaluation:
+    """Measure runs against qrels at every cutoff.
+
+    qrels: a path, {query: {document: relevance}}, or a frame (pandas or Polars) with the columns query_id,
+    document_id, relevance; ids are text. measures: `recall` is measured at each of `k`, `recall@10` at its
+    own cutoff, `map`, `mrr`, `rprecision`, `bpref` and `infap` over the whole run; judged is always there.
+    runs: {name: path, {query: {document: score}} or frame with query_id, document_id, score, or a function
+    that returns one when its turn comes}, or a list of paths. pool: frame (query_id, document_id) of the pool
+    the labels come from; the bounds of recall at k are about it and the run's own first k, without a pool
+    about the first k of all the runs, and about the pairs with a negative relevance. queries: only these
+    query ids.
+    strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
+    thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
+    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. chunks: the
+    runs hold chunks, and each document counts where its best chunk stands. engine: `spark` has the files of
+    runs scored by Apache Spark, with equal results; those of chunks are scored here.
+    heard: told, once every run is read, how much of the rest is done.
+
+    Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
+    by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
+    nothing. The intervals, at `confidence`, speak of the choice of queries, the bounds of the labels that are
+    not there.
+    Raises ValueError (FormatError for files) on input that has no one meaning.
+
+    >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
+    >>> result.figure("bm25", "recall", 2)["mean"]
+    0.5
+    >>> for part in result.convention_line("bm25", "recall", 2).split(" · "):
+    ...     print(part)
+    Recall@2 0.500 (too few queries for an interval)
+    1 of 1 queries
+    missing = 0
+    rel ≥ 1
+    ties: score, then id ↓
+    judged@2 50.0 %
+
+    Frames in place of the dicts, and labels predicted per instance (an instance is a query):
+
+    >>> import pandas as pd
+    >>> true = pd.DataFrame({"query_id": ["i1", "i1"], "document_id": ["cat", "sofa"], "relevance": [1, 1]})
+    >>> predicted = pd.DataFrame({"query_id": ["i1"] * 2, "document_id": ["cat", "dog"], "score": [0.9, 0.6]})
+    >>> print(evaluate(true, {"model": predicted}, k=1).curve().loc[0, "mean"])
+    0.5
+    """
+    conventions = conventions or Conventions()
+    at_each = cutoffs_array(k).tolist()
+    thresholds = dict(thresholds or {})
+    asked = asked_keys([*measures, *thresholds], at_each)
+    cutoffs = cutoffs_array([at for _, at in asked if at is not None] or at_each[-1:])
+    names = tuple(dict.fromkeys([*(name for name, _ in asked), "judged"]))
+    keys = tuple(dict.fromkeys([*asked, *(("judged", at) for at in cutoffs.tolist())]))
+    sources = named_runs(runs)
+    notes: list[str] = []
+    if chunks is not None:
+        sources = collapsed_sources(sources, chunks, conventions, notes, cutoffs.tolist())
+    labels = label_pairs(read_labels(qrels, queries, notes), conventions.min_relevance)
+    if not labels.query_count:
+        raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
+    found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes, engine)
+    in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
+    grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
+    tagged = rows_of(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
+    groups: list[Rows] = [slice(None), *tagged.values()]
+    heard = heard or (lambda share, detail: None)
+    evaluated = []
+    for place, (name, scored, unjudged) in enumerate(found):
+        heard(0.7 * place / len(found), f"Working out the values of “{name}”.")
+        evaluated.append(_evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups))
+    heard(0.7, "Working out intervals.")
+    interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
+    settings = {"interval": interval, "pool": _pool_in_words(pool)}
+    if chunks is not None:
+        settings["chunks"] = chunks.to_dict()
+    whole, *of_tags = [
+        _figures(evaluated, group, rows, cutoffs, keys, interval) for group, rows in enumerate(groups)
+    ]
+    with_figures = {run.name: replace(run, figures=whole[run.name]) for run, _ in evaluated}
+    parts = (conventions, cutoffs, names, keys, labels, in_mean, with_figures, settings, tuple(notes))
+    return Evaluation(
+        *parts,
+        sources=sources,
+        pool=pool,
+        strata={
+            tag: Stratum(rows, figures) for (tag, rows), figures in zip(tagged.items(), of_tags, strict=True)
+        },
+        thresholds=thresholds,
+        minimum_queries=minimum_queries,
+    )
+
+
+def _score_all(
+    labels: Labels,
+    sources: Mapping[str, RunSource],
+    cutoffs: Integers,
+    conventions: Conventions,
+    pool: pl.DataFrame | None,
+    queries: Collection[str] | None,
+    notes: list[str],
+    engine: str,
+) -> list[tuple[str, ScoredRun, Unjudged]]:
+    """Score one run after the other, so that only one is in memory, then count what no label covers."""
+    keyed = len(sources) > 1 or pool is not None
+    scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
+    worked = work_runs(sources, scorer, notes, engine)
+    scored = {
+        name: join_parts([done.part for done in parts], labels, cutoffs) for name, parts in worked.items()
+    }
+    for name, run in scored.items():
+        _refuse_strangers(name, run, queries)
+    unjudged = _unjudged(labels, pool, scored, worked)
+    return [(name, scored[name], unjudged[name]) for name in sources]
+
+
+def _unjudged(
+    labels: Labels,
+    pool: pl.DataFrame | None,
+    scored: Mapping[str, ScoredRun],
+    worked: Mapping[str, Sequence[Worked]],
+) -> dict[str, Unjudged]:
+    """Per run the documents without a label: in its own first K, and in the rest of the pool at K."""
+    if pool is None and len(scored) == 1:
+        return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
+    keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
+    if pool is None:
+        return unjudged_by_union(labels, scored, [part for parts in keys.values() for part in parts])
+    held = unjudged_in_pool(pool, labels)
+    return {name: unjudged_beside_pool(labels, run, keys[name], held) for name, run in scored.items()}
+
+
+def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
+    if scored.unknown and scored.missing.all() and queries is None:
+        raise ValueError(f"Run {name} has no query in common with the qrels; compare the query ids of both.")
+
+
+def _evaluated(
+    name: str,
+    scored: ScoredRun,
+    unjudged: Unjudged,
+    keys: Sequence[tuple[str, int | None]],
+    grades: Grades,
+    in_mean: Mask,
+    conventions: Conventions,
+    groups: Sequence[Rows],
+) -> tuple[RunEvaluation, list[dict[str, Floats]]]:
+    """The run's values by query and, per group of queries, what its figures hold beside mean and interval."""
+    counts = scored.counts
+    if any(measure_named(measure).by_rank for measure, _ in keys):
+        counts = replace(counts, ranked=rank_labels(grades, scored.position))
+    kept = in_mean & ~scored.missing if conventions.missing == "skip" else in_mean
+
+    def counted(values: Floats) -> Floats:
+        filled = np.fmax(values, 0.0)  # NaN, which is 0/0, counts 0 where the query counts at all
+        filled[~kept] = np.nan
+        return filled
+
+    at_cutoffs = dict.fromkeys(measure for measure, k in keys if k is not None)
+
+    def of_queries(measure: str) -> Floats:
+        return counted(measure_named(measure).function(counts))
+
+    def of_whole_run(measure: str) -> Floats:
+        return counted(measure_named(measure).function(end))[:, 0]
+
+    at_end, end = [measure for measure, k in keys if k is None], counts.whole_run()
+    values = dict(zip(at_cutoffs, in_threads(of_queries, at_cutoffs), strict=True))
+    whole = dict(zip(at_end, in_threads(of_whole_run, at_end), strict=True))
+    lower, upper = recall_bounds(counts, unjudged)
+    beside = {"lower": counted(lower), "upper": counted(upper)}
+    beside["mean_of_retrieved"] = np.where(kept[:, None], judged_of_retrieved(counts), np.nan)
+    if scored.ties is not None:
+        relevant = np.maximum(counts.relevant[:, None], 1)
+        for side in ("least", "expected", "most"):
+            beside[side] = counted(getattr(scored.ties, side) / relevant)
+
+    def extras(rows: Rows) -> dict[str, Floats]:
+        hits, relevant = counts.hits[rows][kept[rows]], counts.relevant[rows][kept[rows]]
+        means = {extra: _means(held[rows]) for extra, held in beside.items()}
+        return {**means, "micro": share(hits.sum(axis=0), relevant.sum())}
+
+    return RunEvaluation(name, scored, kept, values, {}, whole), [extras(rows) for rows in groups]
+
+
+def _means(values: Floats) -> Floats:
+    """(C,) mean of each column over the rows that count; NaN without one."""
+    sums = values.sum(axis=0)
+    if not np.isnan(sums).any():
+        return share(sums, np.full(len(sums), len(values)))
+    return share(np.nansum(values, axis=0), np.count_nonzero(~np.isnan(values), axis=0))
+
+
+def _figures(
+    evaluated: Sequence[tuple[RunEvaluation, Sequence[dict[str, Floats]]]],
+    group: int,
+    rows: Rows,
+    cutoffs: Integers,
+    keys: Sequence[tuple[str, int | None]],
+    interval: Mapping[str, Any],
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """Run -> key -> its figure over the queries in `rows`, which are the group of that number."""
+    if not evaluated:
+        return {}
+    column: dict[int | None, int] = {k: index for index, k in enumerate(cutoffs.tolist())}
+    columns = [
+        run.whole[measure][rows] if k is None else run.values[measure][rows, column[k]]
+        for run, _ in evaluated
+        for measure, k in keys
+    ]
+    table = _means_and_limits(columns, interval).reshape(len(evaluated), len(keys), 3)
+    result = {}
+    for (run, extras), numbers in zip(evaluated, table, strict=True):
+        queries = int(run.scored[rows].sum())
+        result[run.name] = {
+            key_of(measure, k): _figure(measure, row, extras[group], column.get(k, -1), queries)
+            for (measure, k), row in zip(keys, numbers, strict=True)
+        }
+    return result
+
+
+def _means_and_limits(columns: Sequence[Floats], interval: Mapping[str, Any]) -> Floats:
+    """(M, 3) mean, low and high of each of M columns, (Q,) values each."""
+    made = {name: interval[name] for name in ("samples", "seed", "level")}
+
+    def work(some: Sequence[Floats]) -> Floats:
+        values = np.stack(some).T
+        low, high = mean_intervals(values, **made)
+        return np.stack([_means(values), low, high], axis=-1)
+
+    if len(columns[0]) <= LARGEST_RESAMPLED:
+        return work(columns)  # every column in the same resamples of the queries
+    blocks = (columns[at : at + _COLUMNS_AT_ONCE] for at in range(0, len(columns), _COLUMNS_AT_ONCE))
+    return np.concatenate(list(in_threads(work, blocks)))
+
+
+def _figure(
+    measure: str, numbers: Floats, extras: Mapping[str, Floats], column: int, queries: int
+) -> dict[str, Any]:
+    mean, low, high = (_plain(number) for number in numbers)
+    figure: dict[str, Any] = {"mean": mean, "low": low, "high": high, "queries": queries}
+    if measure == "recall":
+        figure["micro"] = _plain(extras["micro"][column])
+        figure["bounds"] = [_plain(extras["lower"][column]), _plain(extras["upper"][column])]
+        if "least" in extras and extras["least"][column] < extras["most"][column]:
+            sides = {"min": "least", "expected": "expected", "max": "most"}
+            figure["ties"] = {word: _plain(extras[side][column]) for word, side in sides.items()}
+    if measure == "judged":
+        figure["mean_of_retrieved"] = _plain(extras["mean_of_retrieved"][column])
+    return figure
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)
+
+
+def _pool_in_words(pool: Source | None) -> str:
+    return "union of the runs' first K" if pool is None else "as given, and the run's first K"

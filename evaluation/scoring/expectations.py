@@ -1,0 +1,77 @@
+"""What a report is held against: the means it should reach, and the number of queries it should rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from evaluation.measures import Floats, key_of, split_name, titled
+from evaluation.significance import power_line
+
+if TYPE_CHECKING:
+    from evaluation.scoring.results import RunEvaluation
+
+DIFFERENCE = 0.05
+
+
+class HasFigures(Protocol):
+    """A run with its figures: `measure@k` -> mean, queries and more."""
+
+    @property
+    def figures(self) -> Mapping[str, dict[str, Any]]: ...
+
+
+def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[tuple[str, str, str]]:
+    """(run, key, sentence) for every mean below its threshold; an undefined mean never meets one."""
+    found = []
+    for name, wanted in thresholds.items():
+        key = key_of(*split_name(name))
+        for run, evaluated in runs.items():
+            mean = evaluated.figures[key]["mean"]
+            if mean is None or mean < wanted:
+                shown = "undefined" if mean is None else f"{mean:.4f}"
+                count = evaluated.figures[key]["queries"]
+                over = f"over {count:,} quer{'y' if count == 1 else 'ies'}"
+                found.append((run, key, f"{run}: {key} is {shown} {over}, below {wanted:g}."))
+    return found
+
+
+def too_few_queries(
+    runs: Mapping[str, RunEvaluation], key: tuple[str, int | None], column: int, minimum: int
+) -> list[str]:
+    """One sentence when a mean rests on fewer queries than `minimum`, with what it takes to see a difference.
+
+    key, column: the measure the sentence speaks of, and the column of its cutoff. The power is that of a
+    paired test between the two runs whose differences by query vary most, or of one run against a fixed value
+    where it is the only one.
+    """
+    queries = min((int(run.scored.sum()) for run in runs.values()), default=0)
+    if queries >= minimum:
+        return []
+    short = (
+        f"The means rest on {queries:,} quer{'y' if queries == 1 else 'ies'}, fewer than the minimum of "
+        f"{minimum:,}."
+    )
+    measure, k = key
+    values = {
+        name: run.whole[measure] if k is None else run.values[measure][:, column]
+        for name, run in runs.items()
+    }
+    widest = _widest(values)
+    if widest is None:
+        return [f"{short} Too few count to tell how many it takes."]
+    deviation, what = widest
+    return [f"{short} {titled(measure, k)}, {what}: {power_line(deviation, queries, DIFFERENCE)}"]
+
+
+def _widest(values: Mapping[str, Floats]) -> tuple[float, str] | None:
+    """The largest standard deviation by query, and of what."""
+    pairs = [(values[one] - values[other], f"{one} − {other}") for one, other in combinations(values, 2)]
+    if not pairs:
+        pairs = [(held, f"{name} against a fixed value") for name, held in values.items()]
+    counted = [(held[~np.isnan(held)], what) for held, what in pairs]
+    known = [(float(held.std(ddof=1)), what) for held, what in counted if len(held) > 1]
+    return max(known, default=None)

@@ -1,0 +1,380 @@
+"""What an evaluation hands out: plain values for JSON, pandas frames for people, and the convention lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.measures import Floats, Integers, key_of, split_name, titled
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.coverage import ids_where
+from evaluation.scoring.expectations import below, too_few_queries
+from evaluation.scoring.scoring import Labels, ScoredRun
+from evaluation.scoring.strata import Stratum
+from evaluation.scoring.wording import decimal as decimal
+from evaluation.scoring.wording import interval as interval
+from evaluation.scoring.wording import interval_or_why_not
+from evaluation.scoring.wording import percent as percent
+from evaluation.scoring.wording import share_in_words as share_in_words
+from evaluation.significance import LEVEL
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+    from evaluation.scoring.inputs import RunSource, Source
+
+
+@dataclass(frozen=True)
+class RunEvaluation:
+    """One run: (Q, C) values per measure, NaN where a query does not count, and the figures of the means.
+
+    scored: (Q,) whether the query is in the means. figures: `measure@k`, or `measure` over the whole run, ->
+    the JSON object of that key. whole: (Q,) values over the whole run.
+    """
+
+    name: str
+    counted: ScoredRun
+    scored: npt.NDArray[np.bool_]
+    values: Mapping[str, Floats]
+    figures: Mapping[str, dict[str, Any]]
+    whole: Mapping[str, Floats] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """Runs × qrels under one set of conventions. Made by `evaluation.evaluate`.
+
+    conventions, cutoffs (C,), measures, keys (measure and k, None over the whole run): what was asked
+    for. labels: the qrels. in_mean: (Q,) the queries that count under `zero_relevant`, whatever a run
+    answers. runs: name -> its values and figures. settings: how the intervals and bounds were made. notes:
+    what the readers of the files noticed. sources, pool: what was given, for comparisons, which look at
+    unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what the
+    evaluation is held against.
+    """
+
+    conventions: Conventions
+    cutoffs: Integers
+    measures: tuple[str, ...]
+    keys: tuple[tuple[str, int | None], ...]
+    labels: Labels
+    in_mean: npt.NDArray[np.bool_]
+    runs: Mapping[str, RunEvaluation]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    sources: Mapping[str, RunSource] = field(default_factory=dict, repr=False, compare=False)
+    pool: Source | None = field(default=None, repr=False, compare=False)
+    strata: Mapping[str, Stratum] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+    minimum_queries: int | None = None
+
+    @property
+    def confidence(self) -> float:
+        """The level of the intervals."""
+        return float(self.settings.get("interval", {}).get("level", LEVEL))
+
+    def below(self) -> list[str]:
+        """A sentence for every run's mean that is below its threshold."""
+        return [sentence for *_, sentence in below(self.runs, self.thresholds)]
+
+    def warnings(self) -> list[str]:
+        """That the means rest on fewer queries than was wanted, and how many it takes to see a difference."""
+        if self.minimum_queries is None:
+            return []
+        measure, k = self.example_key()
+        column = -1 if k is None else self.cutoffs.tolist().index(k)
+        return too_few_queries(self.runs, (measure, k), column, self.minimum_queries)
+
+    def example_key(self) -> tuple[str, int | None]:
+        """The figure that sentences are about: the first measure, at K = 10 where it is."""
+        first = self.measures[0]
+        cutoffs = [k for measure, k in self.keys if measure == first]
+        return first, 10 if 10 in cutoffs else cutoffs[-1]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: {"conventions": {...}, "queries": {...}, "runs": {name: {"recall@10": {...}}}}.
+
+        What is undefined is None. Every figure carries its convention line under "line". With strata there is
+        "strata": {tag: {"queries": {...}, "runs": as above, without the lines}}; with thresholds and a
+        minimum of queries, what became of them is under "thresholds" and "warnings".
+        """
+        conventions = {
+            **self.conventions.to_dict(),
+            "k": self.cutoffs.tolist(),
+            "measures": list(self.measures),
+            **self.settings,
+        }
+        runs = {
+            name: {key: {**figure, "line": self._line(name, key)} for key, figure in run.figures.items()}
+            for name, run in self.runs.items()
+        }
+        return {
+            "conventions": conventions,
+            "queries": self._query_counts(),
+            "runs": runs,
+            **self._expectations(),
+            **self._strata(),
+        }
+
+    def _expectations(self) -> dict[str, Any]:
+        held: dict[str, Any] = {}
+        if self.thresholds:
+            missed = below(self.runs, self.thresholds)
+            held["thresholds"] = {
+                name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
+                for name, wanted in self._wanted().items()
+            }
+        if self.minimum_queries is not None:
+            held |= {"minimum_queries": self.minimum_queries, "warnings": self.warnings()}
+        return held
+
+    def _wanted(self) -> dict[str, float]:
+        return {key_of(*split_name(name)): wanted for name, wanted in self.thresholds.items()}
+
+    def _strata(self) -> dict[str, Any]:
+        if not self.strata:
+            return {}
+        found = {}
+        for tag, stratum in self.strata.items():
+            counted, relevant = self.in_mean[stratum.rows], self.labels.has_relevant[stratum.rows]
+            queries = {
+                "labelled": len(stratum.rows),
+                "scored": int(counted.sum()),
+                "without_relevant": int((~relevant).sum()),
+            }
+            found[tag] = {"queries": queries, "runs": stratum.figures}
+        return {"strata": found}
+
+    def figure(self, run: str, measure: str, k: int | None = None) -> dict[str, Any]:
+        """The figures of one measure: mean, low, high, queries, and for recall micro, bounds and ties."""
+        return self._run(run).figures[self._key(measure, k)]
+
+    def convention_line(self, run: str, measure: str, k: int | None = None) -> str:
+        """One figure with all that it depends on, as one line of text."""
+        return self._line(run, self._key(measure, k))
+
+    def summary(self) -> pd.DataFrame:
+        """One row per run, measure and k: mean, low, high, micro, bounds, ties (NaN where not defined),
+        queries; k is missing over the whole run."""
+        import pandas as pd
+
+        table = pd.DataFrame(self.summary_rows())
+        return table.astype({"k": "Int64"}) if self._any_whole() else table
+
+    def strata_summary(self) -> pd.DataFrame:
+        """The rows of `summary` for the queries with each tag, with the tag in the first column."""
+        import pandas as pd
+
+        table = pd.DataFrame(self.strata_rows())
+        return table.astype({"k": "Int64"}) if len(table) and self._any_whole() else table
+
+    def strata_rows(self) -> list[dict[str, Any]]:
+        """The rows of `strata_summary` as dicts."""
+        return [
+            {"tag": tag, **summary_row(name, key, figure)}
+            for tag, stratum in self.strata.items()
+            for name, figures in stratum.figures.items()
+            for key, figure in figures.items()
+        ]
+
+    def summary_rows(self) -> list[dict[str, Any]]:
+        """The rows of `summary` as dicts."""
+        return [
+            summary_row(name, key, figure)
+            for name, run in self.runs.items()
+            for key, figure in run.figures.items()
+        ]
+
+    def per_query(self) -> pd.DataFrame:
+        """One row per run, query, measure and k: run, query_id, measure, k (missing over the whole run),
+        value (NaN: the query does not count)."""
+        import pandas as pd
+
+        frame = self.per_query_frame()
+        values = frame["value"].fill_null(np.nan).to_numpy()
+        text = {name: frame[name].to_list() for name in ("run", "query_id", "measure")}
+        k = pd.array(frame["k"].to_list(), dtype="Int64") if self._any_whole() else frame["k"].to_numpy()
+        return pd.DataFrame({**text, "k": k, "value": values})
+
+    def per_query_frame(self) -> pl.DataFrame:
+        """The rows of `per_query` as a Polars frame, with null where the query does not count."""
+        import polars as pl
+
+        asked = {name: [k for measure, k in self.keys if measure == name and k] for name in self.measures}
+        parts = []
+        for name, run in self.runs.items():
+            for measure in self.measures:
+                if asked[measure]:
+                    parts.append(self._values_frame(name, measure, run.values[measure], asked[measure]))
+                if measure in run.whole:
+                    parts.append(self._whole_frame(name, measure, run.whole[measure]))
+        return pl.concat(parts)
+
+    def curve(self, measure: str = "recall") -> pd.DataFrame:
+        """The measure over K: run, k, mean, low, high, and for recall its lower_bound and upper_bound."""
+        table = self.summary()
+        columns = ["run", "k", "mean", "low", "high"]
+        columns += ["lower_bound", "upper_bound"] if measure == "recall" else []
+        return table.loc[table["measure"] == measure, columns].reset_index(drop=True)
+
+    def relevant_frame(self) -> pl.DataFrame:
+        """Every relevant pair: query_id, document_id, relevance, ranks.
+
+        `ranks` holds one position per run, in the order of `runs`, null where the run does not return the
+        pair.
+        """
+        import polars as pl
+
+        rows = np.flatnonzero(self.labels.relevant)
+        positions = [run.counted.position[rows] for run in self.runs.values()]
+        ranks = np.stack(positions, axis=1) if positions else np.zeros((len(rows), 0), dtype=np.int64)
+        return pl.DataFrame(
+            {
+                "query_id": self.labels.query_ids.gather(self.labels.query[rows]),
+                "document_id": self.labels.document_ids.gather(rows),
+                "relevance": self.labels.relevance[rows],
+                "ranks": pl.Series(ranks, dtype=pl.Array(pl.Int64, len(positions))).cast(pl.List(pl.Int64)),
+            }
+        ).with_columns(pl.col("ranks").list.eval(pl.when(pl.element() > 0).then(pl.element())))
+
+    def worst_queries(self, run: str, k: int, n: int = 10) -> pd.DataFrame:
+        """The n scored queries with the lowest Recall@k: query_id, recall, relevant, missed (document ids).
+
+        Equal values are ordered by the number of missed documents, falling, then by query id.
+        """
+        import pandas as pd
+
+        self._key("recall", k)
+        scored = self._run(run)
+        column = int(np.flatnonzero(self.cutoffs == k)[0])
+        counts = scored.counted.counts
+        missed = counts.relevant - counts.hits[:, column]
+        recall = counts.hits[:, column] / np.maximum(counts.relevant, 1)
+        chosen = np.flatnonzero(scored.scored & (counts.relevant > 0))
+        worst = chosen[np.lexsort((chosen, -missed[chosen], recall[chosen]))][:n]
+        rows = [
+            (
+                self.labels.query_ids[int(q)],
+                float(recall[q]),
+                int(counts.relevant[q]),
+                self._missed(scored, q, k),
+            )
+            for q in worst
+        ]
+        return pd.DataFrame(rows, columns=["query_id", "recall", "relevant", "missed"])
+
+    def _missed(self, run: RunEvaluation, query: int, k: int) -> list[str]:
+        first, end = np.searchsorted(self.labels.query, [query, query + 1])
+        position = run.counted.position[first:end]
+        missed = self.labels.relevant[first:end] & ((position == 0) | (position > k))
+        return sorted(self.labels.document_ids.gather(first + np.flatnonzero(missed)).to_list())
+
+    def _values_frame(self, run: str, measure: str, values: Floats, asked: Sequence[int]) -> pl.DataFrame:
+        import polars as pl
+
+        columns = np.flatnonzero(np.isin(self.cutoffs, asked))
+        queries, cutoffs = len(values), len(columns)
+        frame = pl.DataFrame(
+            {
+                "query_id": self.labels.query_ids.gather(np.repeat(np.arange(queries), cutoffs)),
+                "k": np.tile(self.cutoffs[columns], queries),
+                "value": values[:, columns].ravel(),
+            }
+        )
+        return frame.select(
+            pl.lit(run).alias("run"),
+            "query_id",
+            pl.lit(measure).alias("measure"),
+            "k",
+            pl.col("value").fill_nan(None),
+        )
+
+    def _whole_frame(self, run: str, measure: str, values: Floats) -> pl.DataFrame:
+        import polars as pl
+
+        frame = pl.DataFrame({"query_id": self.labels.query_ids, "value": values})
+        return frame.select(
+            pl.lit(run).alias("run"),
+            "query_id",
+            pl.lit(measure).alias("measure"),
+            pl.lit(None, dtype=pl.Int64).alias("k"),
+            pl.col("value").fill_nan(None),
+        )
+
+    def _any_whole(self) -> bool:
+        return any(k is None for _, k in self.keys)
+
+    def _query_counts(self) -> dict[str, Any]:
+        ids = self.labels.query_ids
+        lacking = ~self.labels.has_relevant
+        missing = {name: self.in_mean & run.counted.missing for name, run in self.runs.items()}
+        return {
+            "labelled": self.labels.query_count,
+            "scored": int(self.in_mean.sum()),
+            "without_relevant": int(lacking.sum()),
+            "missing": {name: int(mask.sum()) for name, mask in missing.items()},
+            "unknown": {name: run.counted.unknown for name, run in self.runs.items()},
+            "without_relevant_ids": ids_where(ids, lacking),
+            "missing_ids": {name: ids_where(ids, mask) for name, mask in missing.items()},
+        }
+
+    def _line(self, run: str, key: str) -> str:
+        figure = self._run(run).figures[key]
+        measure, k = split_name(key)
+        # Over the whole run, the coverage of its deepest K stands for that of the rest.
+        at = int(self.cutoffs[-1]) if k is None else k
+        judged = self._run(run).figures.get(f"judged@{at}")
+        spread = interval_or_why_not(figure, self.confidence)
+        value = f"{titled(measure, k)} {decimal(figure['mean'])}{spread}"
+        conventions = self.conventions.line(
+            scored=figure["queries"],
+            total=self.labels.query_count,
+            without_relevant=int((~self.labels.has_relevant).sum()),
+            missing=int((self.in_mean & self._run(run).counted.missing).sum()),
+        )
+        coverage = (
+            "" if judged is None or measure == "judged" else f" · judged@{at} {percent(judged['mean'])}"
+        )
+        return f"{value} · {conventions}{self._chunks()}{coverage}"
+
+    def _chunks(self) -> str:
+        """How documents were made of chunks, where they were."""
+        chunks = self.settings.get("chunks")
+        return f" · {chunks['words']}" if chunks else ""
+
+    def _run(self, name: str) -> RunEvaluation:
+        if name not in self.runs:
+            raise ValueError(f"There is no run {name!r}; the runs are {', '.join(self.runs)}.")
+        return self.runs[name]
+
+    def _key(self, measure: str, k: int | None) -> str:
+        key = key_of(measure, k)
+        if (measure, k) not in self.keys:
+            raise ValueError(f"{key} was not evaluated; name it among the measures and cutoffs.")
+        return key
+
+
+def summary_row(run: str, key: str, figure: Mapping[str, Any]) -> dict[str, Any]:
+    """One row of the summary from one JSON figure."""
+    measure, k = split_name(key)
+    bounds = figure.get("bounds") or (None, None)
+    ties = figure.get("ties") or {}
+    return {
+        "run": run,
+        "measure": measure,
+        "k": k,
+        "mean": figure["mean"],
+        "low": figure["low"],
+        "high": figure["high"],
+        "micro": figure.get("micro"),
+        "lower_bound": bounds[0],
+        "upper_bound": bounds[1],
+        "tie_min": ties.get("min"),
+        "tie_expected": ties.get("expected"),
+        "tie_max": ties.get("max"),
+        "queries": figure["queries"],
+    }

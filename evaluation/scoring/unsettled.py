@@ -1,0 +1,191 @@
+"""The documents without a label that can still move a difference of two runs, and how far they can move
+it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+import numpy as np
+
+from evaluation.measures import Floats, Integers
+from evaluation.scoring.inputs import pool_frame, run_frame
+from evaluation.scoring.results import Evaluation
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+_PAIR = ["query", "document_id"]
+Numbers: TypeAlias = Integers | Floats
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """tops: run -> its unjudged documents (query, document_id, position). pool: those of the pool, with the
+    place from which on they belong to it: 0 for a pool that was given, else the best of the runs'."""
+
+    tops: Mapping[str, pl.DataFrame]
+    pool: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class DifferenceBounds:
+    """(Q,) least and largest difference per query, NaN where it does not count for both runs."""
+
+    lower: Floats
+    upper: Floats
+    open_pairs: int
+
+    def mean(self) -> tuple[float, float] | None:
+        """Of the mean over queries; None when no query counts."""
+        counted = ~np.isnan(self.lower)
+        if not counted.any():
+            return None
+        return float(self.lower[counted].mean()), float(self.upper[counted].mean())
+
+    def settled(self) -> int:
+        """The queries whose sign no label can change."""
+        return int(np.count_nonzero((self.lower > 0) | (self.upper < 0)))
+
+
+def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
+    """Read the runs again and keep what has no label.
+
+    The pool at K is that of the evaluation: the one that it was given, or else the union of all its runs'
+    first K; beside it the pairs with a negative label.
+    """
+    import polars as pl
+
+    given = pool_frame(evaluation.pool)
+    known = _labels_frame(evaluation)
+    judged = known.filter("judged").select(_PAIR)
+    tops = {name: _unjudged_top(evaluation, name, judged) for name in evaluation.runs}
+    at_once = pl.lit(0, dtype=pl.Int64).alias("position")
+    parts = [known.filter(~pl.col("judged")).select(*_PAIR, at_once)]
+    if given is None:
+        parts += [top.select(*_PAIR, pl.col("position").cast(pl.Int64)) for top in tops.values()]
+    else:
+        pooled = _numbered(evaluation, given).select(_PAIR).join(judged, on=_PAIR, how="anti")
+        parts.append(pooled.select(*_PAIR, at_once))
+    pool = pl.concat(parts).group_by(_PAIR).agg(pl.col("position").min())
+    return Unsettled({name: tops[name] for name in names}, pool)
+
+
+def _labels_frame(evaluation: Evaluation) -> pl.DataFrame:
+    import polars as pl
+
+    labels = evaluation.labels
+    return pl.DataFrame(
+        {"query": labels.query, "document_id": labels.document_ids, "judged": labels.judged},
+        schema_overrides={"query": pl.Int64},
+    )
+
+
+def _numbered(evaluation: Evaluation, frame: pl.DataFrame) -> pl.DataFrame:
+    """The rows of queries with labels, with the query's number as `query`."""
+    import polars as pl
+
+    queries = pl.DataFrame({"query_id": evaluation.labels.query_ids}).with_row_index("query")
+    return frame.join(queries.cast({"query": pl.Int64}), on="query_id")
+
+
+def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame) -> pl.DataFrame:
+    from pooling.ranking.ranking import order_run
+
+    conventions = evaluation.conventions
+    if name not in evaluation.sources:
+        raise ValueError(f"Run {name} cannot be read again, so its unjudged documents are not known.")
+    frame = run_frame(name, evaluation.sources[name], with_rank=conventions.ties == "rank")
+    depth = int(evaluation.cutoffs[-1])
+    top = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=depth)
+    return _numbered(evaluation, top).join(judged, on=_PAIR, how="anti").select(*_PAIR, "position")
+
+
+def difference_bounds(
+    evaluation: Evaluation, opened: Unsettled, first: str, second: str, measure: str, k: int
+) -> DifferenceBounds:
+    """Bounds of first - second for recall or precision at k, over all labels the unjudged documents can get.
+
+    With r relevant in each run's first k, R relevant labelled, x unjudged documents only in the first run's
+    k, b in both and w in the rest of the pool, the largest difference has all x relevant: n = r_1 - r_2 + x.
+    Recall divides it by R + x, and where n is negative by R + x + b + w, which brings it nearest to 0.
+    Precision divides by k. The least is the same with the runs exchanged. Conditional on the pool, and on the
+    queries that count now. The pool is that of k, and both runs' first k.
+    """
+    import polars as pl
+
+    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in (first, second)}
+    count = evaluation.labels.query_count
+    shared = _by_query(tops[first].join(tops[second], on=_PAIR, how="semi"), count)
+    mine, other = (_by_query(tops[name], count) - shared for name in (first, second))
+    in_tops = pl.concat([top.select(_PAIR) for top in tops.values()])
+    pooled = opened.pool.filter(pl.col("position") <= k)
+    rest = _by_query(pooled.join(in_tops, on=_PAIR, how="anti"), count)
+    column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
+    hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
+    relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]
+    if measure == "precision":
+        upper, lower = (ahead + mine) / k, (ahead - other) / k
+    else:
+        lower, upper = recall_difference_limits(ahead, relevant, mine, other, shared + rest)
+    counted = evaluation.runs[first].scored & evaluation.runs[second].scored
+    lower, upper = (np.where(counted, bound, np.nan) for bound in (lower, upper))
+    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()))
+
+
+def recall_difference_limits(
+    ahead: Numbers, relevant: Numbers, mine: Numbers, other: Numbers, further: Numbers
+) -> tuple[Floats, Floats]:
+    """(Q,) least and largest difference of recall: see `difference_bounds`, where further is b + w."""
+    lower = -_largest(other - ahead, relevant + other, further)
+    return lower, _largest(ahead + mine, relevant + mine, further)
+
+
+def _largest(found: Numbers, relevant: Numbers, further: Numbers) -> Floats:
+    """found / relevant, or over `further` relevant documents as well where it is negative; 0/0 is 0."""
+    below = np.where(found >= 0, relevant, relevant + further)
+    return found / np.maximum(below, 1)
+
+
+def _by_query(pairs: pl.DataFrame, count: int) -> Integers:
+    return np.bincount(pairs["query"].to_numpy(), minlength=count)
+
+
+def labels_to_decide(
+    evaluation: Evaluation, opened: Unsettled, first: str, second: str, k: int
+) -> pd.DataFrame:
+    """The unjudged documents in the first k of only one run: query_id, document_id, run, rank, swing.
+
+    swing: how far the mean Recall difference moves if the document turns out relevant, all else as it is now.
+    """
+    import pandas as pd
+    import polars as pl
+
+    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in (first, second)}
+    counted = evaluation.runs[first].scored & evaluation.runs[second].scored
+    column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
+    hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
+    relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]
+    parts = []
+    for name, other, sign in ((first, second, 1), (second, first, -1)):
+        alone = tops[name].join(tops[other], on=_PAIR, how="anti")
+        query = alone["query"].to_numpy()
+        after = (ahead + sign)[query] / (relevant + 1)[query]
+        swing = np.abs(after - (ahead / np.maximum(relevant, 1))[query]) / max(int(counted.sum()), 1)
+        rows = alone.with_columns(pl.Series("swing", swing), pl.lit(name).alias("run"))
+        parts.append(rows.filter(pl.Series(counted[query], dtype=pl.Boolean)))
+    ordered = pl.concat(parts).sort(
+        "swing", "position", "query", "document_id", descending=[True, False, False, False]
+    )
+    ids = evaluation.labels.query_ids.gather(ordered["query"]).to_list()
+    return pd.DataFrame(
+        {
+            "query_id": ids,
+            "document_id": ordered["document_id"].to_list(),
+            "run": ordered["run"].to_list(),
+            "rank": ordered["position"].to_numpy(),
+            "swing": ordered["swing"].to_numpy(),
+        }
+    )

@@ -1,0 +1,77 @@
+"""What is worked out of each part of a run, on whatever machine: one function for every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evaluation.measures import Integers
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.coverage import unjudged_keys
+from evaluation.scoring.inputs import RunSource, map_run, only_queries
+from evaluation.scoring.scoring import Labels, RunPart, arrange_run, score_part
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from pooling.formats.parts import PlainRows
+
+ENGINES = ("local", "spark")
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What one part of a run leaves behind: its score, and what the bounds of recall need of it."""
+
+    part: RunPart
+    keys: pl.DataFrame | None
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """Called with some whole queries of a run: what they come to.
+
+    keyed: whether to tell what no label covers, pair by pair; for a single run counting is enough. queries:
+    only these.
+    """
+
+    labels: Labels
+    cutoffs: Integers
+    conventions: Conventions
+    queries: Collection[str] | None
+    keyed: bool
+
+    def __call__(self, rows: pl.DataFrame | PlainRows) -> Worked:
+        run = arrange_run(only_queries(rows, self.queries), self.labels, self.conventions)
+        part = score_part(run, self.labels, self.cutoffs, self.conventions)
+        deepest = int(self.cutoffs[-1])
+        return Worked(part, unjudged_keys(run, part.places, self.labels, deepest) if self.keyed else None)
+
+    @property
+    def with_rank(self) -> bool:
+        """Whether runs must be read with their ranks."""
+        return self.conventions.ties == "rank"
+
+    def prepare(self) -> None:
+        """Compute now what several threads will read."""
+        self.labels.prepare()
+
+
+def work_runs(
+    sources: Mapping[str, RunSource], scorer: Scorer, notes: list[str], engine: str
+) -> dict[str, list[Worked]]:
+    """Every run's parts, worked out by an engine; what the readers of files have to say goes to `notes`."""
+    if engine not in ENGINES:
+        raise ValueError(f"Unknown engine {engine!r}; known are {', '.join(ENGINES)}.")
+    scorer.prepare()
+    if engine == "spark":
+        from evaluation.scoring.spark import work_by_spark
+
+        return work_by_spark(sources, scorer, notes)
+    return {name: work_here(name, source, scorer, notes) for name, source in sources.items()}
+
+
+def work_here(name: str, source: RunSource, scorer: Scorer, notes: list[str]) -> list[Worked]:
+    """One run on this machine, in parts and threads where it is a large file."""
+    return map_run(name, source, scorer, notes, with_rank=scorer.with_rank)
