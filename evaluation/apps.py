@@ -23,11 +23,6 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
-        from evaluation.canaries import watching as canaries
-        from evaluation.indexes import stored as latency_reports
-        from evaluation.plans import campaigns
-        from evaluation.replays import stored as replays
-        from evaluation.reports import making as reports
         from pooling.signals import run_imported
 
         run_imported.connect(hear_of_run, dispatch_uid="canaries")

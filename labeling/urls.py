@@ -2,19 +2,25 @@
 
 from django.urls import URLPattern, path
 
-from labeling import api, views
 from labeling.adaptive import api as selection_api
 from labeling.exposure import api as prelabel_use_api
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
 from labeling.judging import adjudication_api, adjudication_views
+from labeling.judging import api as judging_api
 from labeling.judging import views as judging
 from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import views as prelabel_views
+from labeling.progress import api as progress_api
+from labeling.progress import views as progress_views
 from labeling.progress import views as queue_views
+from labeling.qrels import api as qrels_api
 from labeling.qrels import judgment_views as judgment_downloads
+from labeling.qrels import views as qrels_views
 from labeling.quality import api as quality_api
 from labeling.quality import views as quality_views
+from labeling.queues import api as queues_api
+from labeling.queues import views as queues_views
 from labeling.score_audits import api as score_audit_api
 from labeling.score_audits import views as score_audit_views
 from labeling.search import api as search_api
@@ -24,8 +30,8 @@ from labeling.verification import views as prelabeler_views
 
 urlpatterns: list[URLPattern] = [
     # collections/<slug>/queues/
-    path("collections/<slug:slug>/queues/", views.queues, name="queues"),
-    path("collections/<slug:slug>/queues/new/", views.queue_new, name="queue_new"),
+    path("collections/<slug:slug>/queues/", progress_views.queues, name="queues"),
+    path("collections/<slug:slug>/queues/new/", queues_views.queue_new, name="queue_new"),
     # queues/<id>/
     path("queues/<int:queue_id>/", queue_views.queue, name="queue"),
     path("queues/<int:queue_id>/judged/", queue_views.queue_judged, name="queue_judged"),
@@ -42,7 +48,7 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
     path("queues/<int:queue_id>/search/", search_views.search, name="document_search"),
     path("queues/<int:queue_id>/adjudication/", adjudication_views.adjudication, name="adjudication"),
-    path("queues/<int:queue_id>/mine/", views.own_work_page, name="own_work"),
+    path("queues/<int:queue_id>/mine/", progress_views.own_work_page, name="own_work"),
     path("queues/<int:queue_id>/prelabels/", prelabel_views.prelabels, name="prelabels"),
     path("queues/<int:queue_id>/prelabels/start/", prelabel_views.prelabels_start, name="prelabels_start"),
     path("queues/<int:queue_id>/prelabels/key/", prelabel_views.prelabel_key, name="prelabel_key"),
@@ -73,32 +79,32 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/gold/suggestions/", gold_views.gold_suggestions, name="gold_suggestions"),
     path("gold/<int:question_id>/", gold_views.gold_change, name="gold_change"),
     # collections/<slug>/qrels/
-    path("collections/<slug:slug>/qrels/", views.releases, name="releases"),
+    path("collections/<slug:slug>/qrels/", qrels_views.releases, name="releases"),
     path("collections/<slug:slug>/labels/", adjudication_views.label, name="label"),
     path(
         "collections/<slug:slug>/judgments/",
         judgment_downloads.judgments_download,
         name="judgments_download",
     ),
-    path("collections/<slug:slug>/qrels/new/", views.release_new, name="release_new"),
-    path("collections/<slug:slug>/qrels/import/", views.qrels_import, name="qrels_import"),
-    path("collections/<slug:slug>/qrels/<int:release_id>/", views.release, name="release"),
+    path("collections/<slug:slug>/qrels/new/", qrels_views.release_new, name="release_new"),
+    path("collections/<slug:slug>/qrels/import/", qrels_views.qrels_import, name="qrels_import"),
+    path("collections/<slug:slug>/qrels/<int:release_id>/", qrels_views.release, name="release"),
     path(
         "collections/<slug:slug>/qrels/<int:release_id>/download/<slug:format>/",
-        views.release_download,
+        qrels_views.release_download,
         name="release_download",
     ),
 ]
 api_urlpatterns: list[URLPattern] = [
-    path("pools/<int:pool_id>/queue/", api.PoolQueue.as_view(), name="api_pool_queue"),
+    path("pools/<int:pool_id>/queue/", queues_api.PoolQueue.as_view(), name="api_pool_queue"),
     # queues/<id>/
-    path("queues/<int:queue_id>/", api.OneQueue.as_view(), name="api_queue"),
-    path("queues/<int:queue_id>/claim/", api.Claims.as_view(), name="api_queue_claim"),
-    path("queues/<int:queue_id>/judgments/", api.Judgments.as_view(), name="api_queue_judgments"),
-    path("queues/<int:queue_id>/skip/", api.Skips.as_view(), name="api_queue_skip"),
-    path("queues/<int:queue_id>/undo/", api.Undos.as_view(), name="api_queue_undo"),
-    path("queues/<int:queue_id>/renew/", api.Renewals.as_view(), name="api_queue_renew"),
-    path("queues/<int:queue_id>/release/", api.Returns.as_view(), name="api_queue_release"),
+    path("queues/<int:queue_id>/", queues_api.OneQueue.as_view(), name="api_queue"),
+    path("queues/<int:queue_id>/claim/", judging_api.Claims.as_view(), name="api_queue_claim"),
+    path("queues/<int:queue_id>/judgments/", judging_api.Judgments.as_view(), name="api_queue_judgments"),
+    path("queues/<int:queue_id>/skip/", judging_api.Skips.as_view(), name="api_queue_skip"),
+    path("queues/<int:queue_id>/undo/", judging_api.Undos.as_view(), name="api_queue_undo"),
+    path("queues/<int:queue_id>/renew/", judging_api.Renewals.as_view(), name="api_queue_renew"),
+    path("queues/<int:queue_id>/release/", judging_api.Returns.as_view(), name="api_queue_release"),
     path(
         "queues/<int:queue_id>/adjudication/",
         adjudication_api.Adjudication.as_view(),
@@ -107,7 +113,7 @@ api_urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/search/", search_api.Search.as_view(), name="api_search"),
     path("collections/<slug:slug>/search-finds/", search_api.SearchFinds.as_view(), name="api_search_finds"),
     path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
-    path("queues/<int:queue_id>/progress/", api.Progress.as_view(), name="api_queue_progress"),
+    path("queues/<int:queue_id>/progress/", progress_api.Progress.as_view(), name="api_queue_progress"),
     path("queues/<int:queue_id>/selection/", selection_api.LiveSelection.as_view(), name="api_selection"),
     path("queues/<int:queue_id>/finish/", selection_api.FinishCall.as_view(), name="api_queue_finish"),
     path("queues/<int:queue_id>/prelabels/", prelabel_api.Prelabels.as_view(), name="api_prelabels"),
@@ -179,7 +185,7 @@ api_urlpatterns: list[URLPattern] = [
         judgment_downloads.JudgmentsDownload.as_view(),
         name="api_judgments_download",
     ),
-    path("collections/<slug:slug>/releases/", api.Releases.as_view(), name="api_releases"),
-    path("collections/<slug:slug>/qrels/", api.Qrels.as_view(), name="api_qrels"),
-    path("collections/<slug:slug>/qrels", api.QrelsDownload.as_view(), name="api_qrels_download"),
+    path("collections/<slug:slug>/releases/", qrels_api.Releases.as_view(), name="api_releases"),
+    path("collections/<slug:slug>/qrels/", qrels_api.Qrels.as_view(), name="api_qrels"),
+    path("collections/<slug:slug>/qrels", qrels_api.QrelsDownload.as_view(), name="api_qrels_download"),
 ]

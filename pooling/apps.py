@@ -9,5 +9,3 @@ class PoolingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the kinds of jobs, for the worker as for the site."""
-        from pooling.pools import building as pools
-        from pooling.storage import imports

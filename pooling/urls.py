@@ -2,13 +2,17 @@
 
 from django.urls import URLPattern, path
 
-from pooling import api
 from pooling.interface import chart_views as charts
+from pooling.jobs import api as jobs_api
 from pooling.jobs import views as jobs
+from pooling.people import api as people_api
 from pooling.people import views as collection
+from pooling.pools import api as pools_api
 from pooling.pools import views as pools
 from pooling.pools.strategies_api import Strategies
+from pooling.runs import api as runs_api
 from pooling.runs import views as runs
+from pooling.texts import api as texts_api
 from pooling.texts import views as texts
 
 urlpatterns: list[URLPattern] = [
@@ -37,25 +41,25 @@ urlpatterns: list[URLPattern] = [
     path("jobs/<int:job_id>/resume/", jobs.job_resume, name="job_resume"),
 ]
 api_urlpatterns: list[URLPattern] = [
-    path("collections/", api.Collections.as_view(), name="api_collections"),
-    path("collections/<slug:slug>/", api.OneCollection.as_view(), name="api_collection"),
-    path("collections/<slug:slug>/members/", api.Members.as_view(), name="api_members"),
-    path("collections/<slug:slug>/invitations/", api.Invitations.as_view(), name="api_invitations"),
+    path("collections/", people_api.Collections.as_view(), name="api_collections"),
+    path("collections/<slug:slug>/", people_api.OneCollection.as_view(), name="api_collection"),
+    path("collections/<slug:slug>/members/", people_api.Members.as_view(), name="api_members"),
+    path("collections/<slug:slug>/invitations/", people_api.Invitations.as_view(), name="api_invitations"),
     path(
         "collections/<slug:slug>/invitations/<int:invitation_id>/",
-        api.OneInvitation.as_view(),
+        people_api.OneInvitation.as_view(),
         name="api_invitation",
     ),
-    path("offers/", api.Offers.as_view(), name="api_offers"),
-    path("offers/<int:offer_id>/", api.OneOffer.as_view(), name="api_offer"),
-    path("collections/<slug:slug>/activity/", api.Activity.as_view(), name="api_activity"),
-    path("collections/<slug:slug>/queries/", api.Queries.as_view(), name="api_queries"),
-    path("collections/<slug:slug>/documents/", api.Documents.as_view(), name="api_documents"),
-    path("collections/<slug:slug>/runs/", api.Runs.as_view(), name="api_runs"),
-    path("collections/<slug:slug>/pools/", api.Pools.as_view(), name="api_pools"),
-    path("pools/<int:pool_id>/extend/", api.PoolExtension.as_view(), name="api_pool_extend"),
-    path("jobs/<int:job_id>/", api.OneJob.as_view(), name="api_job"),
-    path("jobs/<int:job_id>/cancel/", api.JobCancel.as_view(), name="api_job_cancel"),
-    path("jobs/<int:job_id>/resume/", api.JobResume.as_view(), name="api_job_resume"),
+    path("offers/", people_api.Offers.as_view(), name="api_offers"),
+    path("offers/<int:offer_id>/", people_api.OneOffer.as_view(), name="api_offer"),
+    path("collections/<slug:slug>/activity/", people_api.Activity.as_view(), name="api_activity"),
+    path("collections/<slug:slug>/queries/", texts_api.Queries.as_view(), name="api_queries"),
+    path("collections/<slug:slug>/documents/", texts_api.Documents.as_view(), name="api_documents"),
+    path("collections/<slug:slug>/runs/", runs_api.Runs.as_view(), name="api_runs"),
+    path("collections/<slug:slug>/pools/", pools_api.Pools.as_view(), name="api_pools"),
+    path("pools/<int:pool_id>/extend/", pools_api.PoolExtension.as_view(), name="api_pool_extend"),
+    path("jobs/<int:job_id>/", jobs_api.OneJob.as_view(), name="api_job"),
+    path("jobs/<int:job_id>/cancel/", jobs_api.JobCancel.as_view(), name="api_job_cancel"),
+    path("jobs/<int:job_id>/resume/", jobs_api.JobResume.as_view(), name="api_job_resume"),
     path("strategies/", Strategies.as_view(), name="api_strategies"),
 ]

@@ -12,7 +12,7 @@ from evaluation.access import canary_for
 from evaluation.canaries.page import described, described_all, history_of
 from evaluation.canaries.watching import Alerts, create_canary, take_over_tag
 from evaluation.models import Canary
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, parsed, person
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for
 

@@ -19,8 +19,8 @@ from evaluation.canaries.deliveries import send_again, tell
 from evaluation.canaries.forms import AlertsForm, CanaryForm
 from evaluation.canaries.state import state_of
 from evaluation.canaries.watching import change_alerts, create_canary, delete_canary, take_over_tag
-from pooling.forms import show_problem
 from pooling.interface.charting import VARIANTS
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Role

@@ -17,8 +17,7 @@ from evaluation.access import report_for
 from evaluation.charts.page import ChartView
 from evaluation.charts.stored import CHART_FORMATS, kinds_of
 from evaluation.charts.views import chart_file
-from labeling.api import OneKind
-from pooling.api import PROBLEM
+from pooling.interface.api import PROBLEM, OneKind
 
 CHOICES = [
     OpenApiParameter("measure", str, description="recall if absent."),

@@ -15,7 +15,7 @@ from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
 from evaluation.comparisons.stored import comparisons_asked
 from evaluation.models import Report
 from labeling.queues.opening_jobs import result_of
-from pooling.api import PROBLEM, made, making, person
+from pooling.interface.api import PROBLEM, made, making, person
 from pooling.models import Job
 from pooling.people.access import ADMIN
 

@@ -26,7 +26,7 @@ from evaluation.failures.stored_queries import (
 )
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of
-from pooling.api import PROBLEM
+from pooling.interface.api import PROBLEM
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):

@@ -11,9 +11,9 @@ from rest_framework.views import APIView
 from evaluation.access import latency_report_for
 from evaluation.indexes.stored import LatencyRequest, request_latency_report, result_of
 from evaluation.models import LatencyReport
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.serializers import JobStartedSerializer
 from pooling.people.access import ADMIN, collection_for
-from pooling.serializers import JobStartedSerializer
 
 
 class LatencyRequestSerializer(serializers.Serializer[dict[str, object]]):

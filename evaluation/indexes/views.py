@@ -13,8 +13,8 @@ from evaluation.indexes import page as latency_page
 from evaluation.indexes.forms import LatencyForm
 from evaluation.indexes.stored import request_latency_report
 from evaluation.models import LatencyReport
-from pooling.forms import show_problem
 from pooling.interface.charting import VARIANTS
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for

@@ -19,10 +19,10 @@ from evaluation.plans.serializers import (
     PlanSerializer,
 )
 from evaluation.plans.settings import settings_from
-from pooling.api import PROBLEM
+from pooling.interface.api import PROBLEM
+from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
-from pooling.serializers import JobStartedSerializer
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

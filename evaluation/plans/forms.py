@@ -17,13 +17,13 @@ from evaluation.plans.settings import (
     PlanSettings,
     settings_from,
 )
-from labeling.forms import LiveOptionsForm
+from labeling.adaptive.forms import LiveOptionsForm
 from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
 from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
-from pooling.forms import STRATEGY_HELP, strategy_choices
 from pooling.interface.problems import InputError
 from pooling.models import Collection
+from pooling.pools.forms import STRATEGY_HELP, strategy_choices
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
 FROM_COLLECTION = "Empty: as this collection shows, else as the page says."

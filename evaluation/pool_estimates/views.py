@@ -12,10 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.pool_estimates.finds import pool_diagnostics, pool_finds
-from evaluation.serializers import PoolDiagnosticsSerializer
+from evaluation.pool_estimates.serializers import PoolDiagnosticsSerializer
 from labeling.progress.judged_share import judged_share_of_pool
-from pooling.api import PROBLEM
 from pooling.diagnosis.rows import label_rows
+from pooling.interface.api import PROBLEM
 from pooling.people.access import pool_for
 
 

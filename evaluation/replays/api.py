@@ -13,14 +13,14 @@ from rest_framework.views import APIView
 from evaluation.access import replay_for
 from evaluation.models import Replay
 from evaluation.replays.files import result_in_order
-from evaluation.replays.stored import ReplayRequest, request_replay, result_of
-from evaluation.serializers import (
+from evaluation.replays.serializers import (
     ReplayJobSerializer,
     ReplayRequestSerializer,
     ReplayResultSerializer,
     ReplaySerializer,
 )
-from pooling.api import PROBLEM
+from evaluation.replays.stored import ReplayRequest, request_replay, result_of
+from pooling.interface.api import PROBLEM
 from pooling.people.access import ADMIN, collection_for
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from django import forms
 
 from evaluation.replays.stored import BUDGETS, DEPTH, MOST_SEEDS, ReplayRequest
 from labeling.models import QrelsRelease
-from pooling.forms import strategy_choices
 from pooling.models import Collection, Run
+from pooling.pools.forms import strategy_choices
 
 if TYPE_CHECKING:
     from pooling.interface.problems import InputError

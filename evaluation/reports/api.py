@@ -13,14 +13,14 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, request_report, result_of
-from evaluation.scoring.conventions import CHOICES
-from evaluation.serializers import (
+from evaluation.reports.serializers import (
     ReportJobSerializer,
     ReportRequestSerializer,
     ReportResultSerializer,
     ReportSerializer,
 )
-from pooling.api import PROBLEM
+from evaluation.scoring.conventions import CHOICES
+from pooling.interface.api import PROBLEM
 from pooling.people.access import ADMIN, collection_for
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from evaluation.reports.changes import (
     what_changed,
 )
 from evaluation.reports.making import request_again
-from pooling.api import PROBLEM
+from pooling.interface.api import PROBLEM
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection

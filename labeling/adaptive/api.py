@@ -11,7 +11,7 @@ from labeling.access import queue_for
 from labeling.adaptive import serializers as selection_serializers
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import selection_of
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, READERS
 

@@ -15,7 +15,7 @@ from labeling.access import prelabeler_for_queue, queue_for
 from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.use import PrelabelUse, change_use, use_of
 from labeling.models import PrelabelMode, Queue
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN
 
 

@@ -28,9 +28,9 @@ from labeling.gold.questions import (
 )
 from labeling.gold.scores import gold_rows
 from labeling.judging.offers import question_offer
+from labeling.judging.serializers import SubmissionSerializer
 from labeling.models import GoldQuestion, Queue
-from labeling.serializers import SubmissionSerializer
-from pooling.api import PROBLEM, made, making, parsed, person
+from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.people.access import ADMIN, JUDGES, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
 

@@ -14,7 +14,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.access import queue_for
-from labeling.forms import GoldOptionsForm
+from labeling.gold.forms import GoldOptionsForm
 from labeling.gold.options import change_options
 from labeling.gold.practice import answer_practice, practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
@@ -34,7 +34,7 @@ from labeling.judging.offers import question_offer
 from labeling.judging.verdicts import Submission
 from labeling.judging.views import VerdictForm, parts_of
 from labeling.models import GoldQuestion, Verdict
-from pooling.forms import show_problem
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person, upload
 from pooling.interface.problems import InputError, refusals
 from pooling.people.access import ADMIN, JUDGES, collection_for, fetch, require_role

@@ -16,7 +16,7 @@ from labeling.judging.adjudication import adjudicate
 from labeling.models import Judgment, Reason, Verdict
 from labeling.progress.counts import unsettled_items, unsettled_rows
 from labeling.qrels.explanation import Explanation, explain
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, READERS, collection_for
 

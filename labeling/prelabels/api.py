@@ -13,7 +13,6 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
-from labeling.api import OneKind
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.estimates import estimate
@@ -28,8 +27,8 @@ from labeling.prelabels.passes import (
     resume_pass,
     start_pass,
 )
-from labeling.views import attachment
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, OneKind, parsed, person
+from pooling.interface.downloads import attachment
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN
 

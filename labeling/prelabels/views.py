@@ -31,8 +31,8 @@ from labeling.prelabels.passes import (
     start_pass,
 )
 from labeling.prelabels.tables import use_told
-from labeling.views import attachment
-from pooling.forms import show_problem
+from pooling.interface.downloads import attachment
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN

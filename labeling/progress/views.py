@@ -14,22 +14,23 @@ from django.views.decorators.http import require_GET, require_POST
 from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import plans_of, prior_sentence, query_rows, selection_head, sentence
-from labeling.forms import QueueSettingsForm, QueueStateForm
 from labeling.gold.quarantine import annotator_named
 from labeling.gold.scores import gold_rows
-from labeling.judging.blind_counts import own_figures
+from labeling.judging.blind_counts import own_figures, own_queues
+from labeling.judging.own_work import own_verdicts, own_work
 from labeling.models import Queue
-from labeling.progress.counts import queue_progress
+from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.queues.changes import change_queue
 from labeling.queues.costs import FIELDS
+from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
 from labeling.queues.redundancy import has_unfinished_change
 from labeling.search.finds import search_finds
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
 from pooling.models import Pool, Role
-from pooling.people.access import ADMIN, MEMBERS, READERS
+from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 SAID = {
@@ -157,3 +158,32 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         context["page"] = page
         context["rows"] = query_rows(queue, page)
     return render(request, "labeling/queue.html", context)
+
+
+@login_required
+@require_GET
+def queues(request: HttpRequest, slug: str) -> HttpResponse:
+    """The queues of a collection with how far they are; annotators see them with their own numbers."""
+    collection = collection_for(request.user, slug, MEMBERS)
+    is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
+    listed = own_queues if is_annotator else listed_queues
+    page = page_of(request, listed(collection, person(request)))
+    context = {"page": page, "collection": collection, "section": "queues"}
+    return render(request, "labeling/queues.html", context)
+
+
+@login_required
+@require_GET
+def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """What whoever asks has judged in a queue, and how fast."""
+    queue = queue_for(request.user, queue_id)
+    user = person(request)
+    context = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "queues",
+        "own": own_figures(queue, user),
+        "work": own_work(queue, user),
+        "page": page_of(request, own_verdicts(queue, user)),
+    }
+    return render(request, "labeling/own_work.html", context)

@@ -15,10 +15,9 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from labeling.access import queue_in
-from labeling.api import OneKind
 from labeling.qrels.judgments import FORMATS, export_judgments, export_name
-from labeling.views import content_type_of
-from pooling.api import PROBLEM
+from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.downloads import content_type_of
 from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for

@@ -114,7 +114,7 @@ def export_name(collection: Collection, format: str, queue: Queue | None = None)
 def pseudonym(collection: Collection, annotator: int) -> str:
     """A name that stays the same for a person in a collection, and that nobody without the installation's
     secret key can trace."""
-    digest = salted_hmac("labeling.qrels.judgments", f"{collection.pk}:{annotator}", algorithm="sha256")
+    digest = salted_hmac("labeling.judgment_export", f"{collection.pk}:{annotator}", algorithm="sha256")
     return f"annotator-{digest.hexdigest()[:12]}"
 
 

@@ -12,7 +12,7 @@ from labeling.gold.quarantine import annotator_named
 from labeling.quality import serializers as shapes
 from labeling.quality.figures import queue_quality
 from labeling.queues.handing_back import hand_back
-from pooling.api import PROBLEM, person
+from pooling.interface.api import PROBLEM, person
 from pooling.people.access import ADMIN, READERS
 
 

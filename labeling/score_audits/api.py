@@ -14,7 +14,7 @@ from labeling.access import prelabeler_for_admin
 from labeling.models import Queue
 from labeling.queues.drawn import LARGEST_SEED
 from labeling.score_audits.audits import USUAL_STRATA, draw_audit, plan_audit
-from pooling.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN, pool_for
 
 

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from labeling.score_audits.audits import audits_of, draw_audit, plan_audit
 from labeling.score_audits.forms import AuditForm
 from labeling.score_audits.tables import source_of
-from pooling.forms import show_problem
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.models import Collection

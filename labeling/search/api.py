@@ -14,7 +14,7 @@ from labeling.access import queue_for
 from labeling.items.numbers import number_of
 from labeling.search.documents import add_found, query_named, search_for, search_of
 from labeling.search.finds import search_finds
-from pooling.api import PROBLEM, person
+from pooling.interface.api import PROBLEM, person
 from pooling.models import Role
 from pooling.people.access import JUDGES, collection_for
 

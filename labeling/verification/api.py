@@ -18,10 +18,10 @@ from labeling.verification import serializers as shapes
 from labeling.verification.blind_labels import Evidence
 from labeling.verification.samples import USUAL, Wanted, open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
-from pooling.api import PROBLEM, made, parsed, person
+from pooling.interface.api import PROBLEM, made, parsed, person
+from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
-from pooling.serializers import JobStartedSerializer
 
 
 def told(prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None) -> dict[str, Any]:

@@ -19,8 +19,8 @@ from labeling.queues.score_order import order_or_start
 from labeling.verification import charts as prelabel_charts
 from labeling.verification.samples import open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
-from pooling.forms import show_problem
 from pooling.interface.charting import VARIANTS
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.models import Job

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
-from pooling.forms import show_problem
+from pooling.interface.forms import show_problem
 from pooling.interface.problems import refusals
 from pooling.models import Collection, Job
 from pooling.storage.imports import take_in

@@ -8,10 +8,11 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from pooling.forms import CollectionForm, NewCollectionForm, show_problem
+from pooling.interface.forms import show_problem
 from pooling.interface.markdown import render_markdown
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
+from pooling.people.forms import CollectionForm, NewCollectionForm
 from pooling.people.membership import create_collection
 
 

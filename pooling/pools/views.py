@@ -9,12 +9,13 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from pooling.diagnosis import rows as pictures
-from pooling.forms import ExtensionForm, PoolForm, show_problem
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import asked, go_on, page_of, person
 from pooling.interface.problems import refusals
 from pooling.models import Pool, PoolEntry, Query, Role
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
 from pooling.pools.building import build_or_start, pool_lines
+from pooling.pools.forms import ExtensionForm, PoolForm
 from pooling.pools.versions import extend_or_start
 
 TSV = "text/tab-separated-values; charset=utf-8"

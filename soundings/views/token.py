@@ -17,11 +17,11 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling import api
 from pooling.account_models import ApiToken
+from pooling.interface import api as interface_api
 from pooling.interface.pages import person
+from pooling.interface.serializers import ProblemSerializer
 from pooling.people.access import fetch
-from pooling.serializers import ProblemSerializer
 from soundings.forms import TokenForm
 from soundings.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
 
@@ -75,7 +75,7 @@ class NewToken(APIView):
     )
     def post(self, request: Request) -> Response:
         """Make a token for an account. It ends on its day, with the account's password, or when revoked."""
-        given = api.parsed(CredentialsSerializer, request)
+        given = interface_api.parsed(CredentialsSerializer, request)
         name, days = given.pop("name"), given.pop("days")
         user = authenticate(request, **given)
         if getattr(request, "axes_locked_out", False):
@@ -93,7 +93,7 @@ class Tokens(APIView):
     @extend_schema(responses=ListedTokenSerializer(many=True))
     def get(self, request: Request) -> Response:
         """List your tokens that work; the tokens themselves are told only when they are made."""
-        return Response(ListedTokenSerializer(tokens_of(api.person(request)), many=True).data)
+        return Response(ListedTokenSerializer(tokens_of(interface_api.person(request)), many=True).data)
 
 
 class OneToken(APIView):
@@ -102,7 +102,7 @@ class OneToken(APIView):
     @extend_schema(responses={204: None, 404: ProblemSerializer})
     def delete(self, request: Request, token_id: int) -> Response:
         """Revoke a token of yours."""
-        revoke(fetch(tokens_of(api.person(request)), pk=token_id))
+        revoke(fetch(tokens_of(interface_api.person(request)), pk=token_id))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 

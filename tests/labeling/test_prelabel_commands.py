@@ -19,10 +19,10 @@ from rest_framework.test import APIClient
 
 from labeling.exposure.forms import UseForm
 from labeling.exposure.use import PrelabelUse, change_use
-from labeling.forms import QueueForm
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.options import key_for, prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here, start_pass
+from labeling.queues.forms import QueueForm
 from labeling.queues.opening import open_queue
 from labeling.score_audits.forms import AuditForm
 from labeling.verification.worth import worth_of_all

@@ -1,4 +1,4 @@
-"""Forms of stage 1: what arrives is parsed here; the rules are the domain functions' own."""
+"""Forms for a new pool and for its next version."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from django import forms
 
-from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
 from pooling.pools.versions import next_name, runs_beside
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
@@ -15,89 +14,6 @@ STRATEGY_HELP = (
     "The order in which pairs are worth judging. "
     "One that learns takes the order it would have with no label yet."
 )
-
-
-class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
-    """Name, question and guidelines of a collection."""
-
-    class Meta:
-        model = Collection
-        fields = ["name", "question", "guidelines"]
-
-
-class NewCollectionForm(CollectionForm):
-    """The same with the short name that addresses use and that stays."""
-
-    class Meta(CollectionForm.Meta):
-        fields = ["name", "slug", "question", "guidelines"]
-        labels = {"slug": "Short name"}
-        help_texts = {"slug": "Letters, digits, hyphens and underscores. It stands in addresses."}
-        error_messages = {
-            "slug": {
-                "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
-                "unique": "There is a collection with this short name already. Choose another one.",
-            }
-        }
-
-
-class QueriesForm(forms.Form):
-    """A file of queries."""
-
-    file = forms.FileField(
-        label="File of queries", help_text="BEIR queries.jsonl, or CSV, TSV or JSON lines; also gzipped."
-    )
-
-
-class DocumentsForm(forms.Form):
-    """A corpus file."""
-
-    file = forms.FileField(
-        label="Corpus file", help_text="BEIR corpus.jsonl, or CSV, TSV or JSON lines; also gzipped. Any size."
-    )
-    only_pooled = forms.BooleanField(required=False, label="Only documents that some pool contains")
-
-
-class ManyFiles(forms.ClearableFileInput):
-    """A file input for several files."""
-
-    allow_multiple_selected = True
-
-
-class ManyFilesField(forms.FileField):
-    """One or several files, as a list."""
-
-    widget = ManyFiles
-
-    def clean(self, data: Any, initial: Any = None) -> Any:
-        single = super().clean
-        return [
-            single(file, initial) for file in (data if isinstance(data, list | tuple) and data else [data])
-        ]
-
-
-class RunsForm(forms.Form):
-    """One or several run files, with a name where there is one file."""
-
-    file = ManyFilesField(
-        label="Run files",
-        help_text="TREC, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped. Several at once are fine.",
-    )
-    name = forms.CharField(
-        required=False, max_length=200, help_text="Left empty, a run is called by its file's name."
-    )
-    collapse_chunks = forms.CharField(
-        required=False,
-        max_length=20,
-        label="Separator of chunk ids",
-        help_text="If the runs hold chunks such as page-7#3, write what stands before the chunk’s number, "
-        "here #. Each document then stands where its best chunk does.",
-    )
-
-    def clean(self) -> dict[str, Any] | None:
-        cleaned = super().clean()
-        if self.cleaned_data.get("name") and len(self.cleaned_data.get("file", [])) > 1:
-            self.add_error("name", "A name fits one file. Leave it empty to import several.")
-        return cleaned
 
 
 def strategy_choices() -> list[tuple[str, list[tuple[str, str]]]]:
@@ -201,13 +117,3 @@ class ExtensionForm(RunDepthsForm):
         """The arguments of `extend_pool` besides the runs; an empty field is as in the pool."""
         given = {name: value for name, value in self.cleaned_data.items() if name != "runs"}
         return {name: None if value == "" else value for name, value in given.items()}
-
-
-def show_problem(form: forms.BaseForm, error: Exception) -> None:
-    """Put a refusal beside the fields it names, else above the form."""
-    fields = error.fields if isinstance(error, InputError) else {}
-    named = {name: text for name, text in fields.items() if name in form.fields}
-    for name, text in named.items():
-        form.add_error(name, text)
-    if not named:
-        form.add_error("file" if "file" in form.fields else None, str(error))

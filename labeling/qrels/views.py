@@ -1,4 +1,4 @@
-"""Lists of queues, opening one, own work, and labels in and out."""
+"""Pages of qrels releases and imported labels."""
 
 from __future__ import annotations
 
@@ -8,22 +8,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
-from labeling.access import queue_for, release_for
-from labeling.adaptive import options as live_options
+from labeling.access import release_for
 from labeling.adaptive.state import sentence
-from labeling.forms import QrelsForm, QueueForm, ReleaseForm
-from labeling.gold.options import taken_from
-from labeling.judging.blind_counts import own_figures, own_queues
-from labeling.judging.own_work import own_verdicts, own_work
 from labeling.models import ImportedLabel
-from labeling.progress.counts import listed_queues
+from labeling.qrels.forms import QrelsForm, ReleaseForm
 from labeling.qrels.releases import FORMATS, current_labels, export_name, export_release, release_qrels
-from labeling.queues.opening_jobs import open_or_start
-from pooling.forms import show_problem
+from pooling.interface.downloads import attachment
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person, upload
 from pooling.interface.problems import refusals
-from pooling.models import Job, Role
-from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
+from pooling.people.access import ADMIN, READERS, collection_for
 
 DOWNLOADS = [
     ("trec", "TREC qrels"),
@@ -35,63 +29,6 @@ DOWNLOADS = [
     ("parquet", "Parquet"),
     ("sidecar", "Sidecar (JSON)"),
 ]
-# What a download is to the browser; text is shown as text whatever an id holds.
-CONTENT_TYPES = {
-    "json": "application/json",
-    "sidecar": "application/json",
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-}
-
-
-@login_required
-@require_GET
-def queues(request: HttpRequest, slug: str) -> HttpResponse:
-    """The queues of a collection with how far they are; annotators see them with their own numbers."""
-    collection = collection_for(request.user, slug, MEMBERS)
-    is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
-    listed = own_queues if is_annotator else listed_queues
-    page = page_of(request, listed(collection, person(request)))
-    context = {"page": page, "collection": collection, "section": "queues"}
-    return render(request, "labeling/queues.html", context)
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form that opens a queue over a pool."""
-    collection = collection_for(request.user, slug, ADMIN)
-    initial = {"pool": request.GET.get("pool")}
-    form = QueueForm(collection, request.POST or None, initial=initial)
-    if request.method == "POST" and form.is_valid():
-        values = dict(form.cleaned_data)
-        try:
-            gold, live = taken_from(values), live_options.taken_from(values)
-            opened = open_or_start(values.pop("pool"), user=person(request), gold=gold, live=live, **values)
-            return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
-        except refusals() as error:
-            show_problem(form, error)
-    has_pools = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]
-    context = {"form": form, "has_pools": has_pools, "collection": collection, "section": "queues"}
-    return render(request, "labeling/queue_new.html", context)
-
-
-@login_required
-@require_GET
-def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """What whoever asks has judged in a queue, and how fast."""
-    queue = queue_for(request.user, queue_id)
-    user = person(request)
-    context = {
-        "queue": queue,
-        "collection": queue.collection,
-        "section": "queues",
-        "own": own_figures(queue, user),
-        "work": own_work(queue, user),
-        "page": page_of(request, own_verdicts(queue, user)),
-    }
-    return render(request, "labeling/own_work.html", context)
 
 
 @login_required
@@ -152,18 +89,6 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
         messages.error(request, str(error))
         return redirect(release)
     return attachment(content, export_name(release, format), format)
-
-
-def attachment(content: bytes, name: str, format: str) -> HttpResponse:
-    """A file to save; `name` holds nothing that would have to be quoted."""
-    response = HttpResponse(content, content_type=content_type_of(format))
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
-
-
-def content_type_of(format: str) -> str:
-    """What a file of a format is to the browser."""
-    return CONTENT_TYPES.get(format, "text/plain; charset=utf-8")
 
 
 @login_required

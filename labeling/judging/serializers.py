@@ -1,4 +1,4 @@
-"""What the HTTP interface of stage 2 takes and gives, as its schema shows it."""
+"""Offers, verdicts and leases, as HTTP calls read and write them."""
 
 from __future__ import annotations
 
@@ -6,71 +6,15 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.adaptive.serializers import LiveQueueSerializer
-from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.gold.serializers import GoldOptionsSerializer
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.judging.leases import LARGEST_CLAIM
-from labeling.models import QrelsRelease, Queue, Reason, Verdict
-from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM, Submission
+from labeling.models import Reason, Verdict
+from labeling.queues.opening import Submission
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
 LONGEST_ACTIVE_MS = 24 * 60 * 60 * 1000
 LARGEST_KEY = 2**63 - 1
-ON_A_TIE = "One more while as many say relevant as not, up to so many; null: a tie asks for no more."
-
-
-class QueueRequestSerializer(LiveQueueSerializer, GoldOptionsSerializer):
-    """How to open a queue; without a name it is called as its pool."""
-
-    name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)
-    judgments_per_item = serializers.IntegerField(min_value=1, max_value=MOST_JUDGMENTS_PER_ITEM, default=1)
-    most_judgments_per_item = serializers.IntegerField(
-        min_value=2, max_value=MOST_JUDGMENTS_PER_ITEM, required=False, allow_null=True, help_text=ON_A_TIE
-    )
-    seed = serializers.IntegerField(
-        required=False, allow_null=True, default=None, min_value=-LARGEST_KEY, max_value=LARGEST_KEY
-    )
-
-
-class QueueSerializer(serializers.ModelSerializer[Queue]):
-    """A queue as it was opened."""
-
-    pool = serializers.CharField(source="pool.name")
-    item_count = serializers.IntegerField()
-
-    class Meta:
-        model = Queue
-        fields = [
-            *("id", "name", "pool", "judgments_per_item", "most_judgments_per_item", "seed", "state"),
-            *("opened_at", "item_count", "is_adaptive"),
-            *("price_per_judgment", "currency", "overhead"),
-        ]
-
-
-class QueueChangeSerializer(serializers.Serializer[Any]):
-    """What a queue is to have; what is left out stays. A null or empty price is the site's."""
-
-    state = serializers.ChoiceField(choices=Queue.State.choices, required=False)
-    judgments_per_item = serializers.IntegerField(
-        min_value=1, max_value=MOST_JUDGMENTS_PER_ITEM, required=False
-    )
-    most_judgments_per_item = serializers.IntegerField(
-        min_value=2, max_value=MOST_JUDGMENTS_PER_ITEM, required=False, allow_null=True, help_text=ON_A_TIE
-    )
-    price_per_judgment = serializers.FloatField(
-        min_value=0, max_value=HIGHEST_PRICE, required=False, allow_null=True
-    )
-    currency = serializers.CharField(max_length=12, required=False, allow_blank=True)
-    overhead = serializers.FloatField(
-        min_value=0,
-        max_value=HIGHEST_OVERHEAD,
-        required=False,
-        allow_null=True,
-        help_text="A share that is added to the price.",
-    )
 
 
 class ClaimRequestSerializer(serializers.Serializer[Any]):
@@ -267,55 +211,3 @@ class ReleasedSerializer(serializers.Serializer[Any]):
     """How many leases were returned."""
 
     released = serializers.IntegerField()
-
-
-class DetailSerializer(serializers.Serializer[Any]):
-    """A sentence."""
-
-    detail = serializers.CharField()
-
-
-class QrelsUploadSerializer(serializers.Serializer[Any]):
-    """A qrels file."""
-
-    file = serializers.FileField()
-
-
-class QrelsImportSerializer(serializers.Serializer[Any]):
-    """What an import of labels did."""
-
-    created = serializers.IntegerField()
-    changed = serializers.IntegerField(help_text="Pairs that were pooled, not judged, and have a label now.")
-    unchanged = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Labels of queries that the collection does not have.")
-    new_documents = serializers.IntegerField(help_text="Created without text.")
-    notes = serializers.ListField(
-        child=serializers.CharField(), help_text="What is worth knowing of the file."
-    )
-    detail = serializers.CharField()
-    url = serializers.CharField()
-
-
-class ReleaseRequestSerializer(serializers.Serializer[Any]):
-    """How to freeze the labels."""
-
-    name = serializers.CharField(max_length=200)
-    rule = serializers.ChoiceField(choices=list(RULES_IN_WORDS), default="majority")
-
-
-class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):
-    """A qrels release; `sidecar` has rule, counts and provenance."""
-
-    class Meta:
-        model = QrelsRelease
-        fields = [
-            "id",
-            "name",
-            "rule",
-            "sha256",
-            "pair_count",
-            "relevant_count",
-            "query_count",
-            "released_at",
-            "sidecar",
-        ]

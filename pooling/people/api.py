@@ -1,23 +1,19 @@
-"""The HTTP interface of stage 1: permission is asked where something is fetched; the pages call the same."""
+"""Collections and the people in them, over HTTP."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any, cast
 
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
-from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
-from rest_framework.serializers import Serializer
 from rest_framework.views import APIView
 
-from pooling import serializers
+from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
-from pooling.jobs.running import cancel_job, resume_job
-from pooling.models import Invitation, Job, Membership, Pool, Run
-from pooling.people.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, job_for, pool_for
+from pooling.models import Invitation, Membership
+from pooling.people import serializers
+from pooling.people.access import ADMIN, MEMBERS, collection_for, collections_of, fetch
 from pooling.people.invitations import (
     MOST_LISTED,
     accept_offer,
@@ -29,44 +25,9 @@ from pooling.people.invitations import (
 )
 from pooling.people.joining import add_or_ask
 from pooling.people.membership import create_collection
-from pooling.pools.building import build_or_start
-from pooling.pools.versions import extend_or_start
-from pooling.runs.stored import runs_named
-from pooling.storage.imports import take_in
-from pooling.storage.uploads import refuse_oversized
-
-if TYPE_CHECKING:
-    from django.contrib.auth.models import User
-
-PROBLEM = serializers.ProblemSerializer
 
 ACTIONS_AT_ONCE = 100
 LONGEST_ID = 18  # digits of a key in the database
-
-
-def person(request: Request) -> User:
-    """Who is signed in; the interface lets nobody else through."""
-    return cast("User", request.user)
-
-
-def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
-    """The body as `kind` reads it; a wrong one is answered with 400."""
-    refuse_oversized(request._request)
-    serializer = kind(data=request.data)
-    serializer.is_valid(raise_exception=True)
-    return cast("dict[str, Any]", serializer.validated_data)
-
-
-def made(outcome: dict[str, Any] | Job) -> Response:
-    """201 with what was made, or 202 with the job that makes it."""
-    if isinstance(outcome, Job):
-        return Response({"job": outcome.pk}, status=status.HTTP_202_ACCEPTED)
-    return Response(outcome, status=status.HTTP_201_CREATED)
-
-
-def making(result: type[Serializer[Any]]) -> dict[int, Any]:
-    """The answers of a call that makes something, for the schema."""
-    return {201: result, 202: serializers.JobStartedSerializer, 400: PROBLEM, 409: PROBLEM}
 
 
 class Collections(APIView):
@@ -222,130 +183,3 @@ class Activity(APIView):
                 raise InputError(problem, fields={"before": problem})
             rows = rows.filter(pk__lt=int(before))
         return Response(serializers.AdminActionSerializer(rows[:ACTIONS_AT_ONCE], many=True).data)
-
-
-class Queries(APIView):
-    """The queries of a collection."""
-
-    parser_classes = [MultiPartParser, FormParser]
-
-    @extend_schema(
-        request=serializers.UploadSerializer, responses=making(serializers.ImportSummarySerializer)
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Import a file of queries."""
-        return _import(request, slug, "queries", serializers.UploadSerializer)
-
-
-class Documents(APIView):
-    """The documents of a collection."""
-
-    parser_classes = [MultiPartParser, FormParser]
-
-    @extend_schema(
-        request=serializers.DocumentsUploadSerializer, responses=making(serializers.ImportSummarySerializer)
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Import a corpus file, whole or only what some pool contains."""
-        return _import(request, slug, "documents", serializers.DocumentsUploadSerializer)
-
-
-class Runs(APIView):
-    """The runs of a collection."""
-
-    parser_classes = [MultiPartParser, FormParser]
-
-    @extend_schema(responses={200: serializers.RunSerializer(many=True), 404: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
-        """List the runs."""
-        collection = collection_for(request.user, slug)
-        rows = Run.objects.filter(collection=collection).defer("preflight")
-        return Response(serializers.RunSerializer(rows, many=True).data)
-
-    @extend_schema(
-        request=serializers.RunUploadSerializer, responses=making(serializers.ImportedRunSerializer)
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Import a run file."""
-        return _import(request, slug, "run", serializers.RunUploadSerializer)
-
-
-def _import(request: Request, slug: str, kind: str, body: type[Serializer[Any]]) -> Response:
-    collection = collection_for(request.user, slug, ADMIN)
-    options = parsed(body, request)
-    return made(take_in(collection, kind, options.pop("file"), user=person(request), **options))
-
-
-class Pools(APIView):
-    """The pools of a collection."""
-
-    @extend_schema(responses={200: serializers.PoolSerializer(many=True), 404: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
-        """List the pools."""
-        collection = collection_for(request.user, slug)
-        rows = Pool.objects.filter(collection=collection).defer("diagnostics")
-        return Response(serializers.PoolSerializer(rows, many=True).data)
-
-    @extend_schema(
-        request=serializers.PoolRequestSerializer, responses=making(serializers.BuiltPoolSerializer)
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Build a pool from stored runs."""
-        collection = collection_for(request.user, slug, ADMIN)
-        body = parsed(serializers.PoolRequestSerializer, request)
-        runs = runs_named(collection, body.pop("runs"))
-        return made(build_or_start(collection, runs=runs, user=person(request), **body))
-
-
-class PoolExtension(APIView):
-    """The next version of a pool."""
-
-    @extend_schema(request=serializers.ExtensionSerializer, responses=making(serializers.BuiltPoolSerializer))
-    def post(self, request: Request, pool_id: int) -> Response:
-        """Extend a pool by runs (by name) or depth: its pairs stay, and only what is new is to be judged.
-
-        Budget and audit share are for the new pairs; what is left out is as in the pool.
-        """
-        pool = pool_for(request.user, pool_id, ADMIN)
-        body = parsed(serializers.ExtensionSerializer, request)
-        runs = runs_named(pool.collection, body.pop("runs"))
-        return made(extend_or_start(pool, runs=runs, user=person(request), **body))
-
-
-class OneJob(APIView):
-    """One job."""
-
-    @extend_schema(responses={200: serializers.JobSerializer, 404: PROBLEM})
-    def get(self, request: Request, job_id: int) -> Response:
-        """Read how far a job is; `result` is what the call would have answered, or, of a failed one whose
-        server was stopped, what is stored of it.
-        """
-        return Response(serializers.JobSerializer(job_for(request.user, job_id)).data)
-
-
-class JobCancel(APIView):
-    """The end of one job."""
-
-    @extend_schema(
-        request=None, responses={200: serializers.JobSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
-    )
-    def post(self, request: Request, job_id: int) -> Response:
-        """Ask for the end of a job: what waits is `cancelled` at once, what runs at its next step, and then
-        nothing of it is stored. Work that is done before that stays, and the job is `done`. 409 for a
-        finished job, and for work that is stored in steps and cannot be cancelled.
-        """
-        job = job_for(request.user, job_id, ADMIN)
-        cancel_job(job, person(request))
-        return Response(serializers.JobSerializer(job).data)
-
-
-class JobResume(APIView):
-    """Going on with one job."""
-
-    @extend_schema(
-        request=None,
-        responses={202: serializers.JobStartedSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
-    )
-    def post(self, request: Request, job_id: int) -> Response:
-        """Take up again a job whose server was stopped, behind what is stored of it; 409 where nothing is."""
-        return made(resume_job(job_for(request.user, job_id, ADMIN), person(request)))

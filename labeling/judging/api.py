@@ -1,0 +1,171 @@
+"""Judging over HTTP: claim, submit, skip, undo, renew and release."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.judging import serializers
+from labeling.judging.offers import offers_of
+from labeling.judging.verdicts import LONGEST_KEY
+from labeling.models import Queue
+from labeling.queues.opening import Outcome, claim, record_judgment, release, renew, skip, undo
+from pooling.interface import serializers as interface_serializers
+from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.problems import InputError, told_back
+from pooling.models import Role
+from pooling.people.access import JUDGES
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+NO_VERDICT = "This is no verdict. Each one is an object with “item”, “key” and “verdict”."
+
+
+class Claims(APIView):
+    """Getting items to judge."""
+
+    @extend_schema(
+        request=serializers.ClaimRequestSerializer,
+        responses={200: serializers.ClaimSerializer, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Hold up to `count` items: those you still hold and new ones. A claim is repeatable."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        body = parsed(serializers.ClaimRequestSerializer, request)
+        return Response(_claimed(queue, person(request), body["count"]))
+
+
+def _claimed(queue: Queue, annotator: User, count: int) -> dict[str, Any]:
+    claimed = claim(queue, annotator, count)
+    empty = asdict(claimed.empty) if claimed.empty else None
+    return {"items": offers_of(queue, annotator, claimed.leases), "empty": empty}
+
+
+class Judgments(APIView):
+    """Sending verdicts."""
+
+    @extend_schema(
+        parameters=[serializers.AlsoClaimSerializer],
+        request=serializers.SubmissionSerializer(many=True),
+        responses={200: serializers.OutcomesSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        also = serializers.AlsoClaimSerializer(data=request.query_params)
+        also.is_valid(raise_exception=True)
+        bodies = request.data
+        if not isinstance(bodies, list):
+            raise InputError("Send a list of verdicts.")
+        if len(bodies) > serializers.MOST_SUBMISSIONS:
+            raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
+        answer: dict[str, Any] = {
+            "results": [_told(queue, _recorded(queue, request, body)) for body in bodies]
+        }
+        if "claim" in also.validated_data:
+            answer |= _claimed_if_possible(queue, person(request), also.validated_data["claim"])
+        return Response(answer)
+
+
+def _is_annotator(queue: Queue) -> bool:
+    return bool(queue.collection.role == Role.ANNOTATOR)  # type: ignore[attr-defined]
+
+
+def _told(queue: Queue, outcome: Outcome) -> dict[str, Any]:
+    """An outcome as it goes out: of pre-labels not even the word, unless one is revealed.
+
+    An annotator is not told that a verdict was beyond the need: a hidden check has none.
+    """
+    told = asdict(outcome.without_extra() if _is_annotator(queue) else outcome)
+    if outcome.prelabel is None:
+        del told["prelabel"]
+    return told
+
+
+def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> dict[str, Any]:
+    try:
+        return _claimed(queue, annotator, count)
+    except Exception:
+        # What became of the verdicts must reach whoever sent them, whatever is wrong with the rest.
+        logger.exception("verdicts were stored, but the claim that came with them failed")
+        return {"items": None, "empty": None}
+
+
+def _recorded(queue: Queue, request: Request, body: Any) -> Outcome:
+    if not isinstance(body, dict):
+        return Outcome(None, "rejected", NO_VERDICT)
+    serializer = serializers.SubmissionSerializer(data=body)
+    if serializer.is_valid():
+        return record_judgment(queue, person(request), serializer.submission())
+    name, problems = next(iter(serializer.errors.items()))
+    key = body.get("key")
+    known = key if isinstance(key, str) and told_back(key, LONGEST_KEY) == key else None
+    return Outcome(known, "rejected", told_back(f"{name}: {problems[0]}"))
+
+
+class Skips(APIView):
+    """Passing over an item."""
+
+    @extend_schema(
+        request=serializers.SkipSerializer,
+        responses={200: interface_serializers.DetailSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Give an item's slot back; it comes again only when nothing else is left for you."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        body = parsed(serializers.SkipSerializer, request)
+        skip(queue, person(request), body["item"], lease=body["lease"])
+        return Response({"detail": "Skipped."})
+
+
+class Undos(APIView):
+    """Taking a verdict back."""
+
+    @extend_schema(
+        request=serializers.UndoSerializer,
+        responses={200: serializers.UndoneSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Take back one of your last 20 verdicts and hold its item again."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        lease = undo(queue, person(request), parsed(serializers.UndoSerializer, request)["key"])
+        detail = "Undone." if lease else "Undone; the item is not yours to judge again now."
+        offers = offers_of(queue, person(request), [lease] if lease else [])
+        return Response({"item": offers[0] if offers else None, "detail": detail})
+
+
+class Renewals(APIView):
+    """Keeping leases."""
+
+    @extend_schema(
+        request=serializers.LeasesSerializer,
+        responses={200: serializers.RenewedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Extend leases; the answer names those that you still hold."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        leases = renew(queue, person(request), parsed(serializers.LeasesSerializer, request)["leases"])
+        return Response(serializers.RenewedSerializer({"leases": leases}).data)
+
+
+class Returns(APIView):
+    """Giving leases back."""
+
+    @extend_schema(
+        request=serializers.LeasesSerializer,
+        responses={200: serializers.ReleasedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Return leases, so that others can judge their items."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        tokens = parsed(serializers.LeasesSerializer, request)["leases"]
+        return Response({"released": release(queue, person(request), tokens)})

@@ -1,0 +1,89 @@
+"""Releases and imported labels, over HTTP."""
+
+from __future__ import annotations
+
+from django.http import HttpResponse
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import status
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.qrels import serializers
+from labeling.qrels.releases import (
+    FORMATS,
+    export_name,
+    export_release,
+    newest_release,
+    release_named,
+    release_qrels,
+)
+from pooling.interface.api import PROBLEM, OneKind, made, making, parsed, person
+from pooling.interface.downloads import attachment
+from pooling.people.access import ADMIN, collection_for
+from pooling.storage.imports import take_in
+
+
+class Releases(APIView):
+    """The qrels releases of a collection."""
+
+    @extend_schema(responses={200: serializers.ReleaseSerializer(many=True), 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List the releases, newest first."""
+        collection = collection_for(request.user, slug)
+        return Response(serializers.ReleaseSerializer(collection.releases.all(), many=True).data)
+
+    @extend_schema(
+        request=serializers.ReleaseRequestSerializer,
+        responses={201: serializers.ReleaseSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Freeze the labels under a name."""
+        collection = collection_for(request.user, slug, ADMIN)
+        body = parsed(serializers.ReleaseRequestSerializer, request)
+        release = release_qrels(collection, user=person(request), **body)
+        return Response(serializers.ReleaseSerializer(release).data, status=status.HTTP_201_CREATED)
+
+
+class QrelsDownload(APIView):
+    """Labels out."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="collections_qrels_download",
+        parameters=[
+            OpenApiParameter("release", str, description="Name of a release; without it, the newest."),
+            OpenApiParameter("format", str, enum=list(FORMATS), default="trec"),
+        ],
+        responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """Download a release as a file, or its sidecar."""
+        collection = collection_for(request.user, slug)
+        name = request.query_params.get("release")
+        release = release_named(collection, name) if name else newest_release(collection)
+        format = request.query_params.get("format") or "trec"
+        return attachment(export_release(release, format), export_name(release, format), format)
+
+
+class Qrels(QrelsDownload):
+    """Labels in, and out as well."""
+
+    parser_classes = [MultiPartParser, FormParser]
+
+    @extend_schema(exclude=True)
+    def get(self, request: Request, slug: str) -> HttpResponse:
+        """The same as without the slash at the end."""
+        return super().get(request, slug)
+
+    @extend_schema(
+        request=serializers.QrelsUploadSerializer, responses=making(serializers.QrelsImportSerializer)
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Import a file of labels."""
+        collection = collection_for(request.user, slug, ADMIN)
+        upload = parsed(serializers.QrelsUploadSerializer, request)["file"]
+        return made(take_in(collection, "qrels", upload, user=person(request)))

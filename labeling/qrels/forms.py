@@ -1,0 +1,27 @@
+"""Forms for releases and for files of labels."""
+
+from __future__ import annotations
+
+from django import forms
+
+from labeling.consensus.rule_names import RULES_IN_WORDS
+
+
+class ReleaseForm(forms.Form):
+    """A name and a rule for a qrels release."""
+
+    name = forms.CharField(max_length=200, help_text="For instance “2026-03” or “after the pilot”. It stays.")
+    rule = forms.ChoiceField(
+        choices=[(name, f"{name}: {line}") for name, line in RULES_IN_WORDS.items()],
+        initial="majority",
+        help_text="How several verdicts on a pair become one label.",
+    )
+
+
+class QrelsForm(forms.Form):
+    """A file of labels."""
+
+    file = forms.FileField(
+        label="Qrels file",
+        help_text="TREC qrels, BEIR TSV, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped.",
+    )

@@ -1,0 +1,68 @@
+"""Queues, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.adaptive import options as live_options
+from labeling.gold.options import taken_from
+from labeling.models import Queue
+from labeling.queues import serializers
+from labeling.queues.changes import change_queue
+from labeling.queues.opening_jobs import open_or_start
+from pooling.interface.api import PROBLEM, made, making, parsed, person
+from pooling.interface.serializers import JobStartedSerializer
+from pooling.models import Job
+from pooling.people.access import ADMIN, pool_for
+
+
+class PoolQueue(APIView):
+    """The way from a pool to its queue."""
+
+    @extend_schema(
+        request=serializers.QueueRequestSerializer,
+        responses={**making(serializers.QueueSerializer), 404: PROBLEM},
+    )
+    def post(self, request: Request, pool_id: int) -> Response:
+        """Open a queue over a pool; that of a large pool is opened by a job."""
+        pool = pool_for(request.user, pool_id, ADMIN)
+        body = parsed(serializers.QueueRequestSerializer, request)
+        gold, live = taken_from(body), live_options.taken_from(body)
+        opened = open_or_start(pool, user=person(request), gold=gold, live=live, **body)
+        return made(opened if isinstance(opened, Job) else _described(opened))
+
+
+class OneQueue(APIView):
+    """A queue's state, redundancy and prices."""
+
+    @extend_schema(
+        request=serializers.QueueChangeSerializer,
+        responses={
+            200: serializers.QueueSerializer,
+            202: JobStartedSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def patch(self, request: Request, queue_id: int) -> Response:
+        """Open, pause or close a queue, change its prices, or how many judgments a pair needs.
+
+        The last is done by a job where the queue is large: then the answer is 202 with its number.
+        """
+        queue = queue_for(request.user, queue_id, ADMIN)
+        changes = parsed(serializers.QueueChangeSerializer, request)
+        job = change_queue(queue, changes, by=person(request))
+        return made(job) if job else Response(_described(queue))
+
+
+def _described(queue: Queue) -> dict[str, Any]:
+    queue.item_count = queue.items.filter(repeats=None, order_key__gte=0).count()  # type: ignore[attr-defined]
+    return dict(serializers.QueueSerializer(queue).data)

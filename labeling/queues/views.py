@@ -1,0 +1,38 @@
+"""The page that opens a queue."""
+
+from __future__ import annotations
+
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.views.decorators.http import require_http_methods
+
+from labeling.adaptive import options as live_options
+from labeling.gold.options import taken_from
+from labeling.queues.forms import QueueForm
+from labeling.queues.opening_jobs import open_or_start
+from pooling.interface.forms import show_problem
+from pooling.interface.pages import person
+from pooling.interface.problems import refusals
+from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
+    """A form that opens a queue over a pool."""
+    collection = collection_for(request.user, slug, ADMIN)
+    initial = {"pool": request.GET.get("pool")}
+    form = QueueForm(collection, request.POST or None, initial=initial)
+    if request.method == "POST" and form.is_valid():
+        values = dict(form.cleaned_data)
+        try:
+            gold, live = taken_from(values), live_options.taken_from(values)
+            opened = open_or_start(values.pop("pool"), user=person(request), gold=gold, live=live, **values)
+            return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
+        except refusals() as error:
+            show_problem(form, error)
+    has_pools = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]
+    context = {"form": form, "has_pools": has_pools, "collection": collection, "section": "queues"}
+    return render(request, "labeling/queue_new.html", context)

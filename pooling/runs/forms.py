@@ -1,0 +1,50 @@
+"""The form for run files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+
+
+class ManyFiles(forms.ClearableFileInput):
+    """A file input for several files."""
+
+    allow_multiple_selected = True
+
+
+class ManyFilesField(forms.FileField):
+    """One or several files, as a list."""
+
+    widget = ManyFiles
+
+    def clean(self, data: Any, initial: Any = None) -> Any:
+        single = super().clean
+        return [
+            single(file, initial) for file in (data if isinstance(data, list | tuple) and data else [data])
+        ]
+
+
+class RunsForm(forms.Form):
+    """One or several run files, with a name where there is one file."""
+
+    file = ManyFilesField(
+        label="Run files",
+        help_text="TREC, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped. Several at once are fine.",
+    )
+    name = forms.CharField(
+        required=False, max_length=200, help_text="Left empty, a run is called by its file's name."
+    )
+    collapse_chunks = forms.CharField(
+        required=False,
+        max_length=20,
+        label="Separator of chunk ids",
+        help_text="If the runs hold chunks such as page-7#3, write what stands before the chunk’s number, "
+        "here #. Each document then stands where its best chunk does.",
+    )
+
+    def clean(self) -> dict[str, Any] | None:
+        cleaned = super().clean()
+        if self.cleaned_data.get("name") and len(self.cleaned_data.get("file", [])) > 1:
+            self.add_error("name", "A name fits one file. Leave it empty to import several.")
+        return cleaned

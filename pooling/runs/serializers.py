@@ -1,0 +1,49 @@
+"""Runs, as HTTP calls read and write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from pooling.models import Run
+from pooling.storage.serializers import UploadSerializer
+
+
+class RunUploadSerializer(UploadSerializer):
+    """A run file and, unless the file's own is meant, the run's name."""
+
+    name = serializers.CharField(required=False, default="", allow_blank=True, max_length=200)
+    collapse_chunks = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=20,
+        help_text="Make documents of chunks: their id is what stands before the last of these separators.",
+    )
+
+
+class RunSerializer(serializers.ModelSerializer[Run]):
+    """A run as it was imported."""
+
+    rows = serializers.IntegerField(source="row_count")
+    queries = serializers.IntegerField(source="query_count")
+
+    class Meta:
+        model = Run
+        fields = ["id", "name", "rows", "queries", "depth", "tag", "sha256", "imported_at"]
+
+
+class ImportedRunSerializer(serializers.Serializer[Any]):
+    """A run just imported, with what its preflight found."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    rows = serializers.IntegerField()
+    queries = serializers.IntegerField()
+    depth = serializers.IntegerField()
+    tag = serializers.CharField()
+    sha256 = serializers.CharField()
+    preflight = serializers.DictField()
+    detail = serializers.CharField()
+    url = serializers.CharField()
