@@ -216,7 +216,9 @@ def by_document(pool: LabelledPool, labels: Any) -> dict[str, dict[str, bool]]:
 
 
 def found_by(campaign: Campaign, pool: LabelledPool) -> float:
-    """As `evaluation.replays.replaying`: the mean over queries of the relevant share that the first judgments found."""
+    """As `evaluation.replays.replaying`: the mean over queries of the relevant share that the first
+    judgments found.
+    """
     shares = []
     for query, truth in pool.truth.items():
         first = list(campaign.sequence[query])[: rounded_up(SHARE, len(truth))]

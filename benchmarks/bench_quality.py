@@ -247,7 +247,8 @@ def one_more(queue: Any) -> None:
     """Somebody judges one more pair."""
     from django.contrib.auth.models import User
 
-    from labeling.queues.opening import Submission, claim, record_judgment
+    from labeling.judging.leases import claim
+    from labeling.judging.verdicts import Submission, record_judgment
 
     for user in User.objects.filter(bookmarks=None, memberships__collection=queue.collection)[:1]:
         (lease,) = claim(queue, user, 1).leases

@@ -3,10 +3,10 @@
     python -m benchmarks.bench_strata [--campaigns 1000] [--labels 150 300] [--seed 0]
 
 One pool of made-up queries, whose labels are all known, is audited again and again by strata of a model's
-scores, as `labeling.score_audits.strata` plans it (without labels that would tell the rates), and by a simple random
-sample as large. Counted is how often the 95 % intervals of the number of relevant documents and of micro
-Recall@K hold the truth, and how wide they are against those of the simple random sample, which are made the
-same way. `half` stops at one half of the queue, where the labelled beginning of every stratum counts.
+scores, as `labeling.score_audits.strata` plans it (without labels that would tell the rates), and by a simple
+random sample as large. Counted is how often the 95 % intervals of the number of relevant documents and of
+micro Recall@K hold the truth, and how wide they are against those of the simple random sample, which are made
+the same way. `half` stops at one half of the queue, where the labelled beginning of every stratum counts.
 `learned` are scores of a model that has learned from the labels that were certain at the draw, as local
 models do.
 

@@ -2,8 +2,8 @@
 
 Every run's first START documents are judged, as a pool would have it; relevant is a label of 2 or more, and
 what NIST did not judge is not. Then, for each two runs, documents that only one of them has in its first K
-are judged in the order of `evaluation.comparisons.deciding`, chosen anew after every ten labels, until the sign is
-decided; and by whole sets, chosen anew after each. Beside it: judging the rest of both first K.
+are judged in the order of `evaluation.comparisons.deciding`, chosen anew after every ten labels, until the
+sign is decided; and by whole sets, chosen anew after each. Beside it: judging the rest of both first K.
 
     python benchmarks/deciding_labels.py [FOLDER]
 """

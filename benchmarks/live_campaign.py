@@ -19,8 +19,9 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.live_protocol import Said, check_nothing_is_free, check_plan, check_query, check_queue
 from labeling.adaptive import reordering as adaptive
 from labeling.gold.quarantine import impose
+from labeling.judging.leases import claim, release
+from labeling.judging.verdicts import Submission, record_judgment, skip, undo
 from labeling.models import Item, Lease, QueryPlan, Queue
-from labeling.queues.opening import Submission, claim, record_judgment, release, skip, undo
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:

@@ -26,8 +26,8 @@ def main() -> None:
     from django.contrib.auth.models import User
     from django.db import connection
 
+    from labeling.judging.leases import claim, release
     from labeling.models import Queue
-    from labeling.queues.opening import claim, release
 
     queue, ben = Queue.objects.get(pk=int(sys.argv[1])), User.objects.get(username="ben")
     parts: dict[str, list[float]] = {}

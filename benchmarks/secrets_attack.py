@@ -118,7 +118,8 @@ class _Site:
         return found
 
     def _others_worked(self) -> bool:
-        from labeling.queues.opening import Submission, claim, record_judgment
+        from labeling.judging.leases import claim
+        from labeling.judging.verdicts import Submission, record_judgment
 
         working = [other for other in self._others if self._draw.random() < OTHERS_WORK]
         for other in working:

@@ -210,8 +210,9 @@ def _comparisons(
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
+    from evaluation.comparisons.audited import audited_differences
     from evaluation.comparisons.comparing import compare_at
-    from evaluation.pool_estimates.of_pool import audited_differences, recall_cutoffs
+    from evaluation.pool_estimates.of_pool import recall_cutoffs
 
     cutoffs = recall_cutoffs(result)
     if not cutoffs:

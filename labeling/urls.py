@@ -8,6 +8,8 @@ from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
 from labeling.judging import adjudication_api, adjudication_views
 from labeling.judging import api as judging_api
+from labeling.judging import practice_api as judging_practice_api
+from labeling.judging import practice_views as judging_practice_views
 from labeling.judging import views as judging
 from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import views as prelabel_views
@@ -70,7 +72,7 @@ urlpatterns: list[URLPattern] = [
         prelabeler_views.calibration,
         name="prelabeler_calibration",
     ),
-    path("queues/<int:queue_id>/practice/", gold_views.practice, name="practice"),
+    path("queues/<int:queue_id>/practice/", judging_practice_views.practice, name="practice"),
     path("queues/<int:queue_id>/gold/", gold_views.queue_gold, name="queue_gold"),
     path("queues/<int:queue_id>/gold/<str:name>/", gold_views.annotator_gold, name="annotator_gold"),
     # collections/<slug>/gold/
@@ -152,7 +154,7 @@ api_urlpatterns: list[URLPattern] = [
         score_audit_api.ScoreAudits.as_view(),
         name="api_score_audits",
     ),
-    path("queues/<int:queue_id>/practice/", gold_api.Practice.as_view(), name="api_practice"),
+    path("queues/<int:queue_id>/practice/", judging_practice_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
     path(
         "queues/<int:queue_id>/annotators/<str:name>/hand-back/",

@@ -173,7 +173,7 @@ PROMPTS_DIR = ASSETS_DIR / "templates" / "prompts"
 # A body that is no file; as objects of Python it takes up to 25 times as many bytes.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 2_500_000
 FILE_UPLOAD_HANDLERS = [
-    "pooling.storage.uploads.BoundedUpload",  # drops a file above the bound while it arrives
+    "pooling.interface.uploads.BoundedUpload",  # drops a file above the bound while it arrives
     "django.core.files.uploadhandler.MemoryFileUploadHandler",
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]

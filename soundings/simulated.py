@@ -8,8 +8,9 @@ from random import Random
 from typing import TYPE_CHECKING
 from uuid import UUID
 
+from labeling.judging.leases import claim, release
+from labeling.judging.verdicts import Submission, record_judgment
 from labeling.models import Lease, Queue, Reason, Verdict
-from labeling.queues.opening import Submission, claim, record_judgment, release
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -29,7 +29,8 @@ from evaluation.canaries.queries import changes_of_tags, frozen, stretches_of
 from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
 from pooling.interface.problems import InputError, refusals
-from pooling.jobs.running import Report, job_kind, start_job
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.people.trail import record_action
 from pooling.runs.stored import runs_named

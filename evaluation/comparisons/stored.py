@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from evaluation.comparisons.audited import audited_differences
 from evaluation.models import Report
-from evaluation.pool_estimates.of_pool import audited_differences, recall_cutoffs
+from evaluation.pool_estimates.of_pool import recall_cutoffs
 from evaluation.report_store.files import (
     LOOK,
     beside,

@@ -1,7 +1,7 @@
 """Intervals of estimates from an audit sample: the one place that chooses how, and says which it chose.
 
-A sample is the frame of `evaluation.estimates.totals`. Every interval here is about *which labels* were drawn, never
-about which queries were asked; means over queries are in `evaluation/estimates/macro_recall.py`.
+A sample is the frame of `evaluation.estimates.totals`. Every interval here is about *which labels* were
+drawn, never about which queries were asked; means over queries are in `evaluation/estimates/macro_recall.py`.
 
 Gamma limits. Of a kind of relevant documents (those a run found, those it missed) the certain ones are
 counted and the rest is a weighted count: u = Σ (1 - π)/π over those drawn, with variance v = Σ (1 - π)/π².

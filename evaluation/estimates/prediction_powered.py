@@ -120,7 +120,8 @@ class Predicted:
 
     @classmethod
     def of(cls, sample: pl.DataFrame, unsampled: pl.DataFrame, predictions: pl.DataFrame) -> Predicted:
-        """sample, unsampled: as in `evaluation.estimates.sample.AuditSample`. predictions: query_id, document_id,
+        """sample, unsampled: as in `evaluation.estimates.sample.AuditSample`. predictions: query_id,
+        document_id,
         prediction in [0, 1], a verdict as 0 or 1; a pair without one counts as the mean of all. Raises
         ValueError for a prediction out of range, or for two of the same pair.
         """

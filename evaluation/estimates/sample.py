@@ -30,13 +30,13 @@ class AuditSample:
     """What the labels of a pool say of all its documents.
 
     sample: query_id, document_id, draw, relevant, inclusion_probability, cannot_judge, awaited, for
-    `evaluation.estimates.totals`; a pair that nobody could judge or that is awaited counts as not relevant here, and
-    one from outside the pool is of draw 0. unsampled: query_id, document_id of the
-    remainders' other documents. strata: one row per query and draw: query_id, draw, pairs, certain, awaited,
-    unjudgeable (certain ones that nobody could judge), remainder, sampled, relevant (of the sampled),
-    cannot_judge (of the sampled), waiting (audit documents of the remainder without a label), unused (labels
-    that were not drawn), simple (a simple random sample), defined. Only queries whose strata are all defined
-    are in `sample` and `unsampled`.
+    `evaluation.estimates.totals`; a pair that nobody could judge or that is awaited counts as not relevant
+    here, and one from outside the pool is of draw 0. unsampled: query_id, document_id of the remainders'
+    other documents. strata: one row per query and draw: query_id, draw, pairs, certain, awaited, unjudgeable
+    (certain ones that nobody could judge), remainder, sampled, relevant (of the sampled), cannot_judge (of
+    the sampled), waiting (audit documents of the remainder without a label), unused (labels that were not
+    drawn), simple (a simple random sample), defined. Only queries whose strata are all defined are in
+    `sample` and `unsampled`.
     """
 
     sample: pl.DataFrame

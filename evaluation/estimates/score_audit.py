@@ -42,10 +42,10 @@ class ScoreAudit:
     """What the labels of an audit by scores say of its pool.
 
     sample: query_id, document_id, stratum, relevant, inclusion_probability, cannot_judge, for
-    `evaluation.estimates.totals`; a pair without an answer counts as not relevant here. pairs: query_id, document_id
-    of the whole pool. strata: one row per stratum: stratum, pairs, drawn, sampled, relevant (of the sampled),
-    cannot_judge (of the sampled), waiting (drawn without an answer). certain, lost (certain ones without a
-    label now) and unused (labels of pairs that were not drawn) are counts.
+    `evaluation.estimates.totals`; a pair without an answer counts as not relevant here. pairs: query_id,
+    document_id of the whole pool. strata: one row per stratum: stratum, pairs, drawn, sampled, relevant (of
+    the sampled), cannot_judge (of the sampled), waiting (drawn without an answer). certain, lost (certain
+    ones without a label now) and unused (labels of pairs that were not drawn) are counts.
     """
 
     sample: pl.DataFrame

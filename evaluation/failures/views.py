@@ -21,7 +21,7 @@ from evaluation.failures.page import (
 from evaluation.failures.query_pages import QueriesView, QueryView, queries_context, query_context
 from evaluation.failures.stored_queries import missed_csv, queries_csv
 from evaluation.models import Report
-from evaluation.reports.page import conventions_in_words
+from evaluation.report_store.settings import conventions_in_words
 from pooling.formats.cells import table_text
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.problems import InputError

@@ -12,7 +12,8 @@ from django.db import transaction
 from evaluation.models import LatencyReport
 from evaluation.report_store.software import software_versions
 from pooling.interface.problems import InputError
-from pooling.jobs.running import Report, job_kind, start_job
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.runs.stored import provenance_of, read_stored_run, runs_named
 from pooling.storage.storing import checked_name

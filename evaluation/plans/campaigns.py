@@ -15,7 +15,8 @@ from labeling.models import Queue
 from labeling.queues.costs import change_prices
 from labeling.queues.opening import checked_judgments, free_name, open_queue
 from pooling.interface.problems import InputError
-from pooling.jobs.running import Report, job_kind, note_stored, start_job
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind, note_stored, start_job
 from pooling.models import Collection, Job, Pool
 from pooling.pools.building import build_pool, checked_choice, expected_pairs
 from pooling.runs.stored import runs_named

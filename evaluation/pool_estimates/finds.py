@@ -31,7 +31,9 @@ def pool_diagnostics(pool: Pool) -> dict[str, Any]:
 
 
 def pool_finds(pool: Pool) -> dict[str, Any] | None:
-    """See `pooling.diagnosis.summary.diagnose_labels`, on the labels as they stand; None when the pool has none."""
+    """See `pooling.diagnosis.summary.diagnose_labels`, on the labels as they stand; None when the pool has
+    none.
+    """
     key = f"pool-finds-{pool.pk}-{pool.built_at.timestamp()}-{state_of_labels(pool.collection)}"
     # In a list, since None would look like nothing cached.
     found = cache.get(key)

@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evaluation.comparisons.verdict import Difference
     from evaluation.estimates.from_audit import Places
     from evaluation.estimates.sample import AuditSample
     from evaluation.scoring.results import Evaluation
@@ -256,40 +254,6 @@ def _awaited_sentence(count: int) -> str:
         f"{count:,} document{'' if one else 's'} that the order reached wait{'s' if one else ''} for a label "
         f"and may{' ' if one else ' all '}be relevant or not, so a span is all that can be said until then."
     )
-
-
-def audited_differences(
-    basis: Basis, names: Sequence[str], cutoffs: Sequence[int]
-) -> Mapping[tuple[str, str, int | None], Difference]:
-    """What the audit says of each difference; nothing where it cannot estimate every query that is scored.
-
-    What it says of some of the queries would rank the runs by the work that happens to be finished. The
-    intervals and p-values are each pair's own; the labels wanted are those that decide it among all pairs at
-    a cutoff.
-    """
-    if basis.pool is None or not _covers_all(basis.pool, basis.evaluation):
-        return {}
-    from evaluation.comparisons.verdict import Difference
-    from evaluation.estimates.from_audit import difference_estimate, more_labels, within_pool
-
-    audit, confidence = basis.pool.audit, basis.evaluation.confidence
-    held = audit.strata.filter("defined")
-    sampled, left = int(held["sampled"].sum()), audit.unsampled.height
-    known = within_pool(audit, basis.places)
-    found: dict[tuple[str, str, int | None], Difference] = {}
-    pairs = list(combinations(names, 2))
-    for one, other in pairs:
-        for k in cutoffs:
-            made = difference_estimate(audit, known, one, other, k, confidence=confidence)
-            span = None if made["low"] is None else (made["low"], made["high"])
-            more = more_labels(made, sampled, left, pairs=len(pairs), confidence=confidence)
-            found[one, other, k] = Difference(made["value"], span, more, made["p_value"])
-    return found
-
-
-def _covers_all(pool: PoolDesign, evaluation: Evaluation) -> bool:
-    scored = set(evaluation.labels.query_ids.to_list())
-    return pool.estimates and not pool.audit.undefined and scored <= set(pool.audit.defined)
 
 
 def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any]:

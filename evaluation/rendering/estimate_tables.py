@@ -14,9 +14,10 @@ POWERED_TITLE = "Estimated with a model's pre-labels beside the labels"
 
 
 def estimate_tables(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[str, Any]) -> list[Cells]:
-    """figures: run -> `recall@k` -> the figure that was measured; estimates: of `evaluation.pool_estimates.of_pool`,
-    and `prediction_powered` of `evaluation.pool_estimates.report_powered`. Where nothing is estimated, a table without rows
-    and columns says why.
+    """figures: run -> `recall@k` -> the figure that was measured; estimates: of
+    `evaluation.pool_estimates.of_pool`,
+    and `prediction_powered` of `evaluation.pool_estimates.report_powered`. Where nothing is estimated, a
+    table without rows and columns says why.
     """
     if not estimates["runs"]:
         return [Cells((), (), (estimates["sentence"],), TITLE)]

@@ -39,8 +39,8 @@ def render(
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
-    with_trade_offs: beside it the table of `evaluation.rendering.tradeoffs`; comparisons: of its runs; estimates: of
-    `evaluation.pool_estimates.of_pool`. CSV has no place for any of them. breakdown: of
+    with_trade_offs: beside it the table of `evaluation.rendering.tradeoffs`; comparisons: of its runs;
+    estimates: of `evaluation.pool_estimates.of_pool`. CSV has no place for any of them. breakdown: of
     `evaluation.failures.table`, in CSV as rows of their own.
     """
     if form not in FORMATS:

@@ -78,3 +78,18 @@ def _strata(report: Report, measure: str) -> list[dict[str, Any]]:
             cells = [(decimal(figure["mean"]), interval(figure).strip()) for figure in figures]
             rows.append({"tag": tag, "run": run, "queries": figures[0]["queries"], "cells": cells})
     return rows
+
+
+def conventions_in_words(report: Report) -> str:
+    """The convention line of the whole report: what is the same for all its numbers."""
+    from evaluation.scoring.conventions import Conventions
+
+    counts = report.result["queries"]
+    line = Conventions(**report.options["conventions"]).line(
+        scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
+    )
+    chunked: dict[str, list[str]] = {}
+    for run in report.options["runs"]:
+        if words := run.get("chunks"):
+            chunked.setdefault(words, []).append(run["name"])
+    return " · ".join([line, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])

@@ -47,7 +47,8 @@ def provenance_of(report: Report) -> Provenance:
 def html_of(report: Report) -> bytes:
     """The report as one HTML file."""
     from evaluation.charts.html_report import HtmlReport, render_html
-    from evaluation.reports.page import conventions_in_words, coverage_by_cutoff, coverage_warnings
+    from evaluation.report_store.settings import conventions_in_words
+    from evaluation.reports.page import coverage_by_cutoff, coverage_warnings
 
     def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
         return chart_svg(report, kind, choice, "dark" if dark else "light")

@@ -18,7 +18,7 @@ from evaluation.report_store.files import (
     relevant_total,
     run_names,
 )
-from evaluation.report_store.settings import settings_context
+from evaluation.report_store.settings import conventions_in_words, settings_context
 from evaluation.reports.changes import are_equal
 from evaluation.reports.export import provenance_of
 from pooling.models import Query
@@ -121,21 +121,6 @@ def _shown(measure: str, columns: Sequence[int | None]) -> str:
     from evaluation.measures import titled
 
     return titled(measure, columns[0]) if len(columns) == 1 else f"{titled(measure, None)}@K"
-
-
-def conventions_in_words(report: Report) -> str:
-    """The convention line of the whole report: what is the same for all its numbers."""
-    from evaluation.scoring.conventions import Conventions
-
-    counts = report.result["queries"]
-    line = Conventions(**report.options["conventions"]).line(
-        scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]
-    )
-    chunked: dict[str, list[str]] = {}
-    for run in report.options["runs"]:
-        if words := run.get("chunks"):
-            chunked.setdefault(words, []).append(run["name"])
-    return " · ".join([line, *(f"{', '.join(names)}: {words}" for words, names in chunked.items())])
 
 
 def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:

@@ -11,7 +11,8 @@ from django.utils import timezone
 from labeling.adaptive.reordering import finish_stopped, stop_by_hand
 from labeling.models import QueryPlan, Queue
 from pooling.interface.problems import InputError
-from pooling.jobs.running import Report, job_kind
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind
 from pooling.models import Job
 from pooling.people.trail import record_action
 

@@ -1,7 +1,7 @@
 """What comes next in a query, from what is known of its documents; without Django.
 
-Documents go by their keys here. The rules are those of `pooling/audit/selection.py`; this is the step from what a
-queue stores of a query to that, and back.
+Documents go by their keys here. The rules are those of `pooling/audit/selection.py`; this is the step from
+what a queue stores of a query to that, and back.
 """
 
 from __future__ import annotations

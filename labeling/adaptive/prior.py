@@ -20,7 +20,8 @@ from labeling.adaptive.prior_scores import checked_model, has_scores, record_pri
 from labeling.adaptive.reordering import AT_ONCE, locked_selection, order_anew
 from labeling.models import Prelabeler, Queue, Selection
 from pooling.interface.problems import InputError
-from pooling.jobs.running import Report, job_kind, note_stored, start_job
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind, note_stored, start_job
 from pooling.models import Job
 from pooling.people.trail import record_action
 

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from labeling.adaptive.next_documents import Known, Planner
     from labeling.adaptive.options import LiveOptions
-    from pooling.jobs.running import Report
+    from pooling.interface.progress import Report
 
 logger = logging.getLogger(__name__)
 

@@ -2,10 +2,10 @@
 
 Labels of one query hang together: they have its difficulty in common. A queue that goes query by query has
 told of few queries when it has a hundred labels, so an interval that takes labels one by one is too narrow.
-Shares take as many equal labels as the variance between queries leaves (`labeling.consensus.shares`). Coefficients
-take the jackknife over queries (Tukey, 1958) on the scale of Fisher's z, with Student's t on two degrees of
-freedom fewer than there are queries. Neither is narrower than with labels taken one by one, so that queries
-which are alike by chance promise nothing; and below FEWEST_QUERIES neither says anything.
+Shares take as many equal labels as the variance between queries leaves (`labeling.consensus.shares`).
+Coefficients take the jackknife over queries (Tukey, 1958) on the scale of Fisher's z, with Student's t on two
+degrees of freedom fewer than there are queries. Neither is narrower than with labels taken one by one, so
+that queries which are alike by chance promise nothing; and below FEWEST_QUERIES neither says anything.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""What seeing pre-labels does to the people of a queue: the judgments that `labeling/exposure/anchoring.py` compares.
+"""What seeing pre-labels does to the people of a queue: the judgments that `labeling/exposure/anchoring.py`
+compares.
 
 Of each person and pair the first verdict is taken, undone or not: what somebody said after a conflict was
 revealed, or after a second look, is no longer a first impression. The control arm is held against what was

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from django.utils import timezone
 
 from labeling.exposure.control_arm import is_blind
+from labeling.items.answers import own_answers
 from labeling.items.numbers import number_of
-from labeling.judging.blind_counts import own_answers
 from labeling.models import (
     Item,
     Prelabel,

@@ -15,7 +15,6 @@ from rest_framework.views import APIView
 from labeling.access import queue_for
 from labeling.gold import serializers as shapes
 from labeling.gold.options import change_options
-from labeling.gold.practice import answer_practice, practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
     accept_suggestions,
@@ -27,11 +26,9 @@ from labeling.gold.questions import (
     suggestions,
 )
 from labeling.gold.scores import gold_rows
-from labeling.judging.offers import question_offer
-from labeling.judging.serializers import SubmissionSerializer
 from labeling.models import GoldQuestion, Queue
 from pooling.interface.api import PROBLEM, made, making, parsed, person
-from pooling.people.access import ADMIN, JUDGES, collection_for, fetch, require_role
+from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
 
 if TYPE_CHECKING:
@@ -190,27 +187,3 @@ class RestoreCall(APIView):
         queue = queue_for(request.user, queue_id, ADMIN)
         quarantine = lift(queue, annotator_named(queue, name), by=person(request))
         return Response(shapes.QuarantineSerializer(quarantine).data)
-
-
-class Practice(APIView):
-    """The practice round."""
-
-    @extend_schema(responses={200: shapes.PracticeSerializer, 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, queue_id: int) -> Response:
-        """How far you are, and the next question."""
-        queue = queue_for(request.user, queue_id, JUDGES)
-        state = practice_round(queue, person(request))
-        question = question_offer(state.next) if state.next else None
-        return Response({"total": state.total, "answered": state.answered, "question": question})
-
-    @extend_schema(
-        request=SubmissionSerializer,
-        responses={200: shapes.ExplanationSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, queue_id: int) -> Response:
-        """Answer a question; the answer says what is right, and why."""
-        queue = queue_for(request.user, queue_id, JUDGES)
-        serializer = SubmissionSerializer(data=request.data)
-        serializer.is_valid(raise_exception=True)
-        explained = answer_practice(queue, person(request), serializer.submission())
-        return Response(shapes.ExplanationSerializer(explained).data)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from pooling.formats.gold import GoldRecord
-    from pooling.jobs.running import Report
+    from pooling.interface.progress import Report
 
 BATCH = 1000
 

@@ -6,16 +6,13 @@ An answer is a verdict like any other, an event that never counts; practice has 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from labeling.models import Bookmark, GoldQuestion, Item, Judgment, Queue
-from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from labeling.judging.verdicts import Submission
 
 Pair = tuple[int, int]
 
@@ -27,15 +24,6 @@ class PracticeRound:
     total: int
     answered: int
     next: Item | None
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """Whether a verdict was right, the answer, and why."""
-
-    is_right: bool
-    answer: str
-    reason: str
 
 
 def practice_round(queue: Queue, annotator: User) -> PracticeRound:
@@ -61,26 +49,6 @@ def is_practice_due(bookmark: Bookmark) -> bool:
     bookmark.practised = True
     Bookmark.objects.filter(pk=bookmark.pk).update(practised=True)
     return False
-
-
-def answer_practice(
-    queue: Queue, annotator: User, submission: Submission, *, now: datetime | None = None
-) -> Explanation:
-    """Take a verdict on a question of the round and say what is right, and why.
-
-    `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
-    """
-    from labeling.judging.verdicts import record_judgment
-
-    pair = Item.objects.filter(pk=submission.item, queue=queue).values_list("query_id", "document_id").first()
-    question = _questions(queue).get(pair) if pair else None
-    if question is None:
-        problem = "This is not a question of the practice round. Ask for the next one."
-        raise InputError(problem, fields={"item": problem})
-    outcome = record_judgment(queue, annotator, submission, now=now)
-    if outcome.status == "rejected":
-        raise InputError(outcome.detail)
-    return Explanation(submission.verdict == question.answer, question.answer, question.reason)
 
 
 def _questions(queue: Queue) -> dict[Pair, GoldQuestion]:

@@ -12,11 +12,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from math import sqrt
 
 # Below so many answers no share is worth reading; the rule takes that into account by itself.
 ENOUGH_TO_READ = 16
-TWO_SIDED_95 = 1.959964
 
 
 class Advice(StrEnum):
@@ -57,20 +55,6 @@ class Score:
         if self.sensitivity is None or self.specificity is None:
             return None
         return (self.sensitivity + self.specificity) / 2
-
-
-def wilson(right: float, answers: float, z: float = TWO_SIDED_95) -> tuple[float, float]:
-    """The Wilson interval of a share (E. B. Wilson, 1927), 95 % unless `z` says otherwise.
-
-    >>> [round(bound, 2) for bound in wilson(9, 10)]
-    [0.6, 0.98]
-    """
-    if not answers:
-        return 0.0, 1.0
-    share, part = right / answers, z * z / answers
-    centre = (share + part / 2) / (1 + part)
-    half = z * sqrt(share * (1 - share) / answers + part / (4 * answers)) / (1 + part)
-    return max(0.0, centre - half), min(1.0, centre + half)
 
 
 @lru_cache(maxsize=4096)

@@ -9,10 +9,13 @@ query for one of them and then moves on, and many people spread over the queries
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import blake2b
 from itertools import pairwise, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+#: In so many parts is a sample judged, each a random part of every stratum.
+PARTS = 4
 
 # More than the longest stretch: 40 and what is left of a block that stays together.
 STRETCH_KEYS = 64
@@ -197,3 +200,15 @@ def _with_mixed_opening(pairs: Sequence[Candidate], blocks: list[Block], secret:
         first = {block[0] for block in opening}
         blocks = sorted(blocks, key=lambda block: block[0] not in first)
     return [index for block in blocks for index in block]
+
+
+def parts_of_draw(provenance: Mapping[str, Any]) -> dict[tuple[str, str], int]:
+    """In which part of PARTS each pair of an audit by scores is judged, by the ids of query and document.
+
+    Every part takes as much of each stratum, in the order of the draw. Nothing for other pools.
+    """
+    parts = {}
+    for stratum in provenance.get("drawn", ()):
+        for place, (query, document) in enumerate(stratum):
+            parts[query, document] = PARTS * place // len(stratum)
+    return parts

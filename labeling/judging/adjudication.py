@@ -6,8 +6,11 @@ whatever the rule of a release; the judgments stay as they were given.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
+
+from django.db.models import QuerySet
 
 from labeling.judging.verdicts import Outcome, Submission, record_judgment, undo
 from labeling.models import Item, Judgment, JudgmentEvent, Queue
@@ -72,3 +75,30 @@ def _was_adjudicated(item: Item) -> bool:
         .filter(query=item.query_id, document=item.document_id, is_adjudication=True)
         .exists()
     )
+
+
+def unsettled_items(queue: Queue) -> QuerySet[Item]:
+    """Items in adjudication, with query and document: no majority, or nobody could judge them."""
+    return (
+        queue.items.filter(state=Item.State.ADJUDICATION)
+        .select_related("query", "document")
+        .order_by("order_key")
+    )
+
+
+def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
+    """Each item with the judgments on its pair, and whether it is a tie or could not be judged."""
+    judgments = Judgment.objects.filter(
+        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
+    )
+    found = defaultdict(list)
+    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
+        found[judgment.query_id, judgment.document_id].append(judgment)
+    return [
+        {
+            "item": item,
+            "judgments": found[item.query_id, item.document_id],
+            "is_tie": item.done >= item.needed,
+        }
+        for item in items
+    ]

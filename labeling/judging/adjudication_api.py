@@ -12,9 +12,8 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.adjudication import adjudicate
+from labeling.judging.adjudication import adjudicate, unsettled_items, unsettled_rows
 from labeling.models import Judgment, Reason, Verdict
-from labeling.progress.counts import unsettled_items, unsettled_rows
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError

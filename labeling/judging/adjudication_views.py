@@ -14,9 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import queue_for
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.adjudication import adjudicate, adjudicated, take_back
+from labeling.judging.adjudication import adjudicate, adjudicated, take_back, unsettled_items, unsettled_rows
 from labeling.models import Queue, Reason, Verdict
-from labeling.progress.counts import unsettled_items, unsettled_rows
 from labeling.qrels.explanation import explain
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError

@@ -13,10 +13,10 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.judging import serializers
+from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import offers_of
-from labeling.judging.verdicts import LONGEST_KEY
+from labeling.judging.verdicts import LONGEST_KEY, Outcome, record_judgment, skip, undo
 from labeling.models import Queue
-from labeling.queues.opening import Outcome, claim, record_judgment, release, renew, skip, undo
 from pooling.interface import serializers as interface_serializers
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError, told_back

@@ -15,6 +15,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.adaptive.reordering import unspent
+from labeling.items.answers import own_answers
 from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Verdict
@@ -42,14 +43,6 @@ class OwnFigures(TypedDict):
     active_seconds: float
     left: int
     left_in_query: int | None
-
-
-def own_answers(user: User) -> QuerySet[JudgmentEvent]:
-    """The verdicts of `user` that stand, one for each item they answered, whatever the item is."""
-    undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
-    verdicts = JudgmentEvent.objects.filter(annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT)
-    later = verdicts.filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
-    return verdicts.exclude(undone).exclude(Exists(later)).order_by()
 
 
 def count_of_answers(user: User, **of: Any) -> Coalesce:

@@ -15,11 +15,12 @@ from django.utils import timezone
 from labeling.adaptive.reordering import find_more
 from labeling.gold.hidden import with_checks
 from labeling.gold.practice import is_practice_due
+from labeling.items.answers import own_answers
 from labeling.items.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
 from labeling.items.doubts import closed_to
 from labeling.items.slots import SLOTLESS, Slots, recount, store
 from labeling.items.statements import Keys, leases_held, lock_free_items
-from labeling.judging.blind_counts import own_answers, tell_left
+from labeling.judging.blind_counts import tell_left
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from django.utils.formats import date_format
 from labeling.models import Queue
 
 if TYPE_CHECKING:
-    from labeling.queues.opening import EmptyQueue
+    from labeling.judging.leases import EmptyQueue
 
 PROGRESS: dict[str, str] = {
     "done_today": "{count} today",

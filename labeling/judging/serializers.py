@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.judging.leases import LARGEST_CLAIM
+from labeling.judging.verdicts import Submission
 from labeling.models import Reason, Verdict
-from labeling.queues.opening import Submission
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.

@@ -21,9 +21,9 @@ from labeling.adaptive.reordering import follow
 from labeling.exposure.showing import contradicted_by, facts_of_sight, hand_out, proposal_of
 from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
+from labeling.items.answers import own_answers
 from labeling.items.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
-from labeling.judging.blind_counts import own_answers
 from labeling.judging.leases import give_lease
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Reason, Verdict
 from pooling.interface.problems import InputError

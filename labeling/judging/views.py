@@ -44,7 +44,7 @@ from pooling.people.access import JUDGES
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from labeling.queues.opening import EmptyQueue
+    from labeling.judging.leases import EmptyQueue
 
 UNDO_STEPS = 20
 # After so much work in a row the page offers a break.
@@ -186,7 +186,7 @@ def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]
 
 def _next_offer(request: HttpRequest, queue: Queue) -> tuple[dict[str, Any] | None, EmptyQueue | None]:
     """The item that `?item=` names, when it is leased to this person, else the next one."""
-    from labeling.queues.opening import claim
+    from labeling.judging.leases import claim
 
     named = request.GET.get("item", "")
     is_number = named.isdecimal() and len(named) <= len(str(LARGEST_NUMBER))
@@ -212,7 +212,7 @@ def _record(request: HttpRequest, queue: Queue) -> str:
 
     One that is refused leaves the lease, so that the same item comes again.
     """
-    from labeling.queues.opening import Submission, record_judgment
+    from labeling.judging.verdicts import Submission, record_judgment
 
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
@@ -228,7 +228,7 @@ def _record(request: HttpRequest, queue: Queue) -> str:
 
 
 def _skip(request: HttpRequest, queue: Queue) -> str:
-    from labeling.queues.opening import skip
+    from labeling.judging.verdicts import skip
 
     form = VerdictForm(request.POST)
     if not form.is_valid():
@@ -241,7 +241,7 @@ def _skip(request: HttpRequest, queue: Queue) -> str:
 
 def _undo(request: HttpRequest, queue: Queue) -> str:
     """Undo the verdict named in the form; the next address names its item, which comes back on screen."""
-    from labeling.queues.opening import undo
+    from labeling.judging.verdicts import undo
 
     lease = undo(queue, person(request), request.POST.get("undoes", ""))
     if lease is None:

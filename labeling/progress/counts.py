@@ -5,7 +5,6 @@ These are the true figures, for admins and viewers; annotators are told `labelin
 
 from __future__ import annotations
 
-from collections import defaultdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -211,33 +210,6 @@ def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
 
 def _timed(row: dict[str, Any]) -> dict[str, Any]:
     return {**row, "active_seconds": (row["spent_ms"] or 0) / 1000}
-
-
-def unsettled_items(queue: Queue) -> QuerySet[Item]:
-    """Items in adjudication, with query and document: no majority, or nobody could judge them."""
-    return (
-        queue.items.filter(state=Item.State.ADJUDICATION)
-        .select_related("query", "document")
-        .order_by("order_key")
-    )
-
-
-def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
-    """Each item with the judgments on its pair, and whether it is a tie or could not be judged."""
-    judgments = Judgment.objects.filter(
-        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
-    )
-    found = defaultdict(list)
-    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
-        found[judgment.query_id, judgment.document_id].append(judgment)
-    return [
-        {
-            "item": item,
-            "judgments": found[item.query_id, item.document_id],
-            "is_tie": item.done >= item.needed,
-        }
-        for item in items
-    ]
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:

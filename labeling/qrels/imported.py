@@ -22,7 +22,7 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.jobs.running import Report
+    from pooling.interface.progress import Report
 
 BATCH = 5000
 MOST_NAMED = 5

@@ -15,9 +15,10 @@ from labeling.qrels.forms import QrelsForm, ReleaseForm
 from labeling.qrels.releases import FORMATS, current_labels, export_name, export_release, release_qrels
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of, person, upload
+from pooling.interface.pages import page_of, person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN, READERS, collection_for
+from pooling.storage.pages import upload
 
 DOWNLOADS = [
     ("trec", "TREC qrels"),

@@ -16,8 +16,8 @@ from django.core.cache import cache
 from django.db.models import Count, Max, Q
 from django.utils import timezone
 
+from labeling.consensus.shares import wilson
 from labeling.gold.repeats import same_again
-from labeling.gold.rule import wilson
 from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.models import GoldQuestion, Queue, Verdict
 from labeling.quality.reader import queue_verdicts

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from labeling.gold.rule import wilson
+from labeling.consensus.shares import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:
-    """Make the changes that are there: `state`, the fields of `labeling/queues/costs.py`, `judgments_per_item` and
+    """Make the changes that are there: `state`, the fields of `labeling/queues/costs.py`,
+    `judgments_per_item` and
     `most_judgments_per_item`; what is not named stays.
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
     cannot be; what comes before it in this order is changed then.

@@ -44,7 +44,7 @@ from labeling.adaptive.options import LiveOptions, checked_live
 from labeling.adaptive.query_state import HELD_BACK
 from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.gold.questions import follow_gold_in
-from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts
+from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
 from labeling.items.slots import recount, settle
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.judging.leases import Claim, EmptyQueue, claim, release, renew
@@ -58,7 +58,6 @@ from labeling.models import (
     Quarantine,
     Queue,
 )
-from labeling.score_audits.strata import parts_of_draw
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool
 from pooling.people.trail import record_action
@@ -68,7 +67,7 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.jobs.running import Report
+    from pooling.interface.progress import Report
 
 __all__ = [
     "Claim",
@@ -122,10 +121,11 @@ def open_queue(
     Pairs with an imported label are left out, and of a later version of a pool those that another queue has.
     Judgments that earlier queues brought count: such an item
     starts with them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not
-    needs one more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is drawn
-    itself when None) and stored. `gold` says how gold questions come among the items; None is as the site's
-    settings say. With `live`, all pairs of the pool may come, and labels move the order of what is left (see
-    `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or nothing is left to judge.
+    needs one more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is
+    drawn itself when None) and stored. `gold` says how gold questions come among the items; None is as the
+    site's settings say. With `live`, all pairs of the pool may come, and labels move the order of what is
+    left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or nothing is
+    left to judge.
     """
     report = report or (lambda share, detail: None)
     checked_judgments(judgments_per_item, most_judgments_per_item)

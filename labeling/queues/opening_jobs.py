@@ -12,7 +12,8 @@ from labeling.adaptive.options import LiveOptions, checked_live
 from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.models import Queue
 from labeling.queues.opening import checked_judgments, free_name, open_queue
-from pooling.jobs.running import Report, job_kind, start_job
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind, start_job
 from pooling.models import Job, Pool
 
 if TYPE_CHECKING:

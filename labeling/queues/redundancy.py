@@ -1,6 +1,7 @@
 """Changing how many judgments each pair of a running queue needs, at least and at most.
 
-This is the one writer of an item's bounds after opening; what it needs within them, `labeling/items/slots.py` says.
+This is the one writer of an item's bounds after opening; what it needs within them, `labeling/items/slots.py`
+says.
 
 The items are gone through in small transactions, so that nobody who judges waits; each leaves its items with
 all counters right. What people hold is let finish. If it is interrupted, the same change again does the rest.
@@ -20,7 +21,8 @@ from labeling.items.slots import recount
 from labeling.models import Item, Queue
 from labeling.queues.opening import Pair, checked_judgments, presentation_keys, redundancy_of
 from pooling.interface.problems import InputError
-from pooling.jobs.running import Report, job_kind, start_job
+from pooling.interface.progress import Report
+from pooling.jobs.running import job_kind, start_job
 from pooling.models import Job
 from pooling.people.trail import record_action
 

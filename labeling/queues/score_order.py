@@ -1,10 +1,10 @@
 """What is left of a queue in the order of a model's scores: likely relevant pairs of every query first.
 
-An adaptive queue starts its order from the scores, and labels go on moving it (`labeling/adaptive/prior.py`). A
-fixed order is made here, once. Only the selection follows the scores. Within a stretch pairs are shuffled by
-the queue's seed, so nobody who judges can read the model's order there; and what was drawn for the audit is
-spread evenly over a query's stretches, so that the part of it that is judged by any time does not depend on
-scores.
+An adaptive queue starts its order from the scores, and labels go on moving it (`labeling/adaptive/prior.py`).
+A fixed order is made here, once. Only the selection follows the scores. Within a stretch pairs are shuffled
+by the queue's seed, so nobody who judges can read the model's order there; and what was drawn for the audit
+is spread evenly over a query's stretches, so that the part of it that is judged by any time does not depend
+on scores.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from pooling.people.trail import record_action
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.jobs.running import Report
+    from pooling.interface.progress import Report
     from pooling.models import Job
 
 

@@ -1,15 +1,14 @@
 """Audits by scores: bands of a model's scores as strata, how many pairs to draw of each, what that promises.
 
-Pure: arrays in, plans out; the cuts, the allocation and the draw are those of `labeling/verification/plans.py`. The
-strata run across queries. Where the scores tell relevant documents from others, they hold much of one kind
-each, and the number of relevant pairs is known better from as many labels; where the scores tell nothing, the
-estimate is as good as from a simple random sample, never wrong.
+Pure: arrays in, plans out; the cuts, the allocation and the draw are those of
+`labeling/verification/plans.py`. The strata run across queries. Where the scores tell relevant documents from
+others, they hold much of one kind each, and the number of relevant pairs is known better from as many labels;
+where the scores tell nothing, the estimate is as good as from a simple random sample, never wrong.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -23,8 +22,6 @@ ENOUGH_LABELS = 20
 #: they called not relevant was, and the other way round.
 SUREST_SCORES = 0.9
 MOST_STRATA = 10
-#: In so many parts is a sample judged, each a random part of every stratum.
-PARTS = 4
 
 LABELS = "labels"
 SCORES = "scores"
@@ -176,18 +173,6 @@ def expected_half_width(
     rate = np.clip(np.asarray(rates, dtype=np.float64), LEAST_RATE, 1 - LEAST_RATE)
     variance = of**2 * (1 - taken / of) * rate * (1 - rate) / taken
     return float(stats.norm.ppf((1 + confidence) / 2) * math.sqrt(variance.sum()))
-
-
-def parts_of_draw(provenance: Mapping[str, Any]) -> dict[tuple[str, str], int]:
-    """In which part of PARTS each pair of an audit by scores is judged, by the ids of query and document.
-
-    Every part takes as much of each stratum, in the order of the draw. Nothing for other pools.
-    """
-    parts = {}
-    for stratum in provenance.get("drawn", ()):
-        for place, (query, document) in enumerate(stratum):
-            parts[query, document] = PARTS * place // len(stratum)
-    return parts
 
 
 def _band(low: Any, high: Any, scores: NDArray[np.float64], relevant: NDArray[np.float64]) -> Stratum:

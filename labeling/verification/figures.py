@@ -6,9 +6,9 @@ label is compared with the prediction, 1 - ρ², is the share of an audit's labe
 interval of the same width (Angelopoulos et al., Prediction-powered inference, 2023); 1/(1 - ρ²) is what one
 such label is worth with the predictions beside it. Nobody may leave pairs of a queue unjudged for it.
 
-Intervals are at 95 %, with the query as the cluster (`labeling.consensus.clustered`). Shares have Wilson's, but
-elusion, the risk of believing a negative, has the exact one of Clopper and Pearson. Where labels come from a
-design with unequal probabilities, each weighs 1/π.
+Intervals are at 95 %, with the query as the cluster (`labeling.consensus.clustered`). Shares have Wilson's,
+but elusion, the risk of believing a negative, has the exact one of Clopper and Pearson. Where labels come
+from a design with unequal probabilities, each weighs 1/π.
 """
 
 from __future__ import annotations

@@ -240,8 +240,9 @@ def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, se
     pairs: query_id, document_id. strata (n,): the number of each pair's. Returns query_id, document_id,
     stratum (as text), inclusion_probability (n_h/N_h) and place (1-based, in the order of the draw within the
     stratum), one row for each pair drawn, by stratum and place: with labels, a sample for
-    `evaluation.estimates.totals`. The same pairs, strata and seed give the same sample whatever order they come in,
-    and a larger size a longer beginning of the same order. Raises ValueError for a stratum too small.
+    `evaluation.estimates.totals`. The same pairs, strata and seed give the same sample whatever order they
+    come in, and a larger size a longer beginning of the same order. Raises ValueError for a stratum too
+    small.
     """
     import polars as pl
 

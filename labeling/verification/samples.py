@@ -1,9 +1,9 @@
 """Verification samples: people judge some of a model's negatives and of its positives, each drawn at random
 and sized for a stated bound, in a queue like any other; and what came of it.
 
-The plans and the draw are those of `labeling/verification/plans.py`. Drawn is from all current pre-labels of a
-model of pairs without an imported label, also those that somebody judged already: their labels then count at
-once. Which stratum a pair belongs to is what the model said before the draw.
+The plans and the draw are those of `labeling/verification/plans.py`. Drawn is from all current pre-labels of
+a model of pairs without an imported label, also those that somebody judged already: their labels then count
+at once. Which stratum a pair belongs to is what the model said before the draw.
 """
 
 from __future__ import annotations

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler
-from labeling.prelabels.forms import SampleForm
 from labeling.queues.score_order import order_or_start
 from labeling.verification import charts as prelabel_charts
+from labeling.verification.forms import SampleForm
 from labeling.verification.samples import open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
 from pooling.interface.charting import VARIANTS

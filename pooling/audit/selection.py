@@ -1,11 +1,11 @@
 """Which documents of a query are judged next, in batches: a greedy order and a uniform audit side by side.
 
-The rules are those of `pooling/audit/sample.py`, taken up anew with each batch. The audit is the beginning of a
-stored random order of the query's documents; of t judgments, ceil(share × t) go to it, and one more whenever
-the greedy part has reached all of it, so that what is left can be estimated after any batch. The greedy part
-walks down the order of a strategy that was told the labels of reached documents alone; a document of the
-audit that it comes to is reached and not judged again. Whatever batch comes last: given all that the greedy
-part has used, the audit documents not reached are a uniform sample of the documents not reached.
+The rules are those of `pooling/audit/sample.py`, taken up anew with each batch. The audit is the beginning of
+a stored random order of the query's documents; of t judgments, ceil(share × t) go to it, and one more
+whenever the greedy part has reached all of it, so that what is left can be estimated after any batch. The
+greedy part walks down the order of a strategy that was told the labels of reached documents alone; a document
+of the audit that it comes to is reached and not judged again. Whatever batch comes last: given all that the
+greedy part has used, the audit documents not reached are a uniform sample of the documents not reached.
 """
 
 import math

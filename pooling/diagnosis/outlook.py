@@ -15,8 +15,7 @@ import polars as pl
 from numpy.typing import NDArray
 from scipy import sparse
 
-from pooling.merging.merging import RRF_K
-from pooling.ranking.ranking import order_run
+from pooling.ranking.ranking import RRF_K, order_run
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

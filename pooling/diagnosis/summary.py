@@ -20,10 +20,10 @@ LISTED = 50
 def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int) -> dict[str, Any]:
     """What a pool tells before anything is judged, in plain values fit for JSON.
 
-    `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders. By name of the run: `contributed`
-    (pairs it found) and `unique_finds` (pairs that it alone found). `families`: groups of two or more runs
-    that are nearly the same list. `overlap[i][j]`: share of run i's top that run j has too. `thin`: queries
-    with fewer than half the median number of pairs.
+    `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders. By name of the run:
+    `contributed` (pairs it found) and `unique_finds` (pairs that it alone found). `families`: groups of two
+    or more runs that are nearly the same list. `overlap[i][j]`: share of run i's top that run j has too.
+    `thin`: queries with fewer than half the median number of pairs.
     """
     contributed = pooled["runs"].explode().value_counts()
     by_index = dict(zip(contributed["runs"].to_list(), contributed["count"].to_list(), strict=True))

@@ -11,8 +11,8 @@ from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from pooling.interface import serializers
+from pooling.interface.uploads import refuse_oversized
 from pooling.models import Job
-from pooling.storage.uploads import refuse_oversized
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

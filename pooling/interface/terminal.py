@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from pooling.jobs.running import Report
+    from pooling.interface.progress import Report
 
 Task = TypeVar("Task")
 

@@ -21,6 +21,7 @@ from django.utils import timezone
 from django_tasks import task
 
 from pooling.interface.problems import InputError, refusals
+from pooling.interface.progress import Report
 from pooling.models import Collection, Job, JobCancellation
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Report = Callable[[float, str], None]
 Work = Callable[[Job, Report], dict[str, Any]]
 
 WORK: dict[str, Work] = {}

@@ -11,12 +11,10 @@ from numpy.typing import NDArray
 
 from pooling.audit.sample import Budget, choose
 from pooling.merging.choice import Choice
-from pooling.ranking.ranking import order_run, query_starts
+from pooling.ranking.ranking import RRF_K, order_run, query_starts
 from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import strategy_named
 
-#: The constant of reciprocal rank fusion.
-RRF_K = 60
 #: Rows merged at a time.
 BLOCK_ROWS = 1 << 18
 FINDERS = ("runs", "ranks")

@@ -133,8 +133,8 @@ def collapse_chunks(
     """One row per query and document: that of its chunk which stands highest in the run's order.
 
     frame: query_id, document_id (of the chunk), score, perhaps rank. The documents are put in the order of
-    `pooling.ranking.ranking`, by the same rules, and `rank` counts their places. ValueError for a chunk without a
-    document.
+    `pooling.ranking.ranking`, by the same rules, and `rank` counts their places. ValueError for a chunk
+    without a document.
 
     >>> import polars as pl
     >>> ids = ["a#1", "b#1", "a#2"]

@@ -11,6 +11,9 @@ import numpy.typing as npt
 if TYPE_CHECKING:
     import polars as pl
 
+#: The constant of reciprocal rank fusion.
+RRF_K = 60
+
 Ties = Literal["docid", "docid-asc", "file", "rank"]
 Scores = Literal["float64", "float32"]
 

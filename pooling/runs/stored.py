@@ -13,10 +13,13 @@ from django.conf import settings
 from django.core.files import File
 from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
+from django.urls import reverse
 
 from pooling.interface.problems import InputError
+from pooling.interface.progress import Report
 from pooling.models import Collection, Run
 from pooling.signals import run_imported
+from pooling.storage.imports import importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from pooling.formats import RunFile
     from pooling.ranking.chunks import Chunks
     from pooling.texts.importing import Report
+
 
 COLUMNS = ("query_id", "document_id", "score", "rank")
 
@@ -239,3 +243,42 @@ def provenance_of(run: Run) -> dict[str, Any]:
     """What a result keeps of a run that it rests on: name, checksum, and how chunks became documents."""
     chunks = run.preflight.get("chunks")
     return {"name": run.name, "sha256": run.sha256, **({"chunks": chunks["words"]} if chunks else {})}
+
+
+@importer("run")
+def _run(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    report: Report,
+    name: str = "",
+    collapse_chunks: str = "",
+) -> dict[str, Any]:
+    chunks = None
+    if collapse_chunks:
+        from pooling.ranking.chunks import Chunks
+
+        chunks = Chunks(collapse_chunks)
+    named = name or None
+    run = import_run(
+        collection, path, name=named, file_name=file_name, user=user, report=report, chunks=chunks
+    )
+    return result_of(run)
+
+
+def result_of(run: Run) -> dict[str, Any]:
+    """What the HTTP interface and a finished job say of a run."""
+    return {
+        "id": run.pk,
+        "name": run.name,
+        "rows": run.row_count,
+        "queries": run.query_count,
+        "depth": run.depth,
+        "tag": run.tag,
+        "sha256": run.sha256,
+        "preflight": run.preflight,
+        "detail": f"Run “{run.name}”: {run.row_count:,} rows for {run.query_count:,} queries.",
+        "url": reverse("run", args=[run.collection.slug, run.pk]),
+    }

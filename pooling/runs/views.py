@@ -11,11 +11,11 @@ from django.views.decorators.http import require_GET, require_http_methods
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, page_of, person
 from pooling.interface.problems import refusals
+from pooling.interface.uploads import refuse_oversized
 from pooling.models import Collection, Job, Run
 from pooling.people.access import ADMIN, collection_for, run_for
 from pooling.runs.forms import RunsForm
 from pooling.storage.imports import take_in
-from pooling.storage.uploads import refuse_oversized
 
 
 @login_required

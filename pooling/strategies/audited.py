@@ -1,9 +1,9 @@
 """A greedy part and a uniform audit in one queue, kept apart so that what is left can be estimated.
 
-The audit is the beginning of a random order of each query's pool (`pooling.audit.sample.audit_order`). The greedy
-part sees neither who is in it nor its labels until its own order reaches the document; then the document is
-not judged twice. So, given all that the greedy part has used, the audit documents it has not reached are a
-uniform sample of the documents it has not reached.
+The audit is the beginning of a random order of each query's pool (`pooling.audit.sample.audit_order`). The
+greedy part sees neither who is in it nor its labels until its own order reaches the document; then the
+document is not judged twice. So, given all that the greedy part has used, the audit documents it has not
+reached are a uniform sample of the documents it has not reached.
 """
 
 from collections.abc import Callable, Mapping
@@ -131,7 +131,8 @@ def drawing(one: Candidates, seed: int) -> Integers:
 def campaign(
     strategy: Audited, one: Candidates, *, budget: int, audit: int, answer: Callable[[int], bool]
 ) -> None:
-    """Judge a query to its end as `pooling.audit.sample` says: the audit, then the greedy part, until `budget`
+    """Judge a query to its end as `pooling.audit.sample` says: the audit, then the greedy part, until
+    `budget`
     is spent.
 
     If the audit is used up before, the last judgment goes to the next document of the audit order, so that

@@ -25,7 +25,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from pooling.merging.merging import RRF_K
+from pooling.ranking.ranking import RRF_K
 from pooling.strategies.candidates import Candidates, Integers
 
 Scores = Mapping[str, float]

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import transaction
+from django.urls import reverse
 
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
+from pooling.storage.imports import importer
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import check_id, check_text, disk_errors_named, tell_the_planner
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from pooling.formats import DocumentRecord, QueryRecord
+
 
 BATCH, BATCH_CHARACTERS = 1000, 8_000_000
 BATCHES_BETWEEN_REPORTS = 20
@@ -220,3 +223,29 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
     iterator = iter(rows)
     while batch := list(islice(iterator, BATCH)):
         yield batch
+
+
+@importer("queries")
+def _queries(
+    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report
+) -> dict[str, Any]:
+    summary = import_queries(collection, path, file_name=file_name, user=user)
+    return _said("Queries", summary, reverse("queries", args=[collection.slug]))
+
+
+@importer("documents")
+def _documents(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    report: Report,
+    only_pooled: bool = False,
+) -> dict[str, Any]:
+    summary = import_documents(collection, path, file_name=file_name, only_pooled=only_pooled, report=report)
+    return _said("Documents", summary, reverse("documents", args=[collection.slug]))
+
+
+def _said(what: str, summary: ImportSummary, url: str) -> dict[str, Any]:
+    return {**summary.to_dict(), "detail": f"{what}: {summary}.", "url": url}

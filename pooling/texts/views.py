@@ -9,9 +9,10 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_http_methods
 
-from pooling.interface.pages import asked, page_of, upload
+from pooling.interface.pages import asked, page_of
 from pooling.models import Collection, Document, Pool, PoolEntry, Query
 from pooling.people.access import ADMIN, READERS, collection_for
+from pooling.storage.pages import upload
 from pooling.texts.forms import DocumentsForm, QueriesForm
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from labeling.judging.leases import claim
 from labeling.models import Item, Queue
-from labeling.queues.opening import claim
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World

@@ -8,9 +8,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from labeling.adaptive.options import LiveOptions
+from labeling.judging.leases import claim
 from labeling.models import Queue
 from labeling.qrels.releases import release_qrels
-from labeling.queues.opening import claim
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_live_queue
 from tests.world import World

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.test import Client
 
-from evaluation.reports.page import conventions_in_words
+from evaluation.report_store.settings import conventions_in_words
 from pooling.ranking.chunks import Chunks
 from pooling.runs.stored import import_run
 from tests.evaluation.cast import make_report

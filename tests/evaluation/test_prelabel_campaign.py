@@ -9,11 +9,12 @@ from evaluation.models import Report
 from evaluation.reports.making import create_report
 from evaluation.scoring.conventions import Conventions
 from labeling.adaptive.options import LiveOptions
+from labeling.judging.leases import claim
 from labeling.models import Prelabel, Prelabeler, Queue
 from labeling.prelabels.options import prelabeler_for
 from labeling.prelabels.passes import PassOptions, run_here
 from labeling.qrels.releases import release_qrels
-from labeling.queues.opening import claim, open_queue
+from labeling.queues.opening import open_queue
 from labeling.verification.samples import Wanted, open_sample, samples_of
 from labeling.verification.worth import worth
 from pooling.models import Collection, Document, Pool

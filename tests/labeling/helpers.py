@@ -12,8 +12,10 @@ from django.utils import timezone
 from labeling.adaptive.options import LiveOptions
 from labeling.exposure.control_arm import is_blind
 from labeling.exposure.use import PrelabelUse, change_use
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import Outcome, Submission, record_judgment
 from labeling.models import Item, Lease, Prelabel, Prelabeler, Queue
-from labeling.queues.opening import Outcome, Submission, claim, open_queue, record_judgment
+from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run
 from tests.world import World
 

@@ -11,10 +11,11 @@ from django.test import Client
 
 from labeling.gold.quarantine import impose, lift
 from labeling.items.slots import need
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import undo
 from labeling.models import Item, Queue
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening import claim, undo
 from labeling.queues.opening_jobs import open_or_start
 from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError

@@ -9,9 +9,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.judging.adjudication import adjudicate, take_back
+from labeling.judging.leases import claim
 from labeling.models import Item, JudgmentEvent, Queue
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening import claim
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World

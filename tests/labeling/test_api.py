@@ -13,8 +13,8 @@ from django.test import Client
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from labeling.items.numbers import number_of
+from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
-from labeling.queues.opening import claim
 from soundings.tokens import make_token
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text

@@ -7,8 +7,10 @@ from datetime import timedelta
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from labeling.judging.leases import claim, release, renew
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Lease
-from labeling.queues.opening import change_state, claim, release, renew, skip, undo
+from labeling.queues.opening import change_state
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World
 

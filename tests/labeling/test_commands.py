@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
+from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, Queue
-from labeling.queues.opening import claim
 from tests.labeling.helpers import judge, make_pool
 from tests.world import World, qrels_text
 

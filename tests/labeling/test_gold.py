@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from scipy.integrate import quad
 
+from labeling.consensus.shares import wilson
 from labeling.gold.places import FIRST_ITEMS, Shares, gold_places, wants_relevant
 from labeling.gold.posterior import (
     PAUSE,
@@ -24,7 +25,7 @@ from labeling.gold.posterior import (
     mean_answers_to_pause,
     pause_shares,
 )
-from labeling.gold.rule import Advice, Score, advice, wilson
+from labeling.gold.rule import Advice, Score, advice
 
 GUIDE = Path(__file__).resolve().parents[2] / "templates" / "docs" / "quality.md"
 ANNOTATORS = {

@@ -25,8 +25,8 @@ from labeling.gold.questions import (
     suggestions,
 )
 from labeling.items.numbers import number_of
+from labeling.judging.verdicts import Submission, record_judgment
 from labeling.models import GoldQuestion, Quarantine, Queue
-from labeling.queues.opening import Submission, record_judgment
 from pooling.formats import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction

@@ -17,11 +17,13 @@ from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.questions import add_question, change_question
 from labeling.gold.scores import gold_rows, score_of
 from labeling.judging.blind_counts import own_figures
+from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import offers_of
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Bookmark, GoldQuestion, Item, Judgment, JudgmentEvent, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening import claim, open_queue, release, renew, skip, undo
+from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_pool, make_queue, only_lease

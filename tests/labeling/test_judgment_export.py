@@ -19,11 +19,12 @@ from rest_framework.test import APIClient
 from labeling.consensus.rules import VERDICTS, Ballots, decide
 from labeling.gold.quarantine import impose
 from labeling.gold.questions import add_question
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import skip, undo
 from labeling.models import JudgmentEvent, PrelabelSeen, Queue
 from labeling.qrels import judgments as judgment_export
 from labeling.qrels.judgments import COLUMNS, export_judgments, judgment_rows
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening import claim, skip, undo
 from pooling.formats.cells import guarded
 from tests.labeling.helpers import judge, make_prelabels, make_queue, show_prelabels
 from tests.world import World

@@ -14,8 +14,8 @@ from rest_framework.test import APIClient
 
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.options import LiveOptions
+from labeling.judging.leases import claim
 from labeling.models import QueryPlan, Queue, Selection
-from labeling.queues.opening import claim
 from pooling.models import Query
 from tests.labeling.helpers import judge, make_live_pool, make_live_queue
 from tests.world import World

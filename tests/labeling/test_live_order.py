@@ -10,8 +10,10 @@ from labeling.adaptive import reordering as adaptive
 from labeling.adaptive.options import LiveOptions
 from labeling.adaptive.stopping import look_points
 from labeling.gold.quarantine import impose
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import skip, undo
 from labeling.models import ImportedLabel, Item, QueryPlan, Queue, Selection
-from labeling.queues.opening import claim, open_queue, skip, undo
+from labeling.queues.opening import open_queue
 from labeling.queues.redundancy import change_redundancy
 from pooling.interface.problems import InputError
 from pooling.models import Document

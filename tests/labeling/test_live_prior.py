@@ -22,9 +22,9 @@ from labeling.adaptive.options import LiveOptions
 from labeling.adaptive.planners import known_of, planner_of
 from labeling.adaptive.query_state import read_state
 from labeling.adaptive.state import selection_of
+from labeling.judging.leases import claim
 from labeling.models import Prelabel, Prelabeler, QueryPlan, Queue, Selection
 from labeling.qrels.releases import release_qrels
-from labeling.queues.opening import claim
 from labeling.queues.score_order import order_by_scores, order_without_scores
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Job

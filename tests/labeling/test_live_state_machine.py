@@ -1,4 +1,6 @@
-"""The sentences of `labeling/queues/opening.py` where labels move the order, and those of `labeling/adaptive/reordering.py`."""
+"""The sentences of `labeling/queues/opening.py` where labels move the order, and those of
+`labeling/adaptive/reordering.py`.
+"""
 
 from __future__ import annotations
 

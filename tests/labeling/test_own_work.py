@@ -11,9 +11,11 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from labeling.judging.leases import claim
 from labeling.judging.own_work import own_verdicts, own_work
+from labeling.judging.verdicts import Submission, record_judgment, undo
 from labeling.models import JudgmentEvent, Queue
-from labeling.queues.opening import Submission, claim, open_queue, record_judgment, undo
+from labeling.queues.opening import open_queue
 from tests.labeling.helpers import make_pool
 from tests.world import World
 

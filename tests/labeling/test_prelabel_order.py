@@ -7,8 +7,8 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
+from labeling.judging.leases import claim
 from labeling.models import Item, Prelabel, Prelabeler, Queue
-from labeling.queues.opening import claim
 from labeling.queues.score_order import order_by_scores, order_without_scores
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_prelabels, make_queue

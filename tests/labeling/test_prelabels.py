@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from labeling.judging.leases import claim
 from labeling.models import Judgment, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, latest_scores
 from labeling.prelabels import passes as prelabel_jobs
 from labeling.prelabels.costs import TOKENS_AROUND, Prices
@@ -17,7 +18,6 @@ from labeling.prelabels.estimates import estimate
 from labeling.prelabels.options import key_for, local_prelabeler, prelabeler_for, store_key
 from labeling.prelabels.passes import PassOptions, cancel_pass, pause_pass, resume_pass, run_here, start_pass
 from labeling.prelabels.storing import store_scores
-from labeling.queues.opening import claim
 from pooling.interface.problems import InputError
 from pooling.models import Document, Query
 from tests.labeling.helpers import make_queue

@@ -10,9 +10,10 @@ from django.utils import timezone
 
 from labeling.adaptive.options import LiveOptions
 from labeling.judging.blind_counts import own_figures
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Queue
 from labeling.progress.counts import queue_progress
-from labeling.queues.opening import claim, skip, undo
 from tests.labeling.helpers import judge, make_live_queue, make_queue
 from tests.world import World
 

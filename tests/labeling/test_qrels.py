@@ -13,6 +13,7 @@ import pytest
 import pytrec_eval
 from django.core.files.storage import default_storage
 
+from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease
 from labeling.qrels.releases import (
     current_labels,
@@ -23,7 +24,7 @@ from labeling.qrels.releases import (
     release_named,
     release_qrels,
 )
-from labeling.queues.opening import change_state, claim, open_queue
+from labeling.queues.opening import change_state, open_queue
 from pooling.formats import FormatError, read_qrels
 from pooling.interface.problems import InputError
 from pooling.models import Document

@@ -15,10 +15,10 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.gold.quarantine import impose, lift
+from labeling.judging.verdicts import undo
 from labeling.models import Queue
 from labeling.quality import figures as quality_module
 from labeling.quality.figures import queue_quality
-from labeling.queues.opening import undo
 from pooling.people.membership import add_member
 from tests.labeling.helpers import judge, make_queue
 from tests.labeling.test_quarantine import answer_gold, gold_queue

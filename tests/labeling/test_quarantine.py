@@ -10,14 +10,15 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.gold.options import GoldOptions
-from labeling.gold.practice import answer_practice, practice_round
+from labeling.gold.practice import practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import add_question
 from labeling.gold.scores import evidence_of, gold_rows
-from labeling.judging.leases import PAUSED_FOR_YOU
+from labeling.judging.leases import PAUSED_FOR_YOU, claim
+from labeling.judging.practice import answer_practice
+from labeling.judging.verdicts import Submission, undo
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening import Submission, claim, undo
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from tests.labeling.helpers import judge, make_queue, only_lease

@@ -15,6 +15,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from labeling.gold.quarantine import impose
+from labeling.judging.leases import claim
 from labeling.models import Item, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share
@@ -23,7 +24,7 @@ from labeling.qrels.releases import release_qrels
 from labeling.queues import redundancy
 from labeling.queues.costs import change_prices
 from labeling.queues.handing_back import hand_back
-from labeling.queues.opening import change_state, claim, open_queue
+from labeling.queues.opening import change_state, open_queue
 from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction

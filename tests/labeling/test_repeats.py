@@ -17,12 +17,14 @@ from labeling.gold.places import Shares, gold_places
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.repeats import same_again
 from labeling.judging.blind_counts import own_figures
+from labeling.judging.leases import claim, release
 from labeling.judging.offers import offers_of
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Queue
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
 from labeling.queues.costs import cost_of
-from labeling.queues.opening import claim, open_queue, release, skip, undo
+from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World

@@ -7,8 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.items.ordering import Candidate, order_keys, order_keys_in_parts, stretch_of
-from labeling.score_audits.strata import PARTS, expected_half_width, parts_of_draw, plan_by_scores
+from labeling.items.ordering import (
+    PARTS,
+    Candidate,
+    order_keys,
+    order_keys_in_parts,
+    parts_of_draw,
+    stretch_of,
+)
+from labeling.score_audits.strata import expected_half_width, plan_by_scores
 
 
 def test_bands_are_drawn_by_their_supposed_rates_and_pairs_without_a_score_on_their_own() -> None:

@@ -11,12 +11,13 @@ from rest_framework.test import APIClient
 from labeling.exposure.use import PrelabelUse, change_use
 from labeling.gold.quarantine import impose, lift
 from labeling.judging.blind_counts import own_figures, own_queues
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import undo
 from labeling.models import Item, Prelabel, Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.options import prelabeler_for
 from labeling.prelabels.passes import PassOptions, pause_abandoned_passes, run_here
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
-from labeling.queues.opening import claim, undo
 from soundings.overview import listed_collections
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer

@@ -19,10 +19,11 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.questions import add_question
 from labeling.gold.scores import score_of
 from labeling.items.numbers import item_of, number_of
+from labeling.judging.leases import claim
 from labeling.judging.offers import offers_of
+from labeling.judging.verdicts import undo
 from labeling.models import Item, Judgment, JudgmentEvent, Prelabel, Prelabeler, PrelabelSight, Queue
 from labeling.qrels.releases import release_qrels
-from labeling.queues.opening import claim, undo
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Collection
 from tests.labeling.helpers import (

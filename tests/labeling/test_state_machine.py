@@ -25,17 +25,10 @@ from labeling.gold import repeats
 from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import add_question, change_question
+from labeling.judging.leases import claim, release, renew
+from labeling.judging.verdicts import Submission, record_judgment, skip, undo
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
-from labeling.queues.opening import (
-    Submission,
-    change_state,
-    claim,
-    record_judgment,
-    release,
-    renew,
-    skip,
-    undo,
-)
+from labeling.queues.opening import change_state
 from pooling.interface.problems import InputError
 from pooling.models import Membership
 from tests.labeling.helpers import make_prelabels, make_queue

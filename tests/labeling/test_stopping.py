@@ -12,10 +12,10 @@ from labeling.adaptive import reordering as adaptive
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.options import LiveOptions
 from labeling.adaptive.state import selection_of, sentence
+from labeling.judging.leases import claim
 from labeling.models import QueryPlan, Queue, Selection
 from labeling.qrels.labels import current_labels
 from labeling.qrels.releases import read_release, release_qrels
-from labeling.queues.opening import claim
 from pooling.interface.problems import InputError
 from pooling.models import Job, Query
 from tests.labeling.helpers import judge, make_live_queue

@@ -8,8 +8,9 @@ import pytest
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
+from labeling.judging.leases import claim, release
 from labeling.models import Item, Judgment, JudgmentEvent, Lease
-from labeling.queues.opening import change_state, claim, release
+from labeling.queues.opening import change_state
 from pooling.models import Membership
 from tests.labeling.helpers import judge, make_pool, make_queue, only_lease
 from tests.world import World

@@ -1,4 +1,6 @@
-"""Many people at once, on real connections: the sentences of `labeling/queues/opening.py` under concurrency."""
+"""Many people at once, on real connections: the sentences of `labeling/queues/opening.py` under
+concurrency.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,10 @@ from django.db.models import F
 from labeling.adaptive import reordering as adaptive
 from labeling.adaptive.options import LiveOptions
 from labeling.gold.quarantine import impose
+from labeling.judging.leases import claim, release, renew
+from labeling.judging.verdicts import Submission, record_judgment
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue
-from labeling.queues.opening import Submission, claim, open_queue, record_judgment, release, renew
+from labeling.queues.opening import open_queue
 from pooling.models import Membership
 from tests.labeling.helpers import judge, make_live_queue, make_queue, only_lease
 from tests.world import World, make_user, make_world

@@ -7,8 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Judgment, JudgmentEvent, Lease
-from labeling.queues.opening import claim, skip, undo
 from pooling.interface.problems import InputError
 from tests.labeling.helpers import judge, make_queue, only_lease
 from tests.world import World

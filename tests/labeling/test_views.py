@@ -8,9 +8,9 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
+from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease, Queue
 from labeling.qrels.releases import release_qrels
-from labeling.queues.opening import claim
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import RELEVANT, World, qrels_text
 

@@ -20,12 +20,14 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import add_question
 from labeling.judging.adjudication import adjudicate
+from labeling.judging.leases import claim
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share, judged_share_of_pool
 from labeling.qrels.labels import current_labels
 from labeling.qrels.releases import import_qrels, read_release, release_qrels
-from labeling.queues.opening import claim, open_queue, skip, undo
+from labeling.queues.opening import open_queue
 from pooling.pools.building import build_pool
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World

@@ -1,0 +1,47 @@
+"""What an audit says of the difference of two runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from evaluation.pool_estimates.of_pool import Basis, PoolDesign
+
+if TYPE_CHECKING:
+    from evaluation.comparisons.verdict import Difference
+    from evaluation.scoring.results import Evaluation
+
+
+def audited_differences(
+    basis: Basis, names: Sequence[str], cutoffs: Sequence[int]
+) -> Mapping[tuple[str, str, int | None], Difference]:
+    """What the audit says of each difference; nothing where it cannot estimate every query that is scored.
+
+    What it says of some of the queries would rank the runs by the work that happens to be finished. The
+    intervals and p-values are each pair's own; the labels wanted are those that decide it among all pairs at
+    a cutoff.
+    """
+    if basis.pool is None or not _covers_all(basis.pool, basis.evaluation):
+        return {}
+    from evaluation.comparisons.verdict import Difference
+    from evaluation.estimates.from_audit import difference_estimate, more_labels, within_pool
+
+    audit, confidence = basis.pool.audit, basis.evaluation.confidence
+    held = audit.strata.filter("defined")
+    sampled, left = int(held["sampled"].sum()), audit.unsampled.height
+    known = within_pool(audit, basis.places)
+    found: dict[tuple[str, str, int | None], Difference] = {}
+    pairs = list(combinations(names, 2))
+    for one, other in pairs:
+        for k in cutoffs:
+            made = difference_estimate(audit, known, one, other, k, confidence=confidence)
+            span = None if made["low"] is None else (made["low"], made["high"])
+            more = more_labels(made, sampled, left, pairs=len(pairs), confidence=confidence)
+            found[one, other, k] = Difference(made["value"], span, more, made["p_value"])
+    return found
+
+
+def _covers_all(pool: PoolDesign, evaluation: Evaluation) -> bool:
+    scored = set(evaluation.labels.query_ids.to_list())
+    return pool.estimates and not pool.audit.undefined and scored <= set(pool.audit.defined)

@@ -1,0 +1,20 @@
+"""Everything that somebody answered, whatever the items really were."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef, QuerySet
+
+from labeling.models import JudgmentEvent
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+def own_answers(user: User) -> QuerySet[JudgmentEvent]:
+    """The verdicts of `user` that stand, one for each item they answered, whatever the item is."""
+    undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
+    verdicts = JudgmentEvent.objects.filter(annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT)
+    later = verdicts.filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
+    return verdicts.exclude(undone).exclude(Exists(later)).order_by()
