@@ -14,9 +14,8 @@ from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.comparisons.verdict import Comparison
-    from evaluation.failures.breakdown import Breakdown
     from evaluation.pool_estimates.of_pool import Basis
+    from evaluation.rendering.formats import Part
     from evaluation.scoring.config import Settings
     from evaluation.scoring.results import Evaluation
 
@@ -119,8 +118,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
             options["format"],
             terminal=output.isatty(),
             with_trade_offs=options["trade_offs"],
-            comparisons=_comparisons(result, options, basis),
-            breakdown=_breakdown(result, options),
+            parts=[*_comparisons(result, options, basis), *_breakdown(result, options)],
             estimates=estimates,
         )
     )
@@ -144,16 +142,17 @@ def _add_breakdown(parser: ArgumentParser) -> None:
     )
 
 
-def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> Breakdown | None:
-    """The breakdown that the options ask for; None without `--by`."""
+def _breakdown(result: Evaluation, options: Mapping[str, Any]) -> list[Part]:
+    """The breakdown that the options ask for; nothing without `--by`."""
     if options["by"] is None:
         if options["by_measure"] is not None or options["by_threshold"] is not None:
             raise ValueError("--by-measure and --by-threshold belong to --by; name it too.")
-        return None
-    from evaluation.failures.table import breakdown_asked
+        return []
+    from evaluation.failures.table import breakdown_asked, breakdown_part
 
     names = {"by": "by", "queries": "queries", "measure": "by_measure", "threshold": "by_threshold"}
-    return breakdown_asked(result, **{name: options[option] for name, option in names.items()})
+    asked = {name: options[option] for name, option in names.items()}
+    return [breakdown_part(breakdown_asked(result, **asked))]
 
 
 def _add_comparisons(parser: ArgumentParser) -> None:
@@ -202,9 +201,7 @@ def _estimates(basis: Basis | None) -> dict[str, Any]:
     return estimates_of(basis)
 
 
-def _comparisons(
-    result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None
-) -> list[Comparison]:
+def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None) -> list[Part]:
     """Every pair of runs at each K of recall; nothing unless asked for."""
     if not options["compare"]:
         return []
@@ -212,6 +209,7 @@ def _comparisons(
         raise ValueError("--compare needs two runs or more; name them after the labels.")
     from evaluation.comparisons.audited import audited_differences
     from evaluation.comparisons.comparing import compare_at
+    from evaluation.comparisons.tables import comparison_part
     from evaluation.pool_estimates.of_pool import recall_cutoffs
 
     cutoffs = recall_cutoffs(result)
@@ -219,9 +217,9 @@ def _comparisons(
         raise ValueError("--compare compares recall; name recall among the measures.")
     method = {name: options[name] for name in ("test", "correction")}
     if basis is None:
-        return compare_at(result, cutoffs, **method)
+        return [comparison_part(compare_at(result, cutoffs, **method))]
     audited = audited_differences(basis, list(result.runs), cutoffs)
-    return compare_at(result, cutoffs, audited=audited, opened=basis.opened, **method)
+    return [comparison_part(compare_at(result, cutoffs, audited=audited, opened=basis.opened, **method))]
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:

@@ -29,6 +29,11 @@ def queue_for(user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...]
     return queue
 
 
+def is_annotator(queue: Queue) -> bool:
+    """Whether whom `queue_for` let through is an annotator, and so must not read what admins read."""
+    return bool(queue.collection.role == Role.ANNOTATOR)  # type: ignore[attr-defined]
+
+
 def queue_in(collection: Collection, number: str) -> Queue:
     """Fetch a queue of a collection by its number as somebody wrote it."""
     is_number = number.isascii() and number.isdigit() and len(number) <= LONGEST_NUMBER

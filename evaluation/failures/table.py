@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, break_down
 from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
-from evaluation.rendering.formats import Cells
+from evaluation.rendering.formats import Cells, Part
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
 from pooling.formats.query_facts import known_weight
 
@@ -71,6 +71,11 @@ def broken_down(
     )
     made = {part: evaluation.settings["interval"][part] for part in ("samples", "seed", "level")}
     return break_down(values, group_queries(by, ids, facts, relevant), **made, threshold=threshold)
+
+
+def breakdown_part(found: Breakdown) -> Part:
+    """A breakdown for `evaluation.rendering.formats.render`."""
+    return Part("breakdown", breakdown_cells(found), found.to_dict(), found.rows())
 
 
 def breakdown_cells(found: Breakdown) -> Cells:

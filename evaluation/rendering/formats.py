@@ -6,15 +6,11 @@ import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
-
-if TYPE_CHECKING:
-    from evaluation.comparisons.verdict import Comparison
-    from evaluation.failures.breakdown import Breakdown
 
 
 @dataclass(frozen=True)
@@ -27,41 +23,48 @@ class Cells:
     title: str = ""
 
 
+@dataclass(frozen=True)
+class Part:
+    """What stands beside an evaluation and was worked out from it: as a table, as plain data for JSON under
+    `name`, and as rows for CSV; None where CSV has no place for it."""
+
+    name: str
+    cells: Cells
+    data: Any
+    rows: Sequence[Mapping[str, Any]] | None = None
+
+
 def render(
     evaluation: Evaluation,
     form: str,
     *,
     terminal: bool = False,
     with_trade_offs: bool = False,
-    comparisons: Sequence[Comparison] = (),
+    parts: Sequence[Part] = (),
     estimates: Mapping[str, Any] | None = None,
-    breakdown: Breakdown | None = None,
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
-    with_trade_offs: beside it the table of `evaluation.rendering.tradeoffs`; comparisons: of its runs;
-    estimates: of `evaluation.pool_estimates.of_pool`. CSV has no place for any of them. breakdown: of
-    `evaluation.failures.table`, in CSV as rows of their own.
+    with_trade_offs: beside it the table of `evaluation.rendering.tradeoffs`; parts: tables that come after;
+    estimates: of `evaluation.pool_estimates.of_pool`. CSV takes the rows of parts that have some, and no
+    other table.
     """
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     if form == "csv":
         if with_trade_offs:
             raise ValueError("Trade-offs have no place in CSV; choose table, json, markdown or latex.")
-        if comparisons:
-            raise ValueError("Comparisons have no place in CSV; choose table, json, markdown or latex.")
-        return _csv(evaluation, breakdown)
+        for part in parts:
+            if part.rows is None:
+                problem = f"{part.cells.title} have no place in CSV; choose table, json, markdown or latex."
+                raise ValueError(problem)
+        return _csv(evaluation, parts)
     if form == "json":
-        return _json(evaluation, with_trade_offs, comparisons, estimates, breakdown)
+        return _json(evaluation, with_trade_offs, parts, estimates)
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
     if estimates is not None:
         tables = _with_estimates(tables, evaluation, estimates)
-    if comparisons:
-        tables.append(comparison_cells(comparisons))
-    if breakdown is not None:
-        from evaluation.failures.table import breakdown_cells
-
-        tables.append(breakdown_cells(breakdown))
+    tables += [part.cells for part in parts]
     return render_tables(tables, form, terminal=terminal)
 
 
@@ -80,26 +83,6 @@ def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[
     if with_trade_offs:
         tables.append(trade_off_cells(evaluation))
     return tables
-
-
-def comparison_cells(comparisons: Sequence[Comparison]) -> Cells:
-    """One row per pair at K = 10, or else the deepest: difference, p, bounds, and in a note each verdict."""
-    cutoffs = {one.k for one in comparisons if one.k is not None}
-    k = 10 if 10 in cutoffs else max(cutoffs)
-    shown = [one for one in comparisons if one.k == k]
-    header = (f"Recall@{k}", "difference", "p", "bounds", "ahead on these queries")
-    rows = [
-        (
-            f"{one.first} - {one.second}",
-            decimal(one.difference) + interval({"low": one.low, "high": one.high}),
-            "–" if one.p_value is None else f"{one.p_value:.3g}",
-            "–" if one.bounds is None else " to ".join(decimal(end) for end in one.bounds),
-            "not ranked" if one.leader is None else f"{one.leader} (by {one.decided_by})",
-        )
-        for one in shown
-    ]
-    notes = [sentence for one in shown for sentence in (one.verdict(), *one.warnings, one.power())]
-    return Cells(header, tuple(rows), tuple(notes), "Comparisons")
 
 
 def _with_estimates(
@@ -261,32 +244,29 @@ def _rich_table(cells: Cells) -> str:
 def _json(
     evaluation: Evaluation,
     with_trade_offs: bool = False,
-    comparisons: Sequence[Comparison] = (),
+    parts: Sequence[Part] = (),
     estimates: Mapping[str, Any] | None = None,
-    breakdown: Breakdown | None = None,
 ) -> str:
     content = evaluation.to_dict()
     if estimates is not None:
         content["estimates"] = estimates
-    if comparisons:
-        content["comparisons"] = [{**one.to_dict(), "power": one.power()} for one in comparisons]
+    content |= {part.name: part.data for part in parts if part.rows is None}
     if with_trade_offs:
         from evaluation.rendering.tradeoffs import trade_offs
 
         content["trade_offs"] = trade_offs(evaluation)
-    if breakdown is not None:
-        content["breakdown"] = breakdown.to_dict()
+    content |= {part.name: part.data for part in parts if part.rows is not None}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 
-def _csv(evaluation: Evaluation, breakdown: Breakdown | None = None) -> str:
+def _csv(evaluation: Evaluation, parts: Sequence[Part] = ()) -> str:
     rows, tagged = evaluation.summary_rows(), evaluation.strata_rows()
-    broken = breakdown.rows() if breakdown else []
-    # The columns are there only with strata or a breakdown; they are empty in the rows of all queries.
+    more = [row for part in parts for row in part.rows or ()]
+    # The columns are there only with strata or such parts; they are empty in the rows of all queries.
     columns = [*(["tag"] if tagged else []), *(rows[0] if rows else ()), "line"]
-    columns += [name for name in (broken[0] if broken else ()) if name not in columns]
+    columns += [name for name in (more[0] if more else ()) if name not in columns]
     told = [{**row, "line": evaluation.convention_line(row["run"], row["measure"], row["k"])} for row in rows]
-    return table_text(columns, ([row.get(name) for name in columns] for row in (*told, *tagged, *broken)))
+    return table_text(columns, ([row.get(name) for name in columns] for row in (*told, *tagged, *more)))
 
 
 def _markdown(tables: Sequence[Cells]) -> str:

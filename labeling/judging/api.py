@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from labeling.access import queue_for
+from labeling.access import is_annotator, queue_for
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import offers_of
@@ -20,7 +20,6 @@ from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError, told_back
-from pooling.models import Role
 from pooling.people.access import JUDGES
 
 if TYPE_CHECKING:
@@ -76,16 +75,12 @@ class Judgments(APIView):
         return Response(answer)
 
 
-def _is_annotator(queue: Queue) -> bool:
-    return bool(queue.collection.role == Role.ANNOTATOR)  # type: ignore[attr-defined]
-
-
 def _told(queue: Queue, outcome: Outcome) -> dict[str, Any]:
     """An outcome as it goes out: of pre-labels not even the word, unless one is revealed.
 
     An annotator is not told that a verdict was beyond the need: a hidden check has none.
     """
-    told = asdict(outcome.without_extra() if _is_annotator(queue) else outcome)
+    told = asdict(outcome.without_extra() if is_annotator(queue) else outcome)
     if outcome.prelabel is None:
         del told["prelabel"]
     return told

@@ -7,8 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from labeling.access import queue_for
-from labeling.judging.api import _is_annotator
+from labeling.access import is_annotator, queue_for
 from labeling.judging.blind_counts import blind_progress, own_figures
 from labeling.progress.counts import queue_progress
 from labeling.progress.serializers import ProgressSerializer
@@ -24,6 +23,6 @@ class Progress(APIView):
         """Counts by state, pace, cost and end date; to an annotator, of their own work alone."""
         queue = queue_for(request.user, queue_id, MEMBERS)
         user = person(request)
-        if _is_annotator(queue):
+        if is_annotator(queue):
             return Response(blind_progress(queue, user))
         return Response({**queue_progress(queue), "own": own_figures(queue, user)})
