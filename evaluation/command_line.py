@@ -7,16 +7,18 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.comparisons.audited import audited_differences
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
+from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
+from evaluation.scoring.config import Settings, read_settings, settings_from
+from pooling.formats import read_queries
 from pooling.interface.terminal import Writer
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.pool_estimates.of_pool import Basis
     from evaluation.rendering.formats import Part
-    from evaluation.scoring.config import Settings
     from evaluation.scoring.results import Evaluation
 
 CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
@@ -183,7 +185,6 @@ def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | 
 
 def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -> Basis | None:
     """What estimates start from; None where there is too much to read again."""
-    from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs, too_large
     from evaluation.pool_estimates.pool_file import design_of
 
     if options["format"] == "csv":
@@ -196,8 +197,6 @@ def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -
 
 
 def _estimates(basis: Basis | None) -> dict[str, Any]:
-    from evaluation.pool_estimates.of_pool import estimates_of
-
     return estimates_of(basis)
 
 
@@ -207,10 +206,8 @@ def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | 
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
-    from evaluation.comparisons.audited import audited_differences
     from evaluation.comparisons.comparing import compare_at
     from evaluation.comparisons.tables import comparison_part
-    from evaluation.pool_estimates.of_pool import recall_cutoffs
 
     cutoffs = recall_cutoffs(result)
     if not cutoffs:
@@ -224,8 +221,6 @@ def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
     """What the options say, and for the rest the evaluation file."""
-    from evaluation.scoring.config import Settings, read_settings, settings_from
-
     named = {
         "k": [k for group in options["k"] or [] for k in group] or None,
         "measures": options["measure"],
@@ -277,7 +272,6 @@ def _cutoffs(text: str) -> list[int]:
 
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-    from evaluation.scoring.config import settings_from
 
     try:
         ((key, wanted),) = (settings_from({"thresholds": {name: float(value)}}).thresholds or {}).items()
@@ -299,7 +293,6 @@ def _tagged(
     if path is None or not (tag or tags):
         return None, None
     from evaluation.scoring.strata import chosen_strata, queries_by_tag
-    from pooling.formats import read_queries
 
     by_tag = queries_by_tag((query.id, query.metadata) for query in read_queries(path))
     if tag and tag not in by_tag:

@@ -14,9 +14,17 @@ from django.core.files.storage import default_storage
 from django.db.models import Model
 
 from evaluation.models import Canary, LatencyReport, Report
+from evaluation.reports.making import create_report
+from evaluation.scoring.conventions import Conventions
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
+from labeling.qrels.releases import release_qrels
+from labeling.queues.opening import open_queue
+from pooling.formats import read_qrels
 from pooling.models import Collection, Pool, Role, Run
 from pooling.people.membership import add_member, create_collection
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
+from pooling.texts.importing import import_documents, import_queries
 from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
 from soundings.simulated import SimulatedAnnotators
 
@@ -134,9 +142,6 @@ def start_collection(examples: Path, cast: Cast, say: Say) -> Collection:
 
 def import_everything(collection: Collection, examples: Path, admin: User, say: Say) -> list[Run]:
     """Queries, documents and runs, through the functions behind the pages and commands."""
-    from pooling.runs.stored import import_run
-    from pooling.texts.importing import import_documents, import_queries
-
     queries = import_queries(collection, examples / "queries.jsonl", user=admin)
     documents = import_documents(collection, examples / "corpus.jsonl")
     say(f"Imported {queries.created} queries and {documents.created} documents.")
@@ -173,22 +178,16 @@ def judge_second_pool(collection: Collection, runs: list[Run], examples: Path, c
 
 
 def _pool(collection: Collection, runs: list[Run], name: str, depth: int, admin: User, say: Say) -> Pool:
-    from pooling.pools.building import build_pool
-
     pool = build_pool(collection, name=name, runs=runs, depth=depth, seed=SEED, user=admin)
     say(f"Built the pool “{name}”: the {depth} first of each run make {pool.pair_count:,} pairs.")
     return pool
 
 
 def _queue(pool: Pool, judgments_per_item: int, admin: User) -> Queue:
-    from labeling.queues.opening import open_queue
-
     return open_queue(pool, name=pool.name, judgments_per_item=judgments_per_item, seed=SEED, user=admin)
 
 
 def _annotators(examples: Path, cast: Cast, seed: int) -> SimulatedAnnotators:
-    from pooling.formats import read_qrels
-
     labels = read_qrels(examples / "qrels.txt").frame.iter_rows()
     relevant = {(query, document): relevance > 0 for query, document, relevance in labels}
     return SimulatedAnnotators(cast.simulated, relevant, ERROR, CANNOT, seed)
@@ -196,10 +195,6 @@ def _annotators(examples: Path, cast: Cast, seed: int) -> SimulatedAnnotators:
 
 def release_and_report(collection: Collection, runs: list[Run], admin: User, say: Say) -> Report:
     """Freeze the labels under a name and measure the runs with them."""
-    from evaluation.reports.making import create_report
-    from evaluation.scoring.conventions import Conventions
-    from labeling.qrels.releases import release_qrels
-
     release = release_qrels(collection, name="demo-1", user=admin)
     say(
         f"Released the qrels “{release.name}”: {release.pair_count:,} labels for {release.query_count} "

@@ -8,6 +8,7 @@ from typing import Any
 
 from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear
 from evaluation.models import Canary, CanaryValue
+from evaluation.scoring.wording import decimal, interval, share_in_words
 
 
 @dataclass(frozen=True)
@@ -102,8 +103,6 @@ def change_since_reference(value: CanaryValue) -> dict[str, Any] | None:
 
 def sentences(piece: News) -> list[str]:
     """Why a value is told, each reason in a sentence with its numbers."""
-    from evaluation.scoring.wording import decimal, interval
-
     canary, value = piece.canary, piece.value
     if value is None:
         return []
@@ -127,8 +126,6 @@ def sentences(piece: News) -> list[str]:
 
 
 def _fall(canary: Canary, value: CanaryValue, change: dict[str, Any]) -> str:
-    from evaluation.scoring.wording import interval, share_in_words
-
     since, p = change["run"] or "an earlier run", change["p"]
     chance = "" if p is None else f", p = {p:.2g}"
     return (

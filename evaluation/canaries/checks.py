@@ -9,6 +9,7 @@ from typing import Any
 from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, measured
 from evaluation.canaries.queries import stretches_of
 from evaluation.models import Canary, CanaryValue
+from evaluation.scoring.wording import decimal, interval
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
 from pooling.runs.stored import runs_named
@@ -28,8 +29,6 @@ class Checked:
 
     def sentence(self) -> str:
         """The value with its interval, the threshold, and whether it fell beyond noise."""
-        from evaluation.scoring.wording import decimal, interval
-
         value, canary = self.value, self.canary
         shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
         count = f"{value.queries:,} quer{'y' if value.queries == 1 else 'ies'}"

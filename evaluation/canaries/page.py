@@ -13,14 +13,14 @@ from django.core.files.storage import default_storage
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
-from evaluation.canaries.chart import canary_chart_size
+from evaluation.canaries.chart import canary_chart_size, canary_over_time
 from evaluation.canaries.drops import marked_by_chance
 from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear
 from evaluation.canaries.state import State, state_of, states_of
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
-from pooling.interface.charting import VARIANTS
+from pooling.interface.charting import VARIANTS, to_png, to_svg
 from pooling.models import Collection
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
@@ -175,7 +175,6 @@ def chart_svg(canary: Canary, variant: str) -> bytes:
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
-    from pooling.interface.charting import to_svg
 
     picture = to_svg(_drawn(canary, values, variant))
     default_storage.save(name, ContentFile(picture))
@@ -184,15 +183,12 @@ def chart_svg(canary: Canary, variant: str) -> bytes:
 
 def chart_png(canary: Canary) -> bytes:
     """The canary over time as PNG."""
-    from pooling.interface.charting import to_png
-
     return to_png(_drawn(canary, values_of(canary), "light"))
 
 
 def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> Any:
     import pandas as pd
 
-    from evaluation.canaries.chart import canary_over_time
     from evaluation.measures import split_name, titled
 
     frame = pd.DataFrame(

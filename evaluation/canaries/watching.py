@@ -26,8 +26,10 @@ from evaluation.canaries.measuring import (
     tells,
 )
 from evaluation.canaries.queries import changes_of_tags, frozen, stretches_of
+from evaluation.canaries.webhooks import problem_of
 from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
+from evaluation.scoring.config import SettingError, threshold_key
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.progress import Report
 from pooling.jobs.running import job_kind, start_job
@@ -157,8 +159,6 @@ def _plain(canary: Canary) -> dict[str, Any]:
 
 
 def _checked_measure(name: str) -> str:
-    from evaluation.scoring.config import SettingError, threshold_key
-
     try:
         return threshold_key(name)
     except SettingError as error:
@@ -174,8 +174,6 @@ def _checked_confidence(value: float) -> float:
 
 def _give_alerts(canary: Canary, alerts: Alerts) -> None:
     """Check and take over who hears of the canary, and when."""
-    from evaluation.canaries.webhooks import problem_of
-
     if not 0 <= alerts.threshold <= 1:
         raise _refused("threshold", "A threshold is a number from 0 to 1.")
     if alerts.reference not in Canary.Reference.values:

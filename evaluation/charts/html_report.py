@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
 
+from evaluation.charts import drawing as charts
 from evaluation.charts.kinds import KINDS, ChartChoice, ChartKind, default_choice
 from evaluation.charts.tables import Figures
 from evaluation.charts.words import cells_in_words, columns_in_words
@@ -140,8 +141,6 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
     if report.draw is not None:
         svg = report.draw(kind, choice, dark).decode()
     else:
-        from evaluation.charts import drawing as charts
-
         svg = charts.to_svg(kind.draw(table, report.figures, choice, dark=dark)).decode()
     scheme = "dark" if dark else "light"
     own = re.sub(r'(?<=id=")(?=[\w-]+")|(?<=url\(#)', f"{kind.name}-{scheme}-", svg)

@@ -6,6 +6,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evaluation.charts.drawing import picture_size, recall_curve
+from evaluation.charts.of_queries import (
+    GAINS_SIZES,
+    coverage_chart,
+    distribution_chart,
+    gains_chart,
+    lines_size,
+    precision_recall_chart,
+    relevant_chart,
+    rows_size,
+)
 from evaluation.charts.tables import (
     JUDGED,
     MOST_CHOSEN,
@@ -87,7 +98,6 @@ def _curve_title(choice: ChartChoice) -> str:
 
 
 def _draw_curve(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    from evaluation.charts.drawing import recall_curve
     from evaluation.measures import titled
 
     single = list(dict.fromkeys(table["k"]))
@@ -102,8 +112,6 @@ def _in_colour(figures: Figures, choice: ChartChoice) -> Sequence[str]:
 
 
 def _curve_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
-    from evaluation.charts.drawing import picture_size
-
     cutoffs = figures.cutoffs(choice.measure) or [0]
     runs = len(figures.runs) if len(cutoffs) == 1 else len(_in_colour(figures, choice))
     return picture_size(runs, len(cutoffs), narrow=narrow, bounds=bounds_open(figures, choice.measure))
@@ -148,14 +156,10 @@ CURVE = ChartKind(
 def _draw_distribution(
     table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
 ) -> alt.LayerChart:
-    from evaluation.charts.of_queries import distribution_chart
-
     return distribution_chart(table, title=choice.shown, **look)
 
 
 def _rows_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False, legend: int = 0) -> Size:
-    from evaluation.charts.of_queries import rows_size
-
     return rows_size(len(figures.runs), narrow=narrow, legend=legend)
 
 
@@ -186,15 +190,11 @@ DISTRIBUTION = ChartKind(
 
 
 def _draw_gains(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    from evaluation.charts.of_queries import gains_chart
-
     title = f"{choice.shown} of A minus B"
     return gains_chart(table, choice.first, choice.second, title=title, **look)
 
 
 def _gains_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
-    from evaluation.charts.of_queries import GAINS_SIZES
-
     return GAINS_SIZES[narrow]
 
 
@@ -235,14 +235,10 @@ GAINS = ChartKind(
 
 
 def _draw_relevant(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    from evaluation.charts.of_queries import relevant_chart
-
     return relevant_chart(table, _in_colour(figures, choice), title=choice.shown, **look)
 
 
 def _lines_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
-    from evaluation.charts.of_queries import lines_size
-
     return lines_size(len(_in_colour(figures, choice)), narrow=narrow)
 
 
@@ -282,8 +278,6 @@ RELEVANT = ChartKind(
 def _draw_precision_recall(
     table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any
 ) -> alt.LayerChart:
-    from evaluation.charts.of_queries import precision_recall_chart
-
     return precision_recall_chart(table, _in_colour(figures, choice), **look)
 
 
@@ -318,8 +312,6 @@ PRECISION_RECALL = ChartKind(
 
 
 def _draw_coverage(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **look: Any) -> alt.LayerChart:
-    from evaluation.charts.of_queries import coverage_chart
-
     return coverage_chart(table, figures.runs, choice.k, **look)
 
 

@@ -9,6 +9,9 @@ from typing import TYPE_CHECKING, Any
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from evaluation.charts import drawing as charts
+from evaluation.charts.kinds import KINDS, default_choice
+from evaluation.charts.tables import Figures
 from evaluation.models import Report
 from evaluation.report_store.files import LOOK, beside, run_names, scan_per_query, scan_relevant
 from pooling.formats.cells import table_text
@@ -17,27 +20,20 @@ if TYPE_CHECKING:
     import altair as alt
 
     from evaluation.charts.kinds import ChartChoice, ChartKind
-    from evaluation.charts.tables import Figures
 
 
 def figures_of(report: Report) -> Figures:
     """What the pictures of a report are made of."""
-    from evaluation.charts.tables import Figures
-
     return Figures(report.result, run_names(report), scan_per_query(report), scan_relevant(report))
 
 
 def usual_choice(report: Report, measure: str = "recall", k: int | None = None) -> ChartChoice:
     """What is shown of a measure while nobody chooses otherwise."""
-    from evaluation.charts.kinds import default_choice
-
     return default_choice(figures_of(report), measure, k)
 
 
 def kinds_of(report: Report) -> dict[str, ChartKind]:
     """The pictures that a report has, by name."""
-    from evaluation.charts.kinds import KINDS
-
     figures = figures_of(report)
     return {name: kind for name, kind in KINDS.items() if kind.is_there(figures)}
 
@@ -55,8 +51,6 @@ def chart_of(
 
 def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> bytes:
     """A picture as SVG; one of the usual choice is drawn once and then kept beside the report's data."""
-    from evaluation.charts import drawing as charts
-
     if choice != usual_choice(report, choice.measure, choice.k):
         return charts.to_svg(chart_of(report, kind, choice, variant))
     at = choice.measure if kind.name == "curve" else f"{choice.measure}-{choice.k}"
@@ -80,14 +74,10 @@ def _svg(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
 
 
 def _png(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
-    from evaluation.charts import drawing as charts
-
     return charts.to_png(chart_of(report, kind, choice), scale=3)
 
 
 def _pdf(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
-    from evaluation.charts import drawing as charts
-
     return charts.to_pdf(chart_of(report, kind, choice))
 
 

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 
+from evaluation.charts import drawing as charts
 from evaluation.comparisons.audited import audited_differences
 from evaluation.models import Report
 from evaluation.pool_estimates.of_pool import recall_cutoffs
@@ -240,8 +241,6 @@ def forest_svg(report: Report, found: Compared, run: str, k: int, variant: str) 
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
     import pandas as pd
-
-    from evaluation.charts import drawing as charts
 
     rows = [
         {

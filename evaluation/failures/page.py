@@ -12,10 +12,11 @@ from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
 from django.utils.http import urlencode
 
-from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_size
+from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_picture, breakdown_size
 from evaluation.failures.stored_breakdown import QueriesNow, breakdown_of, queries_now
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, run_names
+from pooling.interface.charting import to_svg
 
 if TYPE_CHECKING:
     from evaluation.failures.breakdown import Breakdown, BrokenGroup, GroupFigures
@@ -169,8 +170,6 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
 
 def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
-    from pooling.interface.charting import to_svg
-
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries)
     name = beside(report, f"breakdown-{_picture_key(found, choice)}-{variant}.svg")
@@ -187,7 +186,6 @@ def draw(found: Breakdown, choice: WhereChoice, variant: str) -> Any:
     import pandas as pd
 
     from evaluation.failures.breakdown import ordered_groups
-    from evaluation.failures.chart import breakdown_picture
     from evaluation.measures import titled
 
     drawn = _drawn(ordered_groups(found.groups, choice.order), choice)

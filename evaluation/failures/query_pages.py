@@ -19,6 +19,7 @@ from evaluation.failures.stored_queries import (
     query_table,
 )
 from evaluation.models import Report
+from evaluation.report_store.choices import tagged_queries
 from evaluation.report_store.files import cutoffs_of, run_names
 from pooling.interface.problems import InputError
 
@@ -143,8 +144,6 @@ def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[dict
 
 
 def _tags(report: Report) -> list[str]:
-    from evaluation.report_store.choices import tagged_queries
-
     return list(tagged_queries(report.collection))
 
 

@@ -13,6 +13,7 @@ from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
 from evaluation.rendering.formats import Cells, Part
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
+from pooling.formats import read_queries
 from pooling.formats.query_facts import known_weight
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ def breakdown_asked(
         raise ValueError(f"--by {by} needs the metadata of the queries; name their file with --queries FILE.")
     metadata: dict[str, Mapping[str, Any]] = {}
     if queries is not None:
-        from pooling.formats import read_queries
-
         metadata = {query.id: query.metadata for query in read_queries(queries)}
     threshold = THRESHOLD if threshold is None else threshold
     return broken_down(evaluation, by, metadata, measure=measure, threshold=threshold)

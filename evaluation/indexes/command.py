@@ -7,6 +7,16 @@ from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.indexes.chart import recall_and_latency
+from evaluation.indexes.latency import (
+    latency_table,
+    parse_target,
+    read_index_settings,
+    settings_of_runs,
+    shown_cutoff,
+)
+from pooling.formats import name_of
+from pooling.interface.charting import to_png, to_svg
 from pooling.interface.terminal import Writer
 
 if TYPE_CHECKING:
@@ -76,7 +86,6 @@ def run_against(
     from evaluation.indexes.recall import recall_against
     from evaluation.indexes.tables import render_against
     from evaluation.scoring.expectations import below
-    from pooling.formats import name_of
 
     _refuse_what_needs_labels(options, settings)
     target = _target(options["target"])
@@ -160,7 +169,6 @@ def _target(text: str | None) -> tuple[int, float] | None:
     """K and the least recall of a target such as recall@10=0.95."""
     if text is None:
         return None
-    from evaluation.indexes.latency import parse_target
 
     return parse_target(text)
 
@@ -170,7 +178,6 @@ def _latency(
 ) -> LatencyTable | None:
     if options["index_settings"] is None:
         return None
-    from evaluation.indexes.latency import latency_table, read_index_settings, settings_of_runs, shown_cutoff
 
     path = options["index_settings"]
     settings = settings_of_runs(read_index_settings(path), list(found.runs), path.name)
@@ -180,8 +187,5 @@ def _latency(
 
 
 def _draw(latency: LatencyTable, path: Path) -> None:
-    from evaluation.indexes.chart import recall_and_latency
-    from pooling.interface.charting import to_png, to_svg
-
     chart = recall_and_latency(latency)
     path.write_bytes(to_svg(chart) if path.suffix == ".svg" else to_png(chart))

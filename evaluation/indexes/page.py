@@ -15,12 +15,12 @@ from django.http import FileResponse, Http404
 from django.urls import reverse
 from django.utils.text import slugify
 
-from evaluation.indexes.chart import latency_chart_size
+from evaluation.indexes.chart import latency_chart_size, recall_and_latency
 from evaluation.indexes.latency import LatencyTable
 from evaluation.models import LatencyReport
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
-from pooling.interface.charting import VARIANTS
+from pooling.interface.charting import VARIANTS, to_png, to_svg
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
@@ -94,8 +94,6 @@ def chart_svg(report: LatencyReport, variant: str) -> bytes:
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
-    from evaluation.indexes.chart import recall_and_latency
-    from pooling.interface.charting import to_svg
 
     chart = recall_and_latency(
         table_of(report), dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
@@ -107,9 +105,6 @@ def chart_svg(report: LatencyReport, variant: str) -> bytes:
 
 def chart_png(report: LatencyReport) -> bytes:
     """The same as PNG."""
-    from evaluation.indexes.chart import recall_and_latency
-    from pooling.interface.charting import to_png
-
     return to_png(recall_and_latency(table_of(report)))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.db import transaction
 
+from evaluation.indexes.latency import latency_table, parse_index_settings, settings_of_runs
 from evaluation.models import LatencyReport
 from evaluation.report_store.software import software_versions
 from pooling.interface.problems import InputError
@@ -81,8 +82,6 @@ def result_of(report: LatencyReport) -> dict[str, Any]:
 
 
 def _resolved(collection: Collection, request: LatencyRequest) -> Asked:
-    from evaluation.indexes.latency import parse_index_settings, settings_of_runs
-
     problems = {
         "k": 1 <= request.k <= MOST_K or f"K is a number from 1 to {MOST_K:,}.",
         "target": request.target is None
@@ -122,7 +121,6 @@ def _create(
     user: User | None,
     report: Report | None = None,
 ) -> LatencyReport:
-    from evaluation.indexes.latency import latency_table
     from evaluation.indexes.recall import recall_against
     from evaluation.indexes.tables import against_as_dict
 

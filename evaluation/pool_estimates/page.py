@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.pool_estimates.score_audit_page import by_scores_context
 from evaluation.report_store.files import run_names
+from evaluation.scoring.wording import macro_estimate
 
 if TYPE_CHECKING:
     from evaluation.models import Report
@@ -120,8 +121,6 @@ def _pair(figure: Mapping[str, Any], *, counts: bool = False) -> dict[str, Any]:
 
 def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
     """One row per run: the raw micro recall beside its estimate, and the same for macro recall."""
-    from evaluation.scoring.wording import macro_estimate
-
     if not found["runs"]:
         return []
     rows = []

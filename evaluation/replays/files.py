@@ -12,6 +12,7 @@ from django.core.files.storage import default_storage
 from django.http import FileResponse, Http404
 from django.utils.text import slugify
 
+from evaluation.charts import drawing as charts
 from evaluation.models import Replay
 from pooling.formats.cells import table_text
 
@@ -69,7 +70,6 @@ def chart_svg(replay: Replay, variant: str) -> bytes:
     if default_storage.exists(name):
         with default_storage.open(name, "rb") as file:
             return bytes(file.read())
-    from evaluation.charts import drawing as charts
 
     picture = charts.to_svg(draw(replay, variant))
     default_storage.save(name, ContentFile(picture))
@@ -78,8 +78,6 @@ def chart_svg(replay: Replay, variant: str) -> bytes:
 
 def draw(replay: Replay, variant: str) -> Any:
     """The Altair chart of the curves."""
-    from evaluation.charts import drawing as charts
-
     curves = result_in_order(replay)["curves"]
     return charts.found_curves(
         curves["found"],

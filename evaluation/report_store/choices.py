@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evaluation.scoring.config import SettingError, settings_from
 from labeling.qrels.releases import newest_release, release_named
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Run
@@ -108,8 +109,6 @@ def conventions_from(choices: Mapping[str, Any]) -> Conventions:
 
 def settings_chosen(values: Mapping[str, Any]) -> Settings:
     """Settings under the names of the evaluation file; a refusal names the field."""
-    from evaluation.scoring.config import SettingError, settings_from
-
     try:
         return settings_from(values)
     except SettingError as error:

@@ -7,6 +7,7 @@ from typing import Any
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.scoring.config import Settings
+from evaluation.scoring.conventions import Conventions
 
 
 def settings_of(report: Report) -> Settings:
@@ -82,8 +83,6 @@ def _strata(report: Report, measure: str) -> list[dict[str, Any]]:
 
 def conventions_in_words(report: Report) -> str:
     """The convention line of the whole report: what is the same for all its numbers."""
-    from evaluation.scoring.conventions import Conventions
-
     counts = report.result["queries"]
     line = Conventions(**report.options["conventions"]).line(
         scored=counts["scored"], total=counts["labelled"], without_relevant=counts["without_relevant"]

@@ -17,6 +17,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.comparisons.page import signed
 from evaluation.models import Report
 from evaluation.reports.changes import (
     are_equal,
@@ -71,7 +72,6 @@ def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _changes(before: Report, after: Report, measure: str) -> dict[str, Any]:
-    from evaluation.comparisons.page import signed
     from evaluation.measures import MEASURES
     from evaluation.scoring.results import decimal, interval
 

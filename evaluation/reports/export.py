@@ -11,11 +11,14 @@ from typing import IO, TYPE_CHECKING, Any
 
 from django.utils.text import slugify
 
+from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.stored import CHART_FORMATS, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.models import Report
+from evaluation.pool_estimates.score_audit_page import by_scores_cells
 from evaluation.report_store.files import TABLES, read_table
 from evaluation.report_store.provenance import Provenance, command_of
-from evaluation.report_store.settings import settings_of
+from evaluation.report_store.settings import conventions_in_words, settings_of
+from evaluation.reports.coverage import coverage_by_cutoff, coverage_warnings
 from labeling.qrels.releases import export_name
 
 if TYPE_CHECKING:
@@ -46,9 +49,6 @@ def provenance_of(report: Report) -> Provenance:
 
 def html_of(report: Report) -> bytes:
     """The report as one HTML file."""
-    from evaluation.charts.html_report import HtmlReport, render_html
-    from evaluation.report_store.settings import conventions_in_words
-    from evaluation.reports.page import coverage_by_cutoff, coverage_warnings
 
     def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
         return chart_svg(report, kind, choice, "dark" if dark else "light")
@@ -79,7 +79,6 @@ def html_of(report: Report) -> bytes:
 
 def _worth(figures: Mapping[str, Any], estimates: Mapping[str, Any]) -> list[Cells]:
     """Tables of what the numbers are worth, whatever they rest on."""
-    from evaluation.pool_estimates.score_audit_page import by_scores_cells
     from evaluation.rendering.estimate_tables import estimate_tables
 
     by_scores = estimates.get("audit_by_scores")

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evaluation.charts.kinds import bounds_open
 from evaluation.charts.page import form_context, picture_of
 from evaluation.charts.stored import figures_of, kinds_of
 from evaluation.failures.worst_queries import worst_queries
@@ -20,6 +21,7 @@ from evaluation.report_store.files import (
 )
 from evaluation.report_store.settings import conventions_in_words, settings_context
 from evaluation.reports.changes import are_equal
+from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
 from pooling.models import Query
 
@@ -27,16 +29,11 @@ if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice
     from evaluation.reports.forms import Choice
 
-# Below this share of labelled documents a recall says more about the labels than about the run.
-LOW_COVERAGE = 0.8
-# Runs whose coverage differs by more than this were not measured alike: their raw order says nothing.
-UNEVEN_COVERAGE = 0.05
 MOST_IDS = 200
 
 
 def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[str, Any]:
     """Everything the template needs; nothing is measured anew, and the database queries are constant."""
-    from evaluation.charts.kinds import bounds_open
     from evaluation.measures import MEASURES
     from evaluation.scoring.results import share_in_words
 
@@ -128,81 +125,6 @@ def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
     cutoffs = cutoffs_of(report, choice.measure)
     k = choice.k if choice.k in cutoffs else cutoffs[-1]
     return [(run, figure_of(report, run, choice.measure, k)["line"]) for run in run_names(report)]
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """judged@K of all runs at one K, over the documents that were retrieved."""
-
-    k: int
-    by_run: Mapping[str, float]
-
-    @property
-    def least(self) -> tuple[str, float]:
-        """The run with the lowest coverage, and that."""
-        return min(self.by_run.items(), key=lambda item: item[1])
-
-    @property
-    def most(self) -> tuple[str, float]:
-        """The run with the highest coverage, and that."""
-        return max(self.by_run.items(), key=lambda item: item[1])
-
-    @property
-    def uneven(self) -> bool:
-        """Whether the runs' coverage differs too much for their raw order to be read."""
-        return self.most[1] - self.least[1] > UNEVEN_COVERAGE
-
-    @property
-    def low(self) -> bool:
-        """Whether some run's recall rests on too few labels."""
-        return self.least[1] < LOW_COVERAGE
-
-    def lacks(self, run: str) -> bool:
-        """Whether this run's own coverage is low, or far below that of another run."""
-        share = self.by_run.get(run, 1.0)
-        return share < LOW_COVERAGE or self.most[1] - share > UNEVEN_COVERAGE
-
-
-def coverage_by_cutoff(report: Report) -> dict[int, Coverage]:
-    """The coverage at each K; runs that retrieved nothing have none and are left out."""
-    found = {}
-    for k in report.options["k"]:
-        shares = {
-            run: report.result["runs"][run][f"judged@{k}"]["mean_of_retrieved"] for run in run_names(report)
-        }
-        known = {run: share for run, share in shares.items() if share is not None}
-        if known:
-            found[k] = Coverage(k, known)
-    return found
-
-
-def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:
-    """One sentence for what the labels do not carry, naming the K and the runs at the extremes."""
-    from evaluation.scoring.results import percent
-
-    warnings = []
-    uneven = [at for at in coverage.values() if at.uneven]
-    if uneven:
-        widest = max(uneven, key=lambda at: at.most[1] - at.least[1])
-        (low_run, low), (high_run, high) = widest.least, widest.most
-        warnings.append(
-            f"The runs were not judged alike: judged@K differs by more than 5 points at {_cutoffs(uneven)} "
-            f"(at {widest.k}: {percent(low)} for {low_run}, {percent(high)} for {high_run}). "
-            "The raw order of the runs is not to be read there."
-        )
-    thin = [at for at in coverage.values() if at.low]
-    if thin:
-        run, share = thin[-1].least
-        warnings.append(
-            f"Coverage is below 80 % at {_cutoffs(thin)} (at {thin[-1].k}: {percent(share)} for {run}). "
-            "Recall can be far from the printed number there; read it with its bounds."
-        )
-    return warnings
-
-
-def _cutoffs(coverages: Sequence[Coverage]) -> str:
-    words = [str(at.k) for at in coverages]
-    return f"K = {words[0]}" if len(words) == 1 else f"K = {', '.join(words[:-1])} and {words[-1]}"
 
 
 def summary(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:

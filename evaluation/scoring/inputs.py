@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
+from pooling.formats import name_of, read_qrels, read_run
+
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
@@ -32,7 +34,6 @@ def named_runs(runs: Runs) -> dict[str, RunSource]:
     """Name -> source; paths given as a list are named by their files."""
     if isinstance(runs, Mapping):
         return dict(runs)
-    from pooling.formats import name_of
 
     named: dict[str, RunSource] = {}
     for path in runs:
@@ -67,8 +68,6 @@ def qrels_frame(source: Source, notes: list[str] | None = None) -> pl.DataFrame:
     What the reader of a file has to say is added to `notes`.
     """
     if isinstance(source, str | Path):
-        from pooling.formats import read_qrels
-
         read = read_qrels(source)
         if notes is not None:
             notes += [f"{Path(source).name}: {note}" for note in read.notes]
@@ -88,8 +87,6 @@ def run_frame(
     if callable(source):
         source = source()
     if isinstance(source, str | Path):
-        from pooling.formats import read_run
-
         read = read_run(source, name=name, with_rank=with_rank)
         if notes is not None:
             notes += [f"{Path(source).name}: {note}" for note in read.notes]

@@ -13,6 +13,7 @@ from django.urls import reverse
 
 from labeling.gold.questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
+from pooling.formats import FormatError
 from pooling.models import Collection
 from pooling.storage.imports import importer
 from pooling.storage.storing import disk_errors_named
@@ -50,7 +51,6 @@ def import_gold(
     One that is there already takes over reason and use, and is active again. FormatError with file and
     line for an unknown query or document, and for an answer that contradicts the stored one.
     """
-    from pooling.formats import FormatError
     from pooling.formats.gold import read_gold
 
     path = Path(path)

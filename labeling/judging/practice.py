@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from labeling.gold.practice import _questions
+from labeling.judging.verdicts import record_judgment
 from labeling.models import Item, Queue
 from pooling.interface.problems import InputError
 
@@ -32,8 +33,6 @@ def answer_practice(
 
     `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
     """
-    from labeling.judging.verdicts import record_judgment
-
     pair = Item.objects.filter(pk=submission.item, queue=queue).values_list("query_id", "document_id").first()
     question = _questions(queue).get(pair) if pair else None
     if question is None:

@@ -26,9 +26,10 @@ from labeling.exposure.showing import revealed_to
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.items.passages import marked_parts
 from labeling.judging.blind_counts import own_figures
-from labeling.judging.leases import PRACTICE_FIRST
+from labeling.judging.leases import PRACTICE_FIRST, claim
 from labeling.judging.offers import offers_of
 from labeling.judging.sentences import WORDS, empty_sentence, progress_sentence
+from labeling.judging.verdicts import Submission, record_judgment, skip, undo
 from labeling.models import (
     JudgmentEvent,
     Lease,
@@ -37,6 +38,7 @@ from labeling.models import (
     Reason,
     Verdict,
 )
+from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import JUDGES
@@ -98,8 +100,6 @@ def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 
 def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
-    from pooling.interface.markdown import render_markdown
-
     offer, empty = _next_offer(request, queue)
     if empty and empty.state == PRACTICE_FIRST:
         return redirect("practice", queue.pk)
@@ -186,8 +186,6 @@ def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]
 
 def _next_offer(request: HttpRequest, queue: Queue) -> tuple[dict[str, Any] | None, EmptyQueue | None]:
     """The item that `?item=` names, when it is leased to this person, else the next one."""
-    from labeling.judging.leases import claim
-
     named = request.GET.get("item", "")
     is_number = named.isdecimal() and len(named) <= len(str(LARGEST_NUMBER))
     if is_number and (lease := _own_lease(queue, person(request), item_of(int(named)))):
@@ -212,8 +210,6 @@ def _record(request: HttpRequest, queue: Queue) -> str:
 
     One that is refused leaves the lease, so that the same item comes again.
     """
-    from labeling.judging.verdicts import Submission, record_judgment
-
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
         messages.error(request, "The verdict did not arrive whole. Choose one again.")
@@ -228,8 +224,6 @@ def _record(request: HttpRequest, queue: Queue) -> str:
 
 
 def _skip(request: HttpRequest, queue: Queue) -> str:
-    from labeling.judging.verdicts import skip
-
     form = VerdictForm(request.POST)
     if not form.is_valid():
         messages.error(request, "There was nothing to skip.")
@@ -241,8 +235,6 @@ def _skip(request: HttpRequest, queue: Queue) -> str:
 
 def _undo(request: HttpRequest, queue: Queue) -> str:
     """Undo the verdict named in the form; the next address names its item, which comes back on screen."""
-    from labeling.judging.verdicts import undo
-
     lease = undo(queue, person(request), request.POST.get("undoes", ""))
     if lease is None:
         messages.warning(request, "There was nothing to undo.")

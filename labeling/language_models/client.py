@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from labeling.language_models.answers import TokenChoice, storable
+from labeling.language_models.transport import MOST_ANSWER_BYTES, PLAIN, RefusedAnswerError, bound_answer
 from pooling.storage.secrets import redacted
 
 if TYPE_CHECKING:
@@ -225,8 +226,6 @@ class ModelClient:
     async def __aenter__(self) -> ModelClient:
         from openai import AsyncOpenAI, DefaultAioHttpClient
 
-        from labeling.language_models.transport import PLAIN, bound_answer
-
         # Sends of the library's own would be neither counted nor within the budget.
         self._client: AsyncOpenAI = AsyncOpenAI(
             base_url=self._base_url,
@@ -258,8 +257,6 @@ class ModelClient:
     async def _call(self, sent: Any, asking: Asking, dialect: Dialect, *, times: int = 1) -> Any:
         """What comes of a request within the time-out, or so many of them, however slowly it drips in."""
         import openai
-
-        from labeling.language_models.transport import RefusedAnswerError
 
         try:
             async with asyncio.timeout(self._timeout * times):
@@ -347,8 +344,6 @@ class ModelClient:
 
 def result_of(line: bytes) -> Mapping[str, Any]:
     """A result of a batch: `custom_id`, `response` and `error`; nothing of a line that cannot be read."""
-    from labeling.language_models.transport import MOST_ANSWER_BYTES
-
     try:
         found = json.loads(line) if len(line) <= MOST_ANSWER_BYTES else None
     except (ValueError, RecursionError):

@@ -23,7 +23,7 @@ from django.utils import timezone
 from labeling.models import Item, Prelabeler, Queue
 from labeling.qrels.labels import judged_labels
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
-from labeling.score_audits.strata import MOST_STRATA
+from labeling.score_audits.strata import MOST_STRATA, plan_by_scores
 from labeling.verification.blind_labels import evidence
 from labeling.verification.pool_scores import pool_scores
 from pooling.interface.problems import InputError
@@ -64,8 +64,6 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
     The rate of a band comes from blind labels where there are enough. `InputError` for a pool whose pairs
     were picked, numbers out of range, no scores, and fewer pairs than the strata need.
     """
-
-    from labeling.score_audits.strata import plan_by_scores
 
     _check(pool, prelabeler, pairs, strata)
     everything = pooled_frame(pool).sort(PAIR)

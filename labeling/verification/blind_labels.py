@@ -10,6 +10,7 @@ from django.db.models import Count, Exists, OuterRef
 
 from labeling.models import Judgment, JudgmentEvent, Prelabel, PrelabelSeen, Verdict
 from labeling.models.prelabels import ORDER_SCORE
+from labeling.verification.audit_weights import inclusion_probabilities
 from pooling.models import Collection, Pool
 
 if TYPE_CHECKING:
@@ -83,7 +84,6 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
     """
     import numpy as np
 
-    from labeling.verification.audit_weights import inclusion_probabilities
     from labeling.verification.figures import Compared
 
     labels = blind_labels(collection)

@@ -17,6 +17,8 @@ from uuid import uuid4
 
 from django.conf import settings
 
+from pooling.interface.charting import grammar_version
+
 _ONE_AT_A_TIME = Lock()
 SECONDS = 120
 
@@ -43,8 +45,6 @@ def chart_library() -> Path:
 def write_library(path: Path) -> None:
     """Write the gzipped script to `path`."""
     import vl_convert
-
-    from pooling.interface.charting import grammar_version
 
     # Without a snippet it defines window.vegaEmbed.
     script = vl_convert.javascript_bundle(vl_version=grammar_version())  # type: ignore[call-arg]

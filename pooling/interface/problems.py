@@ -23,6 +23,8 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
+from pooling.formats import FormatError
+
 PROBLEM_TYPE = "application/problem+json"
 DATABASE_AWAY = "The database does not answer or cannot write just now. Send the same again in a moment."
 RETRY_SECONDS = 5
@@ -98,8 +100,6 @@ def is_outage(error: BaseException) -> bool:
 
 def refusals() -> tuple[type[ValueError], ...]:
     """What `except` catches when input is refused; a function, because file readers are slow to load."""
-    from pooling.formats import FormatError
-
     return InputError, FormatError
 
 
@@ -121,8 +121,6 @@ def problem_response(exception: Exception, context: dict[str, Any]) -> Response 
 
 
 def _problem_of_input(exception: Exception) -> Response | None:
-    from pooling.formats import FormatError
-
     if is_disk_full(exception):
         exception = StorageFullError()
     if is_outage(exception):

@@ -8,6 +8,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pooling.formats.errors import shown
+from pooling.formats.sources import source_of
 from pooling.ranking.ranking import order_run
 
 if TYPE_CHECKING:
@@ -161,9 +163,6 @@ def _lengths(frame: pl.DataFrame) -> dict[str, int]:
 
 def read_chunk_map(path: Path) -> Chunks:
     """The mapping of a TSV file, `chunk_id document_id` a line; FormatError names file and line."""
-    from pooling.formats.errors import shown
-    from pooling.formats.sources import source_of
-
     file = source_of(path, None, None)
     mapping: dict[str, str] = {}
     for number, line in file.text_lines():

@@ -6,14 +6,13 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_safe
 
+from pooling.interface.markdown import render_markdown
 from soundings.guide import PAGES, guide_page
 
 
 @require_safe
 def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     """One page of the guide beside the list of all; without a name, go to the first."""
-    from pooling.interface.markdown import render_markdown
-
     if not page:
         return redirect("guide_page", "start")
     if page not in PAGES:

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_safe
 from labeling.judging.blind_counts import own_queues
 from labeling.progress.counts import listed_queues
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
+from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import person
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for, role_in
@@ -32,8 +33,6 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
     """A collection's overview: the way of the data, or for an annotator the queues."""
-    from pooling.interface.markdown import render_markdown
-
     found = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {
         "collection": found,

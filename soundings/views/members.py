@@ -13,7 +13,7 @@ from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Invitation, Membership, Role
 from pooling.people import membership
-from pooling.people.access import ADMIN, READERS, collection_for
+from pooling.people.access import ADMIN, READERS, collection_for, collections_of
 from pooling.people.invitations import OFFERED_DAYS, open_invitations
 from pooling.people.joining import add_or_ask
 from soundings.forms import InvitationForm, MemberForm, RoleForm
@@ -88,7 +88,5 @@ def _in_words(added: Membership | Invitation) -> str:
 
 def _to_members(request: HttpRequest, slug: str) -> HttpResponse:
     """Back to the list, or home for somebody who has just given up the right to see it."""
-    from pooling.people.access import collections_of
-
     member = collections_of(request.user).filter(slug=slug).exists()
     return redirect("members", slug) if member else redirect("home")

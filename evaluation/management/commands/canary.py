@@ -7,7 +7,10 @@ import sys
 from argparse import ArgumentParser
 from typing import Any
 
+from evaluation.canaries.checks import canaries_named, check_run
+from evaluation.canaries.page import described
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -22,10 +25,6 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Exit code 1 when a value is below its threshold."""
-        from evaluation.canaries.checks import canaries_named, check_run
-        from evaluation.canaries.page import described
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         chosen = canaries_named(collection, options["names"])
         if options["action"] == "list":

@@ -5,8 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
+from evaluation.comparisons.stored import comparisons_asked
+from labeling.models import Queue
 from pooling.command_line import count
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -21,12 +26,6 @@ class Command(InputCommand):
         parser.add_argument("--open", action="store_true", help="open a queue of these pairs")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
-        from evaluation.comparisons.stored import comparisons_asked
-        from labeling.models import Queue
-        from pooling.interface.problems import InputError
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         report = collection.reports.filter(name=options["report"]).order_by("-pk").first()
         if report is None:

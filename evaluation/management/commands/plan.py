@@ -6,9 +6,13 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from evaluation.plans.planning import plan
+from evaluation.plans.settings import settings_from
+from evaluation.plans.words import as_text
 from labeling.adaptive.arguments import add_live_arguments
 from pooling.command_line import add_run_depth_argument, count, share
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -50,11 +54,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from evaluation.plans.planning import plan
-        from evaluation.plans.settings import settings_from
-        from evaluation.plans.words import as_text
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         planned = plan(collection, settings_from(options))
         if options["format"] == "json":

@@ -8,6 +8,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.replays.noise import noise_problem
 from pooling.command_line import SCORES, TIES, count
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
@@ -101,8 +102,6 @@ def budget(text: str) -> float:
 
 
 def noise(text: str) -> float:
-    from evaluation.replays.noise import noise_problem
-
     value = number(text)
     if problem := noise_problem(value):
         raise ArgumentTypeError(problem)

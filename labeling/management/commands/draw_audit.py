@@ -5,7 +5,13 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.prelabels.export import newest_named
+from labeling.score_audits.audits import draw_audit, plan_audit
+from labeling.score_audits.tables import audit_table
+from labeling.verification.pool_scores import prelabels_of_pool
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
+from pooling.pools.versions import pool_named
 
 
 class Command(InputCommand):
@@ -25,13 +31,6 @@ class Command(InputCommand):
         parser.add_argument("--dry-run", action="store_true", help="print the plan, and draw nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.export import newest_named
-        from labeling.score_audits.audits import draw_audit, plan_audit
-        from labeling.score_audits.tables import audit_table
-        from labeling.verification.pool_scores import prelabels_of_pool
-        from pooling.people.membership import collection_named
-        from pooling.pools.versions import pool_named
-
         collection = collection_named(options["slug"])
         pool = pool_named(collection, options["pool"])
         prelabeler = newest_named(prelabels_of_pool(pool), options["model"], options["prompt"], pool.name)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.prelabels.options import known_prelabeler
+from labeling.verification.samples import USUAL, Wanted, open_sample
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 SIZES = ("zero-failures", "half-width", "none")
 
@@ -14,8 +17,6 @@ class Command(InputCommand):
     help = "Draw some of what a model calls not relevant, and relevant, and open it as a queue judged blind."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        from labeling.verification.samples import USUAL
-
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--model", metavar="M", required=True, help="whose pre-labels are drawn from")
         parser.add_argument("--prompt", metavar="NAME", help="default: the newest")
@@ -35,10 +36,6 @@ class Command(InputCommand):
         parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.options import known_prelabeler
-        from labeling.verification.samples import USUAL, Wanted, open_sample
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         prelabeler = known_prelabeler(collection, options["model"], options["prompt"], answered=True)
         wanted = [

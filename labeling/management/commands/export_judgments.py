@@ -6,7 +6,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from labeling.progress.tables import queue_named
+from labeling.qrels.judgments import export_judgments, format_of
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
+from pooling.storage.storing import disk_errors_named
 
 
 class Command(InputCommand):
@@ -21,11 +25,7 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.progress.tables import queue_named
-        from labeling.qrels.judgments import export_judgments, format_of
         from pooling.formats.writing import write_pieces
-        from pooling.people.membership import collection_named
-        from pooling.storage.storing import disk_errors_named
 
         collection, path = collection_named(options["slug"]), options["output"]
         queue = queue_named(collection.slug, options["queue"]) if options["queue"] else None

@@ -6,7 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from labeling.prelabels.export import export_prelabels, prelabeler_named
+from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
+from pooling.storage.storing import disk_errors_named
 
 FORMATS = ("csv", "tsv", "jsonl", "trec")
 
@@ -23,10 +26,7 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.export import export_prelabels, prelabeler_named
-        from labeling.progress.tables import queue_named
         from pooling.formats.writing import packed, replaced
-        from pooling.storage.storing import disk_errors_named
 
         queue = queue_named(options["slug"], options["queue"])
         prelabeler = prelabeler_named(queue, options["model"], options["prompt"])

@@ -6,7 +6,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from labeling.qrels.releases import export_file, newest_release, release_named
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 FORMATS = ("trec", "beir", "csv", "tsv", "jsonl", "json", "parquet")
 
@@ -21,9 +23,6 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.qrels.releases import export_file, newest_release, release_named
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         name, path = options["release"], options["output"]
         release = release_named(collection, name) if name else newest_release(collection)

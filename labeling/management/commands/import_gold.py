@@ -6,7 +6,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from labeling.gold.importing import import_gold
+from labeling.gold.questions import gold_balance
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -22,10 +25,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.gold.importing import import_gold
-        from labeling.gold.questions import gold_balance
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         done = import_gold(collection, options["file"])
         balance = gold_balance(collection)

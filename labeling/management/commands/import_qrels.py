@@ -6,7 +6,9 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
+from labeling.qrels.releases import import_qrels
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -17,9 +19,6 @@ class Command(InputCommand):
         parser.add_argument("file", metavar="FILE", type=Path, help="a qrels file")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.qrels.releases import import_qrels
-        from pooling.people.membership import collection_named
-
         done = import_qrels(collection_named(options["slug"]), options["file"])
         self.stdout.write(f"Labels: {done}.")
         for note in done.notes:

@@ -5,8 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.search.finds import search_finds
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.people.membership import collection_named
+from pooling.texts.search import index_texts
 
 
 class Command(InputCommand):
@@ -16,10 +19,6 @@ class Command(InputCommand):
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.search.finds import search_finds
-        from pooling.people.membership import collection_named
-        from pooling.texts.search import index_texts
-
         collection = collection_named(options["slug"])
         with progress_bar("Indexing") as report:
             count = index_texts(collection, report)

@@ -5,9 +5,16 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.adaptive import options as live_options
 from labeling.adaptive.arguments import add_live_arguments
+from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
+from labeling.gold.options import taken_from
+from labeling.models import PrelabelMode
+from labeling.queues.opening import open_queue
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -73,14 +80,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.adaptive import options as live_options
-        from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
-        from labeling.gold.options import taken_from
-        from labeling.models import PrelabelMode
-        from labeling.queues.opening import open_queue
-        from pooling.interface.problems import InputError
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         pool = collection.pools.filter(name=options["pool"]).first()
         if pool is None:

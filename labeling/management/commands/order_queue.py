@@ -5,7 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.prelabels.export import prelabeler_named
+from labeling.progress.tables import queue_named
+from labeling.queues.score_order import order_by_scores, order_without_scores
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
 
 
@@ -25,11 +29,6 @@ class Command(InputCommand):
         parser.add_argument("--prompt", metavar="NAME", help="of --by; default: the newest")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.export import prelabeler_named
-        from labeling.progress.tables import queue_named
-        from labeling.queues.score_order import order_by_scores, order_without_scores
-        from pooling.interface.problems import InputError
-
         queue = queue_named(options["slug"], options["queue"])
         if options["without_scores"]:
             if options["prompt"] is not None:

@@ -7,7 +7,15 @@ import sys
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
+from labeling.prelabels.costs import parse_budget, parse_prices
+from labeling.prelabels.estimates import SAMPLE, estimate, estimate_in_words
+from labeling.prelabels.options import missing_key, prelabeler_for
+from labeling.prelabels.passes import PassOptions, run_here
+from labeling.prelabels.running import PAUSE
+from labeling.prelabels.tables import pass_told
+from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
 
 if TYPE_CHECKING:
@@ -45,12 +53,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.costs import parse_budget, parse_prices
-        from labeling.prelabels.estimates import SAMPLE, estimate, estimate_in_words
-        from labeling.prelabels.options import missing_key, prelabeler_for
-        from labeling.prelabels.passes import PassOptions
-        from labeling.progress.tables import queue_named
-
         queue = queue_named(options["slug"], options["queue"])
         prices = parse_prices(options["price"]) if options["price"] else None
         prelabeler = prelabeler_for(
@@ -86,11 +88,6 @@ class Command(InputCommand):
                 self.stdout.write(problem)
 
     def _run(self, queue: Any, prelabeler: Any, chosen: Any) -> None:
-        from labeling.prelabels.passes import run_here
-        from labeling.prelabels.running import PAUSE
-        from labeling.prelabels.tables import pass_told
-        from pooling.interface.problems import InputError
-
         with progress_bar("Asking") as report:
 
             def progress(job: PrelabelJob) -> None:

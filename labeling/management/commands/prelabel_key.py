@@ -7,7 +7,10 @@ from argparse import ArgumentParser
 from getpass import getpass
 from typing import Any
 
+from labeling.prelabels.options import checked_url, remove_key, store_key
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -19,10 +22,6 @@ class Command(InputCommand):
         parser.add_argument("--base-url", metavar="U", help="the server (default: the first of the settings)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.options import checked_url, remove_key, store_key
-        from pooling.interface.problems import InputError
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         if options["action"] == "list":
             self._list(collection)

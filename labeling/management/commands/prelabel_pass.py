@@ -6,7 +6,20 @@ import json
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
+from labeling.prelabels.api import PassSerializer
+from labeling.prelabels.costs import parse_budget
+from labeling.prelabels.page import pass_meant, passes_of
+from labeling.prelabels.passes import (
+    SHORT_SILENCE,
+    cancel_pass,
+    pause_abandoned_passes,
+    pause_pass,
+    resume_pass,
+)
+from labeling.prelabels.tables import pass_line
+from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from labeling.models import PrelabelJob
@@ -26,18 +39,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.costs import parse_budget
-        from labeling.prelabels.page import pass_meant, passes_of
-        from labeling.prelabels.passes import (
-            SHORT_SILENCE,
-            cancel_pass,
-            pause_abandoned_passes,
-            pause_pass,
-            resume_pass,
-        )
-        from labeling.progress.tables import queue_named
-        from pooling.interface.problems import InputError
-
         action, number, budget = (options[name] for name in ("action", "number", "budget"))
         queue = queue_named(options["slug"], options["queue"])
         if budget is not None and action != "resume":
@@ -55,9 +56,6 @@ class Command(InputCommand):
         self._print([job], options["format"])
 
     def _print(self, passes: list[PrelabelJob], form: str) -> None:
-        from labeling.prelabels.api import PassSerializer
-        from labeling.prelabels.tables import pass_line
-
         if form == "json":
             rows = PassSerializer(passes, many=True).data
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2, default=str))

@@ -6,7 +6,12 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.prelabels.tables import worth_table
+from labeling.verification.api import told
+from labeling.verification.blind_labels import evidence
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -18,12 +23,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.prelabels.tables import worth_table
-        from labeling.verification.api import told
-        from labeling.verification.blind_labels import evidence
-        from pooling.interface.problems import InputError
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         chosen = collection.prelabelers.asked().select_related("collection")
         if options["model"]:

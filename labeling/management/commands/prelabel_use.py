@@ -6,7 +6,12 @@ from argparse import ArgumentParser
 from dataclasses import replace
 from typing import Any
 
+from labeling.exposure.use import change_use, use_of
+from labeling.prelabels.options import known_prelabeler
+from labeling.prelabels.tables import use_told
+from labeling.progress.tables import queue_named
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 
 
 class Command(InputCommand):
@@ -38,12 +43,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.exposure.use import change_use, use_of
-        from labeling.prelabels.options import known_prelabeler
-        from labeling.prelabels.tables import use_told
-        from labeling.progress.tables import queue_named
-        from pooling.interface.problems import InputError
-
         queue = queue_named(options["slug"], options["queue"])
         if options["prompt"] and not options["model"]:
             raise InputError("--prompt belongs to --model; name both.")

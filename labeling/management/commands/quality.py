@@ -6,6 +6,8 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.progress.tables import quality_table, queue_named
+from labeling.quality.serializers import QualitySerializer
 from pooling.interface.commands import InputCommand
 
 
@@ -18,9 +20,7 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.progress.tables import quality_table, queue_named
         from labeling.quality.figures import queue_quality
-        from labeling.quality.serializers import QualitySerializer
 
         found = queue_quality(queue_named(options["slug"], options["queue"]))
         if options["format"] == "json":

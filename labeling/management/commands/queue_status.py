@@ -6,6 +6,9 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
+from labeling.progress.counts import queue_progress
+from labeling.progress.judged_share import judged_share
+from labeling.progress.tables import queue_named, status_table
 from pooling.interface.commands import InputCommand
 
 
@@ -18,10 +21,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.progress.counts import queue_progress
-        from labeling.progress.judged_share import judged_share
-        from labeling.progress.tables import queue_named, status_table
-
         queue = queue_named(options["slug"], options["queue"])
         progress = queue_progress(queue)
         progress["judged_at"] = judged_share(queue)

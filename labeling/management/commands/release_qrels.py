@@ -6,7 +6,9 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.qrels.releases import release_qrels
 from pooling.interface.commands import InputCommand
+from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
@@ -20,9 +22,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.qrels.releases import release_qrels
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         release = release_qrels(collection, name=options["name"], rule=options["rule"])
         counts = release.sidecar["counts"]

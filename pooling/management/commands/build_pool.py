@@ -9,6 +9,10 @@ from pooling.command_line import CHOICE, add_choice_arguments
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
+from pooling.people.membership import collection_named
+from pooling.pools.building import build_pool
+from pooling.pools.versions import extend_pool, pool_named, runs_beside
+from pooling.runs.stored import runs_named
 
 if TYPE_CHECKING:
     from pooling.models import Collection, Pool
@@ -33,8 +37,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.people.membership import collection_named
-
         collection = collection_named(options["slug"])
         pool = (self.extend if options["extend"] else self.build)(collection, options)
         new = pool.diagnostics.get("new")
@@ -56,9 +58,6 @@ class Command(InputCommand):
                 self.stderr.write(self.style.WARNING(f"{run}: {count:,} queries are not in the collection."))
 
     def build(self, collection: Collection, options: dict[str, Any]) -> Pool:
-        from pooling.pools.building import build_pool
-        from pooling.runs.stored import runs_named
-
         for name in ("name", "depth"):
             if options[name] is None:
                 raise InputError(f"Give --{name}: a new pool needs a name and a depth.")
@@ -68,9 +67,6 @@ class Command(InputCommand):
             return build_pool(collection, name=options["name"], runs=runs, report=report, **given)
 
     def extend(self, collection: Collection, options: dict[str, Any]) -> Pool:
-        from pooling.pools.versions import extend_pool, pool_named, runs_beside
-        from pooling.runs.stored import runs_named
-
         pool = pool_named(collection, options["extend"])
         for name in ("ties", "scores"):
             if options[name] not in (None, getattr(pool, name)):

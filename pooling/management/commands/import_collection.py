@@ -10,9 +10,12 @@ from django.db import transaction
 
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.models import Collection
+from pooling.people.membership import account_named, create_collection
+from pooling.texts.importing import import_documents, import_queries
 
 if TYPE_CHECKING:
-    from pooling.models import Collection
+    pass
 
 
 class Command(InputCommand):
@@ -35,8 +38,6 @@ class Command(InputCommand):
     # All or nothing: a corpus with an error takes the queries and a new collection with it.
     @transaction.atomic
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.texts.importing import import_documents, import_queries
-
         if not options["queries"] and not options["corpus"]:
             raise ValueError("Nothing to import: give --queries or --corpus.")
         collection = self.collection(options)
@@ -52,9 +53,6 @@ class Command(InputCommand):
 
     def collection(self, options: dict[str, Any]) -> Collection:
         """The collection of this name, made from the options when there is none."""
-        from pooling.models import Collection
-        from pooling.people.membership import account_named, create_collection
-
         slug = options["slug"]
         if found := Collection.objects.filter(slug=slug).first():
             return found

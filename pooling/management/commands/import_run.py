@@ -8,7 +8,9 @@ from typing import Any
 
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.people.membership import collection_named
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
+from pooling.runs.stored import import_run
 
 
 class Command(InputCommand):
@@ -21,9 +23,6 @@ class Command(InputCommand):
         add_chunk_arguments(parser.add_argument)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.people.membership import collection_named
-        from pooling.runs.stored import import_run
-
         files, name = options["files"], options["name"]
         if name and len(files) > 1:
             raise ValueError("--name fits one file. Leave it out to import several.")
