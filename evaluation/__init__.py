@@ -1,6 +1,23 @@
 """Stage 3: Recall@K and its companions, each number with the conventions it was made under.
 
+The rooms, lowest first: a room imports only rooms that stand before it. Pure ones know nothing of Django.
 Importing this package loads nothing heavy; what it names comes on first use.
+
+- significance (pure): intervals, tests, corrections, power
+- measures (pure): measures of one ranked list
+- scoring (pure): runs and qrels to an evaluation, with coverage and bounds
+- rendering (pure): an evaluation as text, JSON, CSV, Markdown and LaTeX
+- report_store: what is stored of a report
+- charts: pictures of reports
+- replays: strategies replayed on labels that exist
+- estimates: what an audit says of all that a pool holds: the mathematics
+- pool_estimates: the same for stored pools and reports
+- comparisons: whether one run beats another, and what would decide it
+- indexes: approximate indexes against exact search, and latency
+- canaries: runs watched against what was measured before
+- plans: a campaign planned before it begins
+- failures: where a report fails: groups, queries, side by side
+- reports: reports made, shown, compared and exported
 """
 
 from __future__ import annotations

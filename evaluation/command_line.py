@@ -11,7 +11,6 @@ from evaluation.comparisons.audited import audited_differences
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.scoring.config import Settings, read_settings, settings_from
-from pooling.formats import read_queries
 from pooling.interface.terminal import Writer
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
@@ -286,6 +285,8 @@ def _tagged(
     path: Path | None, tag: str | None, tags: Sequence[str] | None, by: str | None = None
 ) -> tuple[set[str] | None, dict[str, list[str]] | None]:
     """The queries with `tag`, None for all; and those of each of `tags`."""
+    from pooling.formats import read_queries
+
     if path is None and not tag and tags:
         raise ValueError("The queries' tags stand in a queries file; name it with --queries FILE.")
     if (path is None and tag) or (path is not None and not (tag or tags or by)):

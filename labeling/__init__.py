@@ -1,0 +1,20 @@
+"""Stage 2: from pools to qrels, through the hands of people and, where it pays, of models.
+
+The rooms, lowest first: a room imports only rooms that stand before it. Pure ones know nothing of Django.
+
+- consensus (pure): one label from several verdicts, and how far people agree
+- items: the items of a queue: numbers, order, slots, passages
+- adaptive: queues whose order follows the labels
+- gold: questions with known answers, repeats, practice, and who is paused
+- qrels: labels as they stand, imported and released
+- exposure: which pre-labels people see, and what that does to them
+- judging: claim, verdict, skip, undo, and adjudication
+- queues: opening and changing queues
+- search: documents that no run found
+- progress: how far a queue has come
+- quality: how good the judgments of a queue are
+- language_models: asking a model: prompt, connection, answer
+- prelabels: passes of a model over a queue
+- verification: what a model is worth, from blind labels
+- score_audits: audits drawn by the scores of a model
+"""

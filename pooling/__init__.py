@@ -1,1 +1,18 @@
-"""Stage 1: collections, runs and the pools made of them."""
+"""Stage 1: from run files to pools.
+
+The rooms, lowest first: a room imports only rooms that stand before it. Pure ones know nothing of Django.
+
+- formats (pure): the files of people and tools, read strictly and written back
+- ranking (pure): the one order of a run, and documents from chunks
+- audit (pure): which documents are drawn at random, and what that bounds
+- strategies (pure): in which order pairs are worth judging
+- merging (pure): tops of runs merged into a pool, in memory or in parts
+- interface: what pages, HTTP calls and commands share
+- people: collections, members, invitations, and who may see what
+- jobs: long work, done by the background worker
+- storage: uploads, stored files, and rows by the thousand
+- texts: queries and documents, imported and searched
+- diagnosis: what a pool tells before anything is judged
+- runs: imported runs
+- pools: stored pools and their versions
+"""

@@ -157,7 +157,7 @@ def _pool_in_parts(
 
     engine: Any = in_turn
     if options["engine"] == "spark":
-        from pooling.merging.spark import spark_map as engine
+        from pooling.merging.spark import spark_map as engine  # Cut: for those who ask for Spark alone
     with TemporaryDirectory(prefix="soundings-pool-") as folder:
         pieces, notes = pool_in_parts(paths, choice, Path(folder), engine, chunks)
         _warn(notes, errors)

@@ -36,7 +36,7 @@ def run_on_files(arguments: list[str]) -> None:
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
-        from pooling.interface.commands import readable
+        from pooling.interface.commands import readable  # Cut: with Django, and only for a refusal
 
         _refuse(readable(error))
     sys.exit(code)
@@ -80,7 +80,7 @@ def main() -> None:
     from django.core.exceptions import ImproperlyConfigured
     from django.db import OperationalError, ProgrammingError
 
-    from soundings.commands import Commands
+    from soundings.commands import Commands  # Cut: files are read without Django
 
     try:
         settings.INSTALLED_APPS  # noqa: B018  reads the settings before anything rests on them

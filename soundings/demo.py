@@ -19,7 +19,6 @@ from evaluation.scoring.conventions import Conventions
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
-from pooling.formats import read_qrels
 from pooling.models import Collection, Pool, Role, Run
 from pooling.people.membership import add_member, create_collection
 from pooling.pools.building import build_pool
@@ -188,6 +187,8 @@ def _queue(pool: Pool, judgments_per_item: int, admin: User) -> Queue:
 
 
 def _annotators(examples: Path, cast: Cast, seed: int) -> SimulatedAnnotators:
+    from pooling.formats import read_qrels
+
     labels = read_qrels(examples / "qrels.txt").frame.iter_rows()
     relevant = {(query, document): relevance > 0 for query, document, relevance in labels}
     return SimulatedAnnotators(cast.simulated, relevant, ERROR, CANNOT, seed)

@@ -1,12 +1,16 @@
-"""The rules of the house about who may import whom, read from the code itself."""
+"""The rules of the house about who may import whom, read from the code itself.
+
+The order of rooms stands in the docstring of each stage's package.
+"""
 
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -23,104 +27,13 @@ MAY_IMPORT = {
     "evaluation": {"pooling", "labeling", "evaluation"},
     "soundings": set(PACKAGES),
 }
-# Usable from a notebook: files or whole folders that must not know Django, however indirectly.
-PURE = (
-    "pooling/formats",
-    "pooling/ranking/ranking.py",
-    "pooling/interface/charting.py",
-    "pooling/audit/bounds.py",
-    "pooling/audit/budget_rules.py",
-    "pooling/merging/choice.py",
-    "pooling/ranking/chunk_options.py",
-    "pooling/ranking/chunks.py",
-    "pooling/command_line.py",
-    "pooling/merging/merging.py",
-    "pooling/formats/query_facts.py",
-    "pooling/ranking/score_sums.py",
-    "pooling/audit/selection.py",
-    "pooling/strategies",
-    "pooling/merging/extension.py",
-    "pooling/diagnosis/diagnostics.py",
-    "pooling/diagnosis/summary.py",
-    "pooling/diagnosis/outlook.py",
-    "pooling/merging/streaming.py",
-    "pooling/diagnosis/families.py",
-    "labeling/consensus/agreement.py",
-    "labeling/exposure/anchoring.py",
-    "labeling/consensus/clustered.py",
-    "labeling/verification/figures.py",
-    "labeling/verification/relevance_model.py",
-    "labeling/score_audits/strata.py",
-    "labeling/consensus/shares.py",
-    "labeling/verification/plans.py",
-    "labeling/consensus/rules.py",
-    "labeling/consensus/dawid_skene.py",
-    "labeling/language_models/answers.py",
-    "labeling/quality/monitors.py",
-    "labeling/consensus/rule_names.py",
-    "labeling/gold/rule.py",
-    "labeling/gold/places.py",
-    "labeling/gold/posterior.py",
-    "labeling/items/ordering.py",
-    "labeling/adaptive/next_documents.py",
-    "labeling/verification/charts.py",
-    "labeling/prelabels/costs.py",
-    "labeling/queues/workload.py",
-    "evaluation/__init__.py",
-    "evaluation/failures/breakdown.py",
-    "evaluation/failures/chart.py",
-    "evaluation/failures/table.py",
-    "evaluation/failures/query_groups.py",
-    "evaluation/indexes/recall.py",
-    "evaluation/indexes/command.py",
-    "evaluation/indexes/tables.py",
-    "evaluation/canaries/drops.py",
-    "evaluation/canaries/chart.py",
-    "evaluation/indexes/latency.py",
-    "evaluation/indexes/chart.py",
-    "evaluation/measures",
-    "evaluation/scoring/config.py",
-    "evaluation/scoring/conventions.py",
-    "evaluation/scoring/coverage.py",
-    "evaluation/comparisons/deciding.py",
-    "evaluation/scoring/evaluating.py",
-    "evaluation/scoring/expectations.py",
-    "evaluation/scoring/inputs.py",
-    "evaluation/rendering/formats.py",
-    "evaluation/scoring/results.py",
-    "evaluation/scoring/strata.py",
-    "evaluation/canaries/webhooks.py",
-    "evaluation/scoring/wording.py",
-    "evaluation/estimates/totals.py",
-    "evaluation/estimates/sample.py",
-    "evaluation/estimates/from_audit.py",
-    "evaluation/estimates/intervals.py",
-    "evaluation/estimates/score_audit.py",
-    "evaluation/pool_estimates/score_audit_page.py",
-    "evaluation/estimates/prediction_powered.py",
-    "evaluation/estimates/powered.py",
-    "evaluation/plans/expected_width.py",
-    "evaluation/plans/words.py",
-    "evaluation/replays/replaying.py",
-    "evaluation/report_store/software.py",
-    "evaluation/replays/simulation.py",
-    "evaluation/replays/simulation_table.py",
-    "evaluation/significance",
-    "evaluation/charts/drawing.py",
-    "evaluation/charts/kinds.py",
-    "evaluation/charts/tables.py",
-    "evaluation/charts/words.py",
-    "evaluation/charts/html_file.py",
-    "evaluation/charts/html_report.py",
-    "evaluation/report_store/provenance.py",
-    "evaluation/charts/of_queries.py",
-    "evaluation/comparisons/comparing.py",
-    "evaluation/scoring/unsettled.py",
-    "evaluation/comparisons/verdict.py",
-    "evaluation/estimates/missing.py",
-    "evaluation/rendering/tradeoffs.py",
-    "evaluation/scoring/scoring.py",
-)
+# What a room may take from the front door of its stage or of an earlier one.
+SHARED = ("models", "account_models", "access", "signals")
+# Folders of a stage that are no rooms.
+NO_ROOMS = {"management", "migrations", "models"}
+MOST_MODULES, MOST_FILES = 18, 20
+# What breaks a circle, or must wait until Django is set up, says so where it stands.
+CUT = "# Cut: "
 DJANGO = {"django", "rest_framework", "django_tasks", "drf_spectacular"}
 HEAVY = {"polars", "pandas", "numpy", "scipy", "altair", "vl_convert", "pyarrow", "openai"}
 LONGEST_MODULE = 450
@@ -128,12 +41,14 @@ LONGEST_MODULE = 450
 
 @dataclass(frozen=True)
 class Import:
-    """One import: where it stands, what it names, and whether loading the module carries it out."""
+    """One import: where it stands, what it names, whether loading the module carries it out, and whether it
+    is for types alone."""
 
     path: str
     line: int
     name: str
     on_load: bool
+    for_types: bool = False
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line} imports {self.name}"
@@ -165,7 +80,8 @@ def _imports(body: list[ast.stmt], path: str, on_load: bool) -> Iterator[Import]
                 Import(path, node.lineno, f"{node.module}.{alias.name}", on_load) for alias in node.names
             )
         elif _only_for_types(node):
-            continue
+            typed = _imports(getattr(node, "body", []), path, on_load=False)
+            yield from (replace(found, for_types=True) for found in typed)
         else:
             inner = on_load and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
             for field in ("body", "orelse", "finalbody"):
@@ -209,7 +125,7 @@ def reached_from(path: str, on_load: bool) -> frozenset[str]:
             continue
         seen.add(current)
         for found in imports_of(current):
-            if on_load and not found.on_load:
+            if found.for_types or (on_load and not found.on_load):
                 continue
             ours = module_of(found.name)
             if ours:
@@ -219,8 +135,43 @@ def reached_from(path: str, on_load: bool) -> frozenset[str]:
     return frozenset(foreign)
 
 
+@dataclass(frozen=True)
+class Room:
+    """A room as its package's docstring lists it: `- name: what it is for`, `(pure)` behind the name."""
+
+    stage: str
+    name: str
+    is_pure: bool
+
+    @property
+    def folder(self) -> Path:
+        return ROOT / self.stage / self.name
+
+
+@cache
+def rooms_of(stage: str) -> tuple[Room, ...]:
+    """The rooms of a stage, lowest first."""
+    docstring = ast.get_docstring(ast.parse((ROOT / stage / "__init__.py").read_text(encoding="utf-8"))) or ""
+    listed = re.findall(r"^- (\w+)( \(pure\))?: ", docstring, re.MULTILINE)
+    return tuple(Room(stage, name, bool(pure)) for name, pure in listed)
+
+
+def place_of(path: str) -> tuple[int, int] | None:
+    """Stage and room of a module as numbers that grow in the direction of imports; None for other modules."""
+    stage, _, rest = path.partition("/")
+    names = [room.name for room in rooms_of(stage)] if stage in STAGES else []
+    room = rest.partition("/")[0]
+    return (STAGES.index(stage), names.index(room)) if room in names and "/" in rest else None
+
+
 def pure_modules() -> list[str]:
-    return [path for path in modules() if any(path == pure or path.startswith(f"{pure}/") for pure in PURE)]
+    """Those of pure rooms, and everywhere else in rooms what names neither Django nor a front door."""
+    pure = tuple(f"{room.stage}/{room.name}/" for stage in STAGES for room in rooms_of(stage) if room.is_pure)
+    return [path for path in modules() if path.startswith(pure)]
+
+
+def is_front_door(path: str) -> bool:
+    return path.partition("/")[0] in STAGES and place_of(path) is None
 
 
 def test_imports_run_from_evaluation_to_labeling_to_pooling_and_nobody_imports_the_site() -> None:
@@ -238,8 +189,60 @@ def test_pure_modules_know_nothing_of_django() -> None:
     assert {path: names for path, names in known.items() if names} == {}
 
 
-def test_every_pure_module_that_is_named_here_exists() -> None:
-    assert [pure for pure in PURE if not (ROOT / pure).exists()] == []
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_folder_of_a_stage_is_a_room_that_it_lists(stage: str) -> None:
+    folders = {path.parent.name for path in (ROOT / stage).glob("*/*.py")} - NO_ROOMS
+
+    assert sorted(room.name for room in rooms_of(stage)) == sorted(folders)
+
+
+def test_a_room_imports_only_rooms_that_stand_before_it() -> None:
+    wrong = []
+    for found in every_import():
+        ours = module_of(found.name)
+        here, there = place_of(found.path), place_of(ours or "")
+        if here and there and there > here:
+            wrong.append(str(found))
+    assert wrong == []
+
+
+def test_a_room_takes_from_a_front_door_only_what_is_shared() -> None:
+    wrong = []
+    for found in every_import():
+        ours = module_of(found.name)
+        if ours and place_of(found.path) and is_front_door(ours):
+            door = ours.split("/")[1].removesuffix(".py")
+            wrong += [] if door in (*SHARED, "__init__") else [str(found)]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_room_can_be_seen_at_a_glance(stage: str) -> None:
+    sizes = {
+        room.name: len([path for path in room.folder.glob("*.py") if path.name != "__init__.py"])
+        for room in rooms_of(stage)
+    }
+    assert {name: size for name, size in sizes.items() if size > MOST_MODULES} == {}
+    folders = [path for path in (ROOT / stage).rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    crowded = {str(path): count for path in folders if (count := len(list(path.glob("*.py")))) > MOST_FILES}
+    assert crowded == {}
+
+
+def test_modules_import_each_other_where_they_begin_unless_that_loads_something_heavy() -> None:
+    wrong = []
+    for found in every_import():
+        ours = module_of(found.name)
+        if found.on_load or found.for_types or not ours or found.path.endswith("/apps.py"):
+            continue
+        # A package that gives out names on first use loads what they are of.
+        is_lazy = ours.endswith("__init__.py") and "def __getattr__" in (ROOT / ours).read_text(
+            encoding="utf-8"
+        )
+        lines = (ROOT / found.path).read_text(encoding="utf-8").splitlines()
+        is_cut = CUT in lines[found.line - 1] or CUT in lines[found.line - 2]
+        if not (is_cut or is_lazy) and not reached_from(ours, on_load=True) & HEAVY:
+            wrong.append(str(found))
+    assert wrong == []
 
 
 def test_only_the_pre_labels_speak_to_a_language_model() -> None:

@@ -13,7 +13,6 @@ from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
 from evaluation.rendering.formats import Cells, Part
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
-from pooling.formats import read_queries
 from pooling.formats.query_facts import known_weight
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ def breakdown_asked(
     evaluation: Evaluation, *, by: str, queries: Path | None, measure: str | None, threshold: float | None
 ) -> Breakdown:
     """`broken_down` by what stands in the file of the queries."""
+    from pooling.formats import read_queries
+
     if queries is None and by not in (RELEVANT, RUN):
         raise ValueError(f"--by {by} needs the metadata of the queries; name their file with --queries FILE.")
     metadata: dict[str, Mapping[str, Any]] = {}

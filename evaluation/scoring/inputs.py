@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from pooling.formats import name_of, read_qrels, read_run
+from pooling.formats.sources import name_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -67,6 +67,8 @@ def qrels_frame(source: Source, notes: list[str] | None = None) -> pl.DataFrame:
 
     What the reader of a file has to say is added to `notes`.
     """
+    from pooling.formats import read_qrels
+
     if isinstance(source, str | Path):
         read = read_qrels(source)
         if notes is not None:
@@ -84,6 +86,8 @@ def run_frame(
 
     What the reader of a file has to say is added to `notes`.
     """
+    from pooling.formats import read_run
+
     if callable(source):
         source = source()
     if isinstance(source, str | Path):

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from labeling.gold.questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
-from pooling.formats import FormatError
+from pooling.formats.errors import FormatError
 from pooling.models import Collection
 from pooling.storage.imports import importer
 from pooling.storage.storing import disk_errors_named

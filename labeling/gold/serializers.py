@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.consensus.shares import wilson
+from labeling.consensus.wilson import wilson
 from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.gold.questions import LONGEST_REASON
 from labeling.gold.scores import AnnotatorGold

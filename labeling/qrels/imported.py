@@ -13,7 +13,6 @@ from django.db import transaction
 from django.urls import reverse
 
 from labeling.models import ImportedLabel
-from pooling.formats import read_qrels
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document
 from pooling.storage.imports import importer
@@ -67,6 +66,8 @@ def import_qrels(
     them, which is an error. Unknown documents are created without text. A label that contradicts an earlier
     import is an error; one that was only pooled before takes the new label.
     """
+    from pooling.formats import read_qrels
+
     path = Path(path)
     place = file_name or path.name
     read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)

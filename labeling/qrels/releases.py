@@ -19,7 +19,7 @@ from labeling.adaptive.state import frozen_selections
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
-from pooling.formats import FormatError, read_qrels, write_qrels
+from pooling.formats.errors import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.trail import record_action
@@ -97,6 +97,8 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
 
     `InputError` when the stored file is not the one that was released.
     """
+    from pooling.formats import read_qrels
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"release{FORMATS[_format_of(release)]}"
         path.write_bytes(_content(release))
@@ -105,6 +107,8 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
 
 def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
     """The release as a file of `format`, or its `sidecar`. `InputError` for an unknown format."""
+    from pooling.formats import write_qrels
+
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
         raise InputError(problem, fields={"format": problem})
@@ -175,6 +179,8 @@ def _name_exists(name: str) -> InputError:
 
 def _frozen(frame: pl.DataFrame) -> tuple[bytes, str]:
     """The file's bytes and format: TREC, or JSON lines where an id holds a blank or the like."""
+    from pooling.formats import write_qrels
+
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "release"
         try:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from labeling.consensus.shares import wilson
+from labeling.consensus.wilson import wilson
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

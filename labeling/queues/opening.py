@@ -22,8 +22,9 @@ they hold to, on PostgreSQL and SQLite alike:
    count, while the item's row is locked. Rows of several items are locked in key order or not waited for, so
    nobody waits in a circle.
 
-The tests of these sentences are `tests/labeling/test_claim.py`, `test_submit.py`, `test_threads.py` and
-`test_state_machine.py`, and for a server or a database that fails, `tests/faults/`.
+The tests of these sentences are `test_claim.py`, `test_submit.py`, `test_threads.py` and
+`test_state_machine.py` in `tests/labeling/judging`, and for a server or a database that fails,
+`tests/faults/`.
 """
 
 from __future__ import annotations

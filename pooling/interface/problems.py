@@ -23,7 +23,7 @@ from rest_framework.response import Response
 from rest_framework.settings import api_settings
 from rest_framework.views import exception_handler
 
-from pooling.formats import FormatError
+from pooling.formats.errors import FormatError
 
 PROBLEM_TYPE = "application/problem+json"
 DATABASE_AWAY = "The database does not answer or cannot write just now. Send the same again in a moment."

@@ -15,7 +15,7 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from pooling.formats import name_of, read_run
+from pooling.formats.sources import name_of
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Report
 from pooling.models import Collection, Run
@@ -62,6 +62,8 @@ def import_run(
     `InputError` for a name that exists and for a run without any query of the collection, `FormatError` for a
     file that cannot be read.
     """
+    from pooling.formats import read_run
+
     path = Path(path)
     report = report or (lambda share, detail: None)
     source = _Source(file_name or path.name, sha256_of(path))

@@ -13,7 +13,6 @@ from django.conf import settings
 from django.db import transaction
 from django.urls import reverse
 
-from pooling.formats import iterate_documents, read_queries
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
 from pooling.storage.imports import importer
@@ -93,6 +92,8 @@ def import_queries(
 
     A query's text may change only while no pool contains the query, because judgments hang on what was asked.
     """
+    from pooling.formats import read_queries
+
     path = Path(path)
     place = file_name or path.name
     records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
@@ -179,6 +180,8 @@ def import_documents(
 
 
 def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
+    from pooling.formats import iterate_documents
+
     return iterate_documents(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
 
 

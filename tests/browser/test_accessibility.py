@@ -24,7 +24,7 @@ from pooling.models import Membership
 from pooling.pools.building import build_pool
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.evaluation.canary_cast import make_canary
-from tests.evaluation.test_latency_reports import make_latency_report
+from tests.evaluation.indexes.test_latency_reports import make_latency_report
 from tests.labeling.helpers import judge, make_prelabels
 from tests.world import World
 

@@ -12,7 +12,7 @@ from labeling.queues.opening import open_queue
 from pooling.models import Pool
 from tests.browser.judging import open_judging, ready
 from tests.browser.test_accessibility import LOOKS, violations
-from tests.pooling.test_extension import gamma
+from tests.pooling.merging.test_extension import gamma
 from tests.world import World
 
 

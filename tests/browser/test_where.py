@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from evaluation.failures import stored_breakdown as report_breakdown
 from tests.browser.test_accessibility import PHONE, violations
-from tests.evaluation.test_where import make_wide_report
+from tests.evaluation.failures.test_where import make_wide_report
 from tests.world import World
 
 WIDER_THAN_SHOWN = "wrap => wrap.scrollWidth > wrap.clientWidth"

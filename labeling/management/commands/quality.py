@@ -7,6 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.progress.tables import quality_table, queue_named
+from labeling.quality.figures import queue_quality
 from labeling.quality.serializers import QualitySerializer
 from pooling.interface.commands import InputCommand
 
@@ -20,8 +21,6 @@ class Command(InputCommand):
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from labeling.quality.figures import queue_quality
-
         found = queue_quality(queue_named(options["slug"], options["queue"]))
         if options["format"] == "json":
             plain = json.loads(json.dumps(QualitySerializer(found).data, default=str))

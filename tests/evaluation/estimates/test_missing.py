@@ -1,0 +1,112 @@
+"""What is missing: Chao's floor by hand, and what a run loses when its own finds are taken away."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluation import evaluate, leave_one_out, missing_floor
+from evaluation.estimates.missing import chao2, new_retriever_line
+from tests.evaluation.comparisons.test_comparison import ranked
+
+
+def test_the_floor_and_its_interval_by_hand() -> None:
+    # 4/5 · 10 · 9 / (2 · 9) = 4 more. Variance 4 + 0.64 · 10 · 361 / 324 + 0.64 · 100 · 8 · 81 / 26244.
+    floor = chao2(seen=40, once=10, twice=8, runs=5)
+    spread = math.exp(1.959964 * math.sqrt(math.log(1 + (4 + 7.130864 + 1.580247) / 16)))
+
+    assert floor.total == pytest.approx(44)
+    assert floor.low == pytest.approx(40 + 4 / spread, rel=1e-6)
+    assert floor.high == pytest.approx(40 + 4 * spread, rel=1e-6)
+    assert "At least about 4 relevant documents beyond the 40" in floor.sentence()
+    assert "A floor" in floor.sentence()
+
+
+@pytest.mark.parametrize(("twice", "runs"), [(4, 5), (8, 1)])
+def test_too_little_overlap_gives_no_floor(twice: int, runs: int) -> None:
+    floor = chao2(seen=40, once=10, twice=twice, runs=runs)
+
+    assert floor.total is None
+    assert "No floor" in floor.sentence()
+
+
+@given(once=st.integers(0, 500), twice=st.integers(5, 500), more=st.integers(0, 500), runs=st.integers(2, 80))
+def test_the_floor_is_never_below_what_was_seen(once: int, twice: int, more: int, runs: int) -> None:
+    floor = chao2(once + twice + more, once, twice, runs)
+
+    assert floor.low is not None
+    assert floor.total is not None
+    assert floor.high is not None
+    assert floor.seen <= floor.low <= floor.total <= floor.high
+
+
+def test_counts_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ValueError, match="parts of what was seen"):
+        chao2(seen=3, once=2, twice=2, runs=5)
+
+
+def test_the_floor_counts_relevant_documents_within_a_depth() -> None:
+    qrels = {"q": dict.fromkeys("abcd", 1) | {"n": 0}}
+    runs = {"one": {"q": ranked("a", "b", "n", "c")}, "two": {"q": ranked("a", "n", "b")}}
+
+    floor = missing_floor(evaluate(qrels, runs, (2, 4)), depth=3)
+
+    assert (floor.seen, floor.once, floor.twice, floor.runs) == (2, 0, 2, 2)
+    assert missing_floor(evaluate(qrels, runs, (2, 4))).once == 1  # c, at 4
+
+
+# own: only `one` finds it. Both find a; two alone finds b.
+QRELS = {"q1": {"own": 1, "a": 1, "b": 1, "nobody": 1}, "q2": {"a": 1}}
+RUNS = {
+    "one": {"q1": ranked("own", "a"), "q2": ranked("a")},
+    "two": {"q1": ranked("a", "b"), "q2": ranked("x")},
+}
+
+
+def test_a_run_without_its_own_finds() -> None:
+    table = leave_one_out(evaluate(QRELS, RUNS, 2), 2).set_index("run")
+
+    # q1: 2 of 4 becomes 1 of 3; q2 stays 1 of 1.
+    assert table.loc["one", "unique"] == 2  # own, and a of q2, which two does not return
+    assert table.loc["one", "lost"] == 1  # q2 has no other relevant document
+    assert table.loc["one", "recall"] == pytest.approx(2 / 4)
+    assert table.loc["one", "without"] == pytest.approx(1 / 3)
+    assert table.loc["one", "relative_drop"] == pytest.approx(1 / 3)
+    assert table.loc["two", "without"] == pytest.approx((1 / 3 + 0) / 2)
+
+
+def test_a_family_loses_what_only_the_family_finds() -> None:
+    runs = {**RUNS, "twin": RUNS["one"]}
+    result = evaluate(QRELS, runs, 2)
+
+    alone = leave_one_out(result, 2).set_index("run")
+    families = leave_one_out(result, 2, families={"one": "ones", "twin": "ones"}).set_index("run")
+
+    assert alone.loc["one", "drop"] == 0  # its twin hides the loss
+    assert families.loc["one", "drop"] == pytest.approx(2 / 4 - 1 / 3)
+    assert families["family"].tolist() == ["ones", "two", "ones"]
+
+
+def test_only_what_the_pool_reaches_was_found() -> None:
+    # At depth 1, a and b are no finds of `two`, so that taking its finds away changes nothing for q1's b.
+    table = leave_one_out(evaluate(QRELS, RUNS, (1, 2)), 2, depth=1).set_index("run")
+
+    assert table.loc["two", "unique"] == 1  # a of q1
+
+
+def test_the_loss_is_said_in_a_sentence() -> None:
+    table = leave_one_out(evaluate(QRELS, RUNS, 2), 2)
+
+    line = new_retriever_line(table, 2)
+
+    assert line.startswith("A new retriever like these would be under-scored by about")
+    assert "33.3 %, for " in line
+    assert "unknown" in new_retriever_line(table.iloc[:0], 2)
+    raised = table.assign(drop=-0.01, relative_drop=-0.02)
+    assert "would not be under-scored" in new_retriever_line(raised, 2)
+
+
+def test_a_cutoff_that_was_not_evaluated_is_refused() -> None:
+    with pytest.raises(ValueError, match="K = 5 was not evaluated"):
+        leave_one_out(evaluate(QRELS, RUNS, 2), 5)

@@ -1,0 +1,144 @@
+"""`evaluate --pool`: what a pool's file lets one say, by the guide's example and beside a stored report."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.core.management import CommandError, call_command
+
+from pooling.pools.building import pool_lines
+from tests.evaluation.cast import make_report
+from tests.evaluation.comparisons.test_report_comparisons import audited_pool
+from tests.world import World, run_text
+
+# Ten documents a query: a to d were reached, e and f drawn of the six left.
+POOL = "query_id\tdocument_id\tin_audit\tinclusion_probability\n" + "".join(
+    f"{query}\t{name}\t{int(name in 'ef')}\t{probability}\n"
+    for query in ("q1", "q2")
+    for names, probability in (("abcd", 1.0), ("ef", 1 / 3), ("ghij", ""))
+    for name in names
+)
+
+
+def qrels(query: str, relevant: str, not_relevant: str) -> str:
+    rows = [(name, 1) for name in relevant] + [(name, 0) for name in not_relevant]
+    return "".join(f"{query} 0 {name} {label}\n" for name, label in rows)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "pool.tsv").write_text(POOL)
+    (tmp_path / "qrels.txt").write_text(qrels("q1", "ab", "cdef") + qrels("q2", "abe", "cdf"))
+    for name, order in (("greedy", "abcdefghij"), ("other", "abecghfdij")):
+        rankings = {query: list(order) for query in ("q1", "q2")}
+        (tmp_path / f"{name}.run").write_text(run_text(rankings))
+    return tmp_path
+
+
+def printed(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    paths = [str(folder / name) for name in ("qrels.txt", "greedy.run", "other.run")]
+    call_command("evaluate", *paths, "--pool", str(folder / "pool.tsv"), "--k", "3", *arguments)
+    return capsys.readouterr().out
+
+
+def estimates(folder: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(printed(folder, capsys, "--format", "json", *arguments))["estimates"]
+    return found
+
+
+def test_the_audit_of_a_file_tells_what_recall_is_worth(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = estimates(folder, capsys)
+
+    assert found["status"] == "estimated"
+    # 4 certain and e, which stands for three; at most 8 more by P(Binomial(M, 1/3) ≤ 1) > 5 %.
+    assert (found["relevant"]["value"], found["relevant"]["at_most_unseen"]) == (pytest.approx(7), 8)
+    micro = found["runs"]["greedy"]["recall@3"]["micro"]
+    assert [micro[name] for name in ("value", "low", "high")] == pytest.approx([4 / 7, 0.222, 0.8], abs=5e-4)
+    text = printed(folder, capsys)
+    assert "About 7 relevant documents in pool “pool.tsv”, of 2 queries (5 to 13)" in text
+    assert "at most 8 were not (95 %, exact)" in text
+    assert "0.571 [0.222, 0.800]" in text
+
+
+def test_the_confidence_of_the_command_and_of_its_file_reach_the_estimates(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "settings.toml").write_text("confidence = 0.6\n")
+    by_file = estimates(folder, capsys, "--config", str(folder / "settings.toml"))
+
+    assert by_file["relevant"]["confidence"] == 0.6
+    assert by_file["relevant"]["at_most_unseen"] < 8
+    assert by_file == estimates(folder, capsys, "--confidence", "0.6")
+
+
+def test_pairs_are_ranked_by_the_estimate_of_the_file(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (pair,) = json.loads(printed(folder, capsys, "--format", "json", "--compare"))["comparisons"]
+
+    assert pair["estimate"] == pytest.approx(-3 / 7)
+    assert pair["leader"] == "other"
+
+
+def test_a_query_whose_audit_lacks_a_label_is_not_estimated(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "qrels.txt").write_text(qrels("q1", "ab", "cde") + qrels("q2", "abe", "cdf"))
+
+    assert estimates(folder, capsys)["queries"]["not_estimated_ids"] == ["q1"]
+    assert "Not estimated, as their audit lacks labels: 1 queries." in printed(folder, capsys)
+
+
+def test_a_pool_without_an_audit_proposes_one(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = POOL.replace(f"1\t{1 / 3}", "0\t")
+    (folder / "pool.tsv").write_text(bare)
+
+    assert estimates(folder, capsys)["status"] == "no audit"
+    assert "An audit share of 10% would spend" in printed(folder, capsys)
+
+
+def test_the_html_file_holds_the_estimates(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = printed(folder, capsys, "--html", str(folder / "report.html")).splitlines()
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "Estimated from the audit" in told
+    assert "Estimated from the audit</h2><div" in text
+    assert next(line for line in told if "relevant documents in pool" in line) in text
+
+
+def test_files_say_what_the_report_of_the_stored_pool_says(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pool = audited_pool(world)
+    pool.name = "pool.tsv"  # estimates name what they rest on
+    pool.save()
+    stored = make_report(world).result
+    (world.folder / "pool.tsv").write_text("".join(pool_lines(pool)))
+    files = [str(world.folder / name) for name in ("labels.qrels", "alpha.run", "beta.run", "pool.tsv")]
+    call_command("evaluate", *files[:3], "--pool", files[3], "--k", "1", "2", "3", "--format", "json")
+    found = json.loads(capsys.readouterr().out)
+
+    for name in ("prediction_powered", "audit_by_scores"):  # a file knows of no pre-labels
+        assert stored["estimates"].pop(name) is None
+    assert list(found["estimates"]) == list(stored["estimates"])
+    for name in ("queries", "sample", "relevant", "missing", "runs", "sentence", "floor", "leave_one_out"):
+        assert found["estimates"][name] == stored["estimates"][name], name
+    assert found["runs"]["alpha"]["recall@3"]["bounds"] == stored["runs"]["alpha"]["recall@3"]["bounds"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--format", "csv"], "Estimates have no place in CSV"),
+        (["--measure", "map"], "--pool estimates recall; name recall among the measures."),
+    ],
+)
+def test_estimates_without_a_place_are_refused(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], words: str
+) -> None:
+    with pytest.raises(CommandError, match=words):
+        printed(folder, capsys, *arguments)
