@@ -47,9 +47,8 @@ def chosen_gold(
     for place, number in due:
         if not found:
             break
-        own = [item for item in found if item.query_id in queries] or found
         is_wanted = Verdict.RELEVANT if wants_relevant(_seed(bookmark), number) else Verdict.NOT_RELEVANT
-        gold = next((item for item in own if item.gold_answer == is_wanted), own[0])
+        gold = next((item for item in found if item.gold_answer == is_wanted), found[0])
         found.remove(gold)
         chosen.append((place, gold))
     return chosen
