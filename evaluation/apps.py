@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
     from pooling.models import Run
+
+# Modules that say which work of the background worker is theirs.
+WORKING = ("canaries.watching", "indexes.stored", "plans.campaigns", "replays.stored", "reports.making")
 
 
 def hear_of_run(sender: object, run: Run, **more: object) -> None:
@@ -23,6 +27,8 @@ class EvaluationConfig(AppConfig):
 
     def ready(self) -> None:
         """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
+        for module in WORKING:
+            import_module(f"evaluation.{module}")
         from pooling.signals import run_imported
 
         run_imported.connect(hear_of_run, dispatch_uid="canaries")

@@ -1,6 +1,19 @@
 """Stage 2 as a Django app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
+
+# Modules that say which work is theirs: imports of files, and what the background worker does.
+WORKING = (
+    "adaptive.finishing",
+    "adaptive.prior",
+    "gold.importing",
+    "prelabels.passes",
+    "qrels.imported",
+    "queues.opening_jobs",
+    "queues.redundancy",
+)
 
 
 class LabelingConfig(AppConfig):
@@ -9,3 +22,5 @@ class LabelingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register what the worker does: imports, opening, changing and finishing of queues, pre-labels."""
+        for module in WORKING:
+            import_module(f"labeling.{module}")

@@ -1,6 +1,11 @@
 """Stage 1 as a Django app."""
 
+from importlib import import_module
+
 from django.apps import AppConfig
+
+# Modules that say which work is theirs: imports of files, and what the background worker does.
+WORKING = ("pools.building", "runs.stored", "texts.importing")
 
 
 class PoolingConfig(AppConfig):
@@ -9,3 +14,5 @@ class PoolingConfig(AppConfig):
 
     def ready(self) -> None:
         """Register the kinds of jobs, for the worker as for the site."""
+        for module in WORKING:
+            import_module(f"pooling.{module}")

@@ -87,7 +87,9 @@ def test_every_event_is_a_row_and_says_what_became_of_it(world: World, queue: Qu
     assert [first[name] for name in names] == [1200, "passage", 1, "first", ""]
     assert undo_row["undoes"] == undone["event"]
     assert (aside["is_set_aside"], aside["is_gold"], gold["is_set_aside"], gold["is_gold"]) == (1, 0, 0, 1)
-    assert [row["prelabel_seen"] for row in rows].count(PrelabelSeen.AFTER) == 3
+    # Against the model: Cleo and Ben on one pair, Ada on another, and Ben on the gold question.
+    assert [row["prelabel_seen"] for row in rows].count(PrelabelSeen.AFTER) == 4
+    assert gold["prelabel_seen"] == PrelabelSeen.AFTER
     seen = [revealed[f"prelabel_{name}"] for name in ("seen", "model", "prompt", "prompt_version", "verdict")]
     assert seen == ["after", "small", "binary", 1, "relevant"]
     assert {row["prelabel_model"] for row in rows if row["prelabel_seen"] == "never"} == {None}
