@@ -320,7 +320,7 @@ def test_a_claim_that_fails_beside_a_verdict_is_tried_again_by_itself(
             raise OperationalError("gone for a moment")
         return claim(*arguments)
 
-    monkeypatch.setattr("labeling.api.claim", fail_once)
+    monkeypatch.setattr("labeling.judging.api.claim", fail_once)
     judged = {press(page, "j"): "relevant" for _ in range(12)}
     all_saved(page)
     assert stored(queue) == judged

@@ -182,7 +182,7 @@ def test_a_full_disk_is_said_and_the_verdict_is_kept_until_there_is_room(
         raise OperationalError("database or disk is full")
 
     with monkeypatch.context() as full:
-        full.setattr("labeling.api.record_judgment", fail)
+        full.setattr("labeling.judging.api.record_judgment", fail)
         judged = press(page, "j")
         expect(save_state(page)).to_contain_text(
             "The server's disk is full. 1 verdict kept here, sent when there is room"

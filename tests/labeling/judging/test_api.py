@@ -201,7 +201,7 @@ def test_a_claim_that_fails_loses_no_outcome(
     queue = make_queue(world)
     api = Api(world.ben)
     verdict = {"item": first_item(api, queue)["item"], "key": "k", "verdict": "relevant"}
-    monkeypatch.setattr("labeling.api.claim", fail)
+    monkeypatch.setattr("labeling.judging.api.claim", fail)
     response = api.post(f"queues/{queue.pk}/judgments/?claim=10", [verdict])
     assert response.status_code == 200
     body = response.json()

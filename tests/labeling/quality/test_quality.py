@@ -86,10 +86,10 @@ def test_the_numbers_of_a_small_queue(world: World, monkeypatch: pytest.MonkeyPa
 
 
 def test_agreement_is_told_from_thirty_pairs_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    import labeling.consensus.agreement
+    from labeling.consensus import agreement
 
-    known = labeling.agreement.agreement
-    monkeypatch.setattr(labeling.agreement, "agreement", lambda frame: known(frame, least=5))
+    known = agreement.agreement
+    monkeypatch.setattr(agreement, "agreement", lambda frame: known(frame, least=5))
     raw = figures(queue_quality(judged_queue(world)))
     assert raw["raw"]["value"] == pytest.approx(3 / 5)
     assert raw["positive"]["value"] == pytest.approx(2 / 4)
