@@ -97,7 +97,3 @@ class Budget:
         """Exchange what was set aside for what was paid."""
         self.set_aside -= reserved
         self.spent += cost
-
-    def could_ever(self, amount: Decimal) -> bool:
-        """Whether an amount fits once nothing is set aside any more."""
-        return self.cap is None or self.spent + amount <= self.cap
