@@ -1,5 +1,5 @@
-"""Intervals for means over queries: Student's t joined with a seeded bootstrap-t, BCa, and of paired
-differences."""
+"""Intervals for means over queries and for paired differences: Student's t joined with a seeded
+bootstrap-t."""
 
 from __future__ import annotations
 
@@ -196,60 +196,6 @@ def _resampled_t(
                 mean, spread, out=np.where(np.isnan(mean), np.nan, 0.0), where=spread > 0
             )
     return found
-
-
-def bca_intervals(
-    values: Floats, *, samples: int = BOOTSTRAP_SAMPLES, seed: int = 0, level: float = LEVEL
-) -> tuple[Floats, Floats]:
-    """Bias-corrected and accelerated bootstrap interval of each column's mean over queries.
-
-    values: (Q, M), NaN where a query does not count. Better than the percentile interval where the values
-    lean to one side and queries are few. Two (M,) arrays, NaN where fewer than two queries count; where all
-    values are equal, both are that value.
-
-    Efron, Better bootstrap confidence intervals (1987).
-    """
-    low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
-    for block in (slice(at, at + _COLUMNS_AT_ONCE) for at in range(0, values.shape[1], _COLUMNS_AT_ONCE)):
-        counted = ~np.isnan(values[:, block])
-        means = np.sort(_resampled_means(values[:, block], counted, samples, seed), axis=0)
-        for at, column in enumerate(range(*block.indices(values.shape[1]))):
-            present = values[counted[:, at], column]
-            low[column], high[column] = _bca(present, means[:, at], level)
-    return low, high
-
-
-def _bca(values: Floats, means: Floats, level: float) -> tuple[float, float]:
-    """The limits from the values that count and the means of their resamples, which rise."""
-    from scipy import special
-
-    if len(values) < 2:
-        return np.nan, np.nan
-    mean = values.mean()
-    deviations = values - mean
-    squares = np.square(deviations).sum()
-    if squares <= len(values) * np.square(1e-14 * np.abs(values).max()):
-        return float(values[0]), float(values[0])
-    means = means[~np.isnan(means)]  # a resample can miss every query that counts
-    below = (np.searchsorted(means, mean, "left") + np.searchsorted(means, mean, "right")) / 2
-    edge = 0.5 / len(means)
-    bias = special.ndtri(np.clip(below / len(means), edge, 1 - edge))
-    acceleration = (deviations**3).sum() / (6 * squares**1.5)
-    z = bias + special.ndtri([(1 - level) / 2, (1 + level) / 2])
-    limits = np.quantile(means, special.ndtr(bias + z / (1 - acceleration * z)))
-    low, high = np.clip(limits, values.min(), values.max())  # a sum can leave them in its last digit
-    return float(low), float(high)
-
-
-def _resampled_means(values: Floats, counted: npt.NDArray[np.bool_], samples: int, seed: int) -> Floats:
-    """(samples, M) the mean of each column in each resample of the queries; NaN where none of them counts."""
-    means = np.empty((samples, values.shape[1]))
-    filled = np.where(counted, values, 0.0)
-    distinct, column = _distinct_columns(counted.astype(np.float64))
-    for start, drawn in _resamples(len(values), samples, seed):
-        with np.errstate(invalid="ignore", divide="ignore"):
-            means[start : start + len(drawn)] = (drawn @ filled) / (drawn @ distinct)[:, column]
-    return means
 
 
 def _distinct_columns(table: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:

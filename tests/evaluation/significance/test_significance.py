@@ -12,7 +12,6 @@ from evaluation import evaluate
 from evaluation.significance import (
     FEWEST_QUERIES,
     LARGEST_RESAMPLED,
-    bca_intervals,
     difference_intervals,
     mean_intervals,
     paired_differences,
@@ -163,31 +162,6 @@ def test_an_evaluation_says_how_its_intervals_were_made() -> None:
     assert interval(10) == {**drawn, "method": wider, "resampled": True}
     none = "not shown for fewer than 10 queries"
     assert interval(9) == {**drawn, "method": none, "resampled": False}
-
-
-def test_bca_agrees_with_scipys_where_the_values_lean_to_one_side() -> None:
-    values = np.random.default_rng(3).beta(0.5, 3, 30)
-    expected = stats.bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="BCa", rng=np.random.default_rng(4)
-    ).confidence_interval
-    percentile = stats.bootstrap(
-        (values,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(4)
-    ).confidence_interval.high
-
-    low, high = bca_intervals(values[:, None], samples=20_000)
-
-    assert (low[0], high[0]) == pytest.approx((expected.low, expected.high), abs=0.003)
-    assert high[0] > percentile + 0.003  # the correction is not nothing here
-
-
-def test_bca_leaves_out_what_does_not_count_and_knows_equal_values() -> None:
-    values = np.array([[0.2, 0.5, np.nan], [0.8, 0.5, 1.0], [0.4, 0.5, np.nan], [np.nan, 0.5, np.nan]])
-
-    low, high = bca_intervals(values, samples=1_000)
-
-    assert 0.2 <= low[0] < 0.47 < high[0] <= 0.8
-    assert (low[1], high[1]) == (0.5, 0.5)
-    assert np.isnan([low[2], high[2]]).all()
 
 
 def test_the_interval_of_a_difference_pairs_the_queries() -> None:
