@@ -38,7 +38,7 @@ from benchmarks.bench_prediction_powered import COVERAGE, at_least
 from evaluation.estimates.intervals import METHODS, interval_of_micro_recall, interval_of_total
 from evaluation.estimates.macro_recall import macro_recalls
 from evaluation.estimates.sample import AuditSample
-from evaluation.estimates.totals import estimated_total, most_missing_in_all, remainders_of
+from evaluation.estimates.totals import Remainder, estimated_total, most_missing_in_all
 from evaluation.measures import TopCounts
 from evaluation.replays.replaying import LabelledPool, labelled_pool, rounded_up
 from evaluation.scoring.coverage import Unjudged, recall_bounds
@@ -175,8 +175,7 @@ def one_campaign(name: str, budget: float, share: float, seed: int) -> Told:
     truths = [(base.truth & mask).sum() / relevant for mask in base.in_top.values()]
     macros = macro_recalls(audit, base.ranks, base.keys)
     total = interval_of_total(sample)
-    sizes = [len(one) for _, one in sorted(base.pool.candidates.items())]
-    missing = most_missing_in_all(remainders_of(sizes, sample))
+    missing = most_missing_in_all(remainders(base, judged, probability))
     reached = int((base.truth & (probability == 1)).sum())
     seen = base.truth & judged
     return Told(
@@ -197,6 +196,14 @@ def one_campaign(name: str, budget: float, share: float, seed: int) -> Told:
         missing_held=missing is None or relevant <= reached + missing,
         judged=int(judged.sum()),
     )
+
+
+def remainders(base: Ground, judged: np.ndarray, probability: np.ndarray) -> list[Remainder]:
+    """Of each query what is not certain, what was drawn of that, and what of it is relevant."""
+    rest = probability != 1  # NaN, of what is not judged, as well
+    masks = rest, rest & judged, rest & judged & base.truth
+    counts = [np.bincount(base.query[mask], minlength=base.query.max() + 1).tolist() for mask in masks]
+    return [Remainder(*row) for row in zip(*counts, strict=True)]
 
 
 def true_macro(base: Ground, in_top: np.ndarray) -> float:

@@ -14,7 +14,6 @@ what is missing are those of `pooling/audit/bounds.py`, by which queues stop too
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -64,12 +63,6 @@ def micro_recall(sample: pl.DataFrame, retrieved: pl.DataFrame) -> Estimate:
     """
     drawn = Drawn.of(sample)
     return ratio(drawn, drawn.found_by(retrieved))
-
-
-def micro_recall_difference(sample: pl.DataFrame, first: pl.DataFrame, second: pl.DataFrame) -> Estimate:
-    """Micro recall of one run minus that of another on the same sample, with their covariance."""
-    drawn = Drawn.of(sample)
-    return ratio(drawn, drawn.found_by(first) - drawn.found_by(second))
 
 
 def ratio(drawn: "Drawn", counted: Floats) -> Estimate:
@@ -154,20 +147,3 @@ class Drawn:
         count = np.bincount(self.stratum, minlength=1)
         mean = np.bincount(self.stratum, weights=values, minlength=1) / np.maximum(count, 1)
         return np.asarray(values - np.where(count >= 2, mean, 0.0)[self.stratum])
-
-
-def remainders_of(sizes: Sequence[int], sample: pl.DataFrame) -> list[Remainder]:
-    """One remainder for each query of the sample, in the order of its ids bytewise, from the sizes of
-    its pools.
-    """
-    uncertain = pl.col("inclusion_probability") < 1
-    counted = sample.group_by("query_id").agg(
-        pl.len().alias("judged"),
-        uncertain.sum().alias("sampled"),
-        (uncertain & pl.col("relevant")).sum().alias("relevant"),
-    )
-    rows = counted.sort("query_id").select("judged", "sampled", "relevant").rows()
-    return [
-        Remainder(size - judged + sampled, sampled, relevant)
-        for size, (judged, sampled, relevant) in zip(sizes, rows, strict=True)
-    ]

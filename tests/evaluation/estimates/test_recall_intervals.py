@@ -57,6 +57,14 @@ def test_the_exact_bound_of_a_difference_holds_both_runs() -> None:
     assert (found.low, found.high) == (pytest.approx((1 - 9) / 10), pytest.approx((7 - 1) / 8))
 
 
+def test_the_difference_of_two_runs_is_that_of_their_recalls() -> None:
+    first, second = pairs_of("q", "abc"), pairs_of("q", "cd")
+    # Of 1 + 1/½ = 3 relevant the first run finds all, the second the 2 that c stands for.
+    assert interval_of_micro_recall_difference(STRATUM, first, second).value == pytest.approx(1 - 2 / 3)
+    itself = interval_of_micro_recall_difference(STRATUM, first, first)
+    assert (itself.value, itself.p_value) == (0, 1)
+
+
 # Gamma limits
 
 

@@ -21,7 +21,7 @@ from evaluation.estimates.score_audit import (
     runs_by_scores,
     score_audit,
 )
-from evaluation.estimates.totals import Drawn, micro_recall_difference
+from evaluation.estimates.totals import Drawn
 
 PAIR = ["query_id", "document_id"]
 # c1 and c2 had a label at the draw. Of stratum 0 (8 pairs) a0 to a3 were drawn, of stratum 1 (8) b0 to b3.
@@ -125,9 +125,8 @@ def test_runs_are_measured_on_the_same_sample() -> None:
     assert found["second"]["precision@3"]["micro"]["value"] is None
     assert found["second"]["precision@3"]["micro"]["why"].endswith("run's first 3")
     (difference,) = differences_by_scores(audit, places, [3])
-    known = places.only(audit.pairs)
-    expected = micro_recall_difference(audit.sample, known.top("first", 3), known.top("second", 3))
-    assert difference["value"] == expected.value == pytest.approx((3 - 4) / 11)
+    # c1 counts 1, b0 and b1 count 2 each.
+    assert difference["value"] == pytest.approx((3 - 4) / 11)
     assert difference["low"] < difference["value"] < difference["high"]
 
 
