@@ -105,13 +105,6 @@ def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
     return result_of(_create(job.collection, asked, job.created_by, report))
 
 
-def create_replay(
-    collection: Collection, request: ReplayRequest, user: User | None = None, report: Progress | None = None
-) -> Replay:
-    """Replay now, however long it takes, and keep the result. `InputError` for what cannot be replayed."""
-    return _create(collection, _resolved(collection, request), user, report)
-
-
 def result_of(replay: Replay) -> dict[str, Any]:
     """What the HTTP interface and a finished job say of a new replay."""
     return {"id": replay.pk, "name": replay.name, "url": replay.get_absolute_url()}

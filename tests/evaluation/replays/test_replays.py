@@ -11,7 +11,7 @@ from django.core.management import call_command
 
 from evaluation.models import Replay
 from evaluation.replays.files import result_in_order
-from evaluation.replays.stored import ReplayRequest, create_replay
+from evaluation.replays.stored import ReplayRequest, request_replay
 from pooling.interface.problems import InputError
 from pooling.pools.building import build_pool
 from pooling.strategies import STRATEGIES
@@ -26,7 +26,9 @@ def make_replay(world: World, text: str | None = None, **options: Any) -> Replay
     if not world.collection.releases.exists():
         make_release(world, text)
     options.setdefault("strategies", ["rrf", "learned"])
-    return create_replay(world.collection, ReplayRequest(**options), world.ada)
+    made = request_replay(world.collection, ReplayRequest(**options), world.ada)
+    assert isinstance(made, Replay)  # so small a replay needs no job
+    return made
 
 
 @pytest.mark.parametrize("labels", [None, SPARSE], ids=["whole", "sparse"])
@@ -113,8 +115,8 @@ def test_what_cannot_be_replayed_is_one_sentence_by_its_field(
 def test_without_labels_or_without_a_relevant_one_there_is_nothing_to_replay(world: World) -> None:
     world.import_runs()
     with pytest.raises(InputError, match="has no label yet"):
-        create_replay(world.collection, ReplayRequest())
+        request_replay(world.collection, ReplayRequest(), world.ada)
     make_release(world, "q1 0 d1 0\n")
     with pytest.raises(InputError, match="nothing to find"):
-        create_replay(world.collection, ReplayRequest())
+        request_replay(world.collection, ReplayRequest(), world.ada)
     assert not Replay.objects.exists()
