@@ -71,9 +71,6 @@ urlpatterns: list[URLPattern] = [
         where_views.report_queries_file,
         name="report_queries_file",
     ),
-    path(
-        "reports/<int:report_id>/<slug:measure>/<slug:variant>.svg", views.report_chart, name="report_chart"
-    ),
     path("collections/<slug:slug>/replays/", replay_views.replays, name="replays"),
     path("collections/<slug:slug>/replays/new/", replay_views.replay_new, name="replay_new"),
     path("replays/<int:replay_id>/", replay_views.replay, name="replay"),

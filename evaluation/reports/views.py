@@ -1,22 +1,20 @@
-"""The pages of reports: the list, the form, one report with its pictures and its files."""
+"""The pages of reports: the list, the form, one report and its files."""
 
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
-from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
 from evaluation.models import Report
 from evaluation.reports.downloads import download
 from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.page import report_context
-from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
@@ -83,14 +81,3 @@ def report_download(request: HttpRequest, report_id: int, format: str) -> FileRe
     """The report as a file; a picture is of the measure in the query string."""
     shown = report_for(request.user, report_id)
     return download(shown, format, ReportView(request.GET, report=shown).choice().measure)
-
-
-@login_required
-@require_safe
-def report_chart(request: HttpRequest, report_id: int, measure: str, variant: str) -> HttpResponse:
-    """The curve of one measure as SVG; a report does not change, so neither does its picture."""
-    shown = report_for(request.user, report_id)
-    if variant not in VARIANTS or measure not in shown.options["measures"]:
-        raise Http404("This report has no such picture.")
-    picture = chart_svg(shown, kinds_of(shown)["curve"], usual_choice(shown, measure), variant)
-    return HttpResponse(picture, content_type="image/svg+xml")

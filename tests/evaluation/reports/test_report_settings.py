@@ -125,8 +125,6 @@ def test_the_page_shows_strata_warning_thresholds_and_all_settings(ready: World,
     whole = client.get(f"{report.get_absolute_url()}?measure=map").content.decode()
     assert "whole run" in whole
     assert "@2" in whole
-    picture = client.get(reverse("report_chart", args=[report.pk, "map", "light"]))
-    assert picture.status_code == 200
 
 
 @pytest.mark.parametrize(

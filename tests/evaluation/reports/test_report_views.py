@@ -20,6 +20,11 @@ from tests.world import World
 SLUG = "harbour"
 
 
+def curve_of(report: Report, variant: str, measure: str = "recall") -> str:
+    """The address of the curve of one measure."""
+    return f"{reverse('report_picture', args=[report.pk, 'curve', variant, 'svg'])}?measure={measure}"
+
+
 def get(client: Client, address: str) -> str:
     """The page at `address`, which must answer with 200."""
     response = client.get(address)
@@ -33,7 +38,7 @@ def get(client: Client, address: str) -> str:
         lambda report: reverse("reports", args=[SLUG]),
         lambda report: reverse("report", args=[report.pk]),
         lambda report: reverse("report_download", args=[report.pk, "csv"]),
-        lambda report: reverse("report_chart", args=[report.pk, "recall", "light"]),
+        lambda report: curve_of(report, "light"),
     ],
     ids=["list", "report", "download", "chart"],
 )
@@ -62,7 +67,7 @@ def test_the_curve_says_in_words_whether_it_shows_bounds(world: World, client: C
     page = get(client, make_report(world, SPARSE).get_absolute_url())
     assert "and bounds from unjudged documents, over K" in page
     assert "lighter band with thin edges" in page
-    picture = get(client, reverse("report_chart", args=[Report.objects.get().pk, "recall", "light"]))
+    picture = get(client, curve_of(Report.objects.get(), "light"))
     assert ">bounds: unjudged documents</text>" in picture
 
 
@@ -139,7 +144,7 @@ def test_names_are_escaped_on_the_page_and_in_the_picture(world: World, client: 
     import_run(world.collection, path, name="<script>alert(1)</script>")
     client.force_login(world.vera)
     report = make_report(world, name="<b>bold</b>")
-    for address in (report.get_absolute_url(), reverse("report_chart", args=[report.pk, "recall", "dark"])):
+    for address in (report.get_absolute_url(), curve_of(report, "dark")):
         assert "<script>alert" not in get(client, address)
     assert "<b>bold" not in get(client, report.get_absolute_url())
 
@@ -235,7 +240,7 @@ def test_pictures_are_pictures(world: World, client: Client) -> None:
 def test_a_picture_is_kept_by_no_browser(world: World, client: Client) -> None:
     client.force_login(world.vera)
     report = make_report(world)
-    response = client.get(reverse("report_chart", args=[report.pk, "recall", "dark-narrow"]))
+    response = client.get(curve_of(report, "dark-narrow"))
     assert response["Content-Type"] == "image/svg+xml"
     assert response["Cache-Control"] == "private, no-store"
 
@@ -244,8 +249,9 @@ def test_a_picture_is_kept_by_no_browser(world: World, client: Client) -> None:
     ("name", "parts"),
     [
         ("report_download", ["xlsx"]),
-        ("report_chart", ["recall", "sepia"]),
-        ("report_chart", ["ndcg", "light"]),
+        ("report_picture", ["pie", "light", "svg"]),
+        ("report_picture", ["curve", "sepia", "svg"]),
+        ("report_picture", ["coverage", "light", "json"]),
     ],
 )
 def test_what_does_not_exist_is_not_found(world: World, client: Client, name: str, parts: list[str]) -> None:
@@ -259,7 +265,7 @@ def test_a_measure_over_the_whole_run_has_one_column_and_its_picture(world: Worl
     client.force_login(world.vera)
 
     page = get(client, reverse("report", args=[report.pk]) + "?measure=map")
-    picture = get(client, reverse("report_chart", args=[report.pk, "map", "light"]))
+    picture = get(client, curve_of(report, "light", "map"))
     by_k = get(client, reverse("report", args=[report.pk]) + "?measure=ndcg&k=2")
 
     assert "Mean MAP over queries" in page
