@@ -31,7 +31,7 @@ from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
 from evaluation.scoring.config import SettingError, threshold_key
 from pooling.interface.problems import InputError, refusals
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.people.trail import record_action
@@ -252,7 +252,7 @@ def resume_watching() -> int:
 
 
 @job_kind("canaries", can_be_cancelled=False)
-def _measure_run(job: Job, report: Report) -> dict[str, Any]:
+def _measure_run(job: Job, report: Progress) -> dict[str, Any]:
     """Measure one run by every canary, and tell those who want to hear of it, once and in one message."""
     collection = job.collection
     runs = _runs_of(collection)
@@ -336,7 +336,7 @@ def _standing(canary: Canary, value: CanaryValue) -> tuple[str, ...]:
 
 
 @job_kind("canary history", can_be_cancelled=False)
-def _measure_history(job: Job, report: Report) -> dict[str, Any]:
+def _measure_history(job: Job, report: Progress) -> dict[str, Any]:
     """Measure the runs that were there before a canary, of other queries the newest of each family; nobody is
     told of them but that the newest of a family is below the threshold.
     """

@@ -13,7 +13,7 @@ from evaluation.indexes.latency import latency_table, parse_index_settings, sett
 from evaluation.models import LatencyReport
 from evaluation.report_store.software import software_versions
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.runs.stored import provenance_of, read_stored_run, runs_named
@@ -70,7 +70,7 @@ def request_latency_report(
 
 
 @job_kind("latency report")
-def _create_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
     request = LatencyRequest(**job.arguments)
     asked = _resolved(job.collection, request)
     return result_of(_create(job.collection, request, asked, job.created_by, report))
@@ -119,7 +119,7 @@ def _create(
     request: LatencyRequest,
     asked: Asked,
     user: User | None,
-    report: Report | None = None,
+    report: Progress | None = None,
 ) -> LatencyReport:
     from evaluation.indexes.recall import recall_against
     from evaluation.indexes.tables import against_as_dict
@@ -159,7 +159,7 @@ class _Reader:
 
     run: Run
     share: float
-    report: Report
+    report: Progress
 
     def __call__(self) -> pl.DataFrame:
         self.report(0.9 * self.share, f"Measuring “{self.run.name}”.")

@@ -15,7 +15,7 @@ from labeling.models import Queue
 from labeling.queues.costs import change_prices
 from labeling.queues.opening import checked_judgments, free_name, open_queue
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, note_stored, start_job
 from pooling.models import Collection, Job, Pool
 from pooling.pools.building import build_pool, checked_choice, expected_pairs
@@ -77,19 +77,19 @@ def _gold(settings: PlanSettings) -> GoldOptions:
 
 
 def _built(
-    collection: Collection, settings: PlanSettings, name: str, user: User | None, report: Report
+    collection: Collection, settings: PlanSettings, name: str, user: User | None, progress: Progress
 ) -> Pool:
     return build_pool(
         collection,
         name=name,
         runs=runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True)),
         user=user,
-        report=lambda share, detail: report(0.6 * share, detail),
+        progress=lambda share, detail: progress(0.6 * share, detail),
         **_choice(settings),
     )
 
 
-def _opened(pool: Pool, settings: PlanSettings, user: User | None, report: Report) -> dict[str, Any]:
+def _opened(pool: Pool, settings: PlanSettings, user: User | None, progress: Progress) -> dict[str, Any]:
     """The queue of a pool that was built for it alone; without the queue the pool goes again."""
     try:
         queue = open_queue(
@@ -100,7 +100,7 @@ def _opened(pool: Pool, settings: PlanSettings, user: User | None, report: Repor
             gold=_gold(settings),
             live=settings.live,
             user=user,
-            report=lambda share, detail: report(0.6 + 0.4 * share, detail),
+            progress=lambda share, detail: progress(0.6 + 0.4 * share, detail),
         )
     except Exception:
         pool.delete()
@@ -124,16 +124,16 @@ def _result(pool: Pool, queue: Queue) -> dict[str, Any]:
 
 
 @job_kind("campaign")
-def _begin_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _begin_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     arguments = dict(job.arguments)
     name, stored = arguments.pop("name"), arguments.pop("stored", None)
     settings, user = PlanSettings(**arguments), job.created_by
-    pool = _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, report)
+    pool = _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, progress)
     if queue := pool.queues.first():
         return _result(pool, queue)
     note_stored(job, _half(pool))
     try:
-        return _opened(pool, settings, user, report)
+        return _opened(pool, settings, user, progress)
     except Exception:
         note_stored(job, None)
         raise

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from evaluation.replays.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
+from pooling.interface.progress import Progress
 from pooling.strategies import Kind, strategy_named
 
 Floats = NDArray[np.float64]
-Report = Callable[[float, str], None]
 
 #: Shares of the pool at which a curve has its points.
 CURVE = tuple(step / 40 for step in range(1, 41))
@@ -101,7 +101,7 @@ def simulate(
     noise: float = 0.0,
     batch: int = 1,
     k: int | None = None,
-    report: Report | None = None,
+    report: Progress | None = None,
 ) -> Simulation:
     """Replay each strategy with the seeds 0 … seeds - 1; a strategy without chance in it needs only one.
 
@@ -135,7 +135,7 @@ def check_simulation(budgets: Sequence[float], seeds: int, k: int | None, depth:
         raise ValueError(f"K is {k}; it must lie between 1 and the depth of the pool, {depth}.")
 
 
-def moving(report: Report | None, place: int, pieces: int, kind: Kind) -> Callable[[float], None] | None:
+def moving(report: Progress | None, place: int, pieces: int, kind: Kind) -> Callable[[float], None] | None:
     """Progress of one piece of the work as progress of the whole."""
     if report is None:
         return None

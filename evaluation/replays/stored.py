@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +16,7 @@ from evaluation.report_store.choices import release_chosen, runs_chosen
 from evaluation.report_store.software import software_versions
 from labeling.qrels.releases import current_labels, read_release
 from pooling.interface.problems import InputError
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.pools.building import expected_pairs
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from evaluation.replays.simulation import Simulation
     from labeling.models import QrelsRelease
 
-Progress = Callable[[float, str], None]
 
 BUDGETS = (0.1, 0.25, 0.5)
 DEPTH = 50

@@ -35,6 +35,7 @@ from evaluation.scoring.config import Settings
 from labeling.qrels.releases import read_release
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Pool, Run
 from pooling.pools.building import pooled_frame
@@ -49,7 +50,6 @@ if TYPE_CHECKING:
     from evaluation.scoring.results import Evaluation
     from labeling.models import QrelsRelease
 
-Progress = Callable[[float, str], None]
 
 LEVEL = 0.95
 SEED = 0

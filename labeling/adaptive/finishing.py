@@ -11,7 +11,7 @@ from django.utils import timezone
 from labeling.adaptive.reordering import finish_stopped, stop_by_hand
 from labeling.models import QueryPlan, Queue
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind
 from pooling.models import Job
 from pooling.people.trail import record_action
@@ -43,11 +43,11 @@ def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User 
 
 
 @job_kind("finish", can_be_cancelled=False)
-def _finish_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _finish_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     queue = job.collection.queues.select_related("collection", "pool", "selection").get(
         pk=job.arguments["queue"]
     )
-    finished = finish_stopped(queue, report)
+    finished = finish_stopped(queue, progress)
     return {
         "id": queue.pk,
         "name": queue.name,

@@ -20,7 +20,7 @@ from labeling.adaptive.prior_scores import checked_model, has_scores, record_pri
 from labeling.adaptive.reordering import AT_ONCE, locked_selection, order_anew
 from labeling.models import Prelabeler, Queue, Selection
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, note_stored, start_job
 from pooling.models import Job
 from pooling.people.trail import record_action
@@ -59,9 +59,9 @@ def set_prior(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = 
             record_prior(selection, by)
 
 
-def follow_prior(queue: Queue, report: Report | None = None) -> int:
+def follow_prior(queue: Queue, progress: Progress | None = None) -> int:
     """The second step; returns how many pairs that were not handed out are in the new order."""
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     plans = Selection.objects.get(queue=queue).plans.order_by("place").values_list("pk", flat=True)
     count = len(plans)
     for place, key in enumerate(plans):
@@ -70,8 +70,8 @@ def follow_prior(queue: Queue, report: Report | None = None) -> int:
             if not teach_anew(selection, selection.plans.select_related("query").get(pk=key)):
                 # With this strategy no query teaches another.
                 break
-        report(0.4 * place / count, f"{place:,} of {count:,} queries looked through.")
-    return order_anew(queue, report=lambda share, detail: report(0.4 + 0.6 * share, detail))
+        progress(0.4 * place / count, f"{place:,} of {count:,} queries looked through.")
+    return order_anew(queue, progress=lambda share, detail: progress(0.4 + 0.6 * share, detail))
 
 
 def is_large(queue: Queue) -> bool:
@@ -85,10 +85,10 @@ def start_following(queue: Queue, *, by: User | None = None) -> Job:
 
 
 @job_kind("prior", can_be_cancelled=False)
-def _follow_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _follow_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     note_stored(job, {"detail": INTERRUPTED, "url": queue.get_absolute_url()})
-    moved = follow_prior(queue, report)
+    moved = follow_prior(queue, progress)
     return {
         "id": queue.pk,
         "name": queue.name,

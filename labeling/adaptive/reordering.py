@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from labeling.adaptive.next_documents import Known, Planner
     from labeling.adaptive.options import LiveOptions
-    from pooling.interface.progress import Report
+    from pooling.interface.progress import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ SETTLED = (Item.State.DONE, Item.State.ADJUDICATION)
 DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
 
 
-def start(queue: Queue, options: LiveOptions, report: Report) -> Selection:
+def start(queue: Queue, options: LiveOptions, progress: Progress) -> Selection:
     """Give an adaptive queue, whose items are stored and held back, its first order."""
     from pooling.audit.selection import spread
     from pooling.strategies.prior import usual_votes
@@ -104,7 +104,7 @@ def start(queue: Queue, options: LiveOptions, report: Report) -> Selection:
     plans = list(selection.plans.select_related("query").order_by("place"))
     for place, plan in enumerate(plans):
         _order(selection, plan)
-        report(0.5 + 0.5 * place / len(plans), f"{place:,} of {len(plans):,} queries in order.")
+        progress(0.5 + 0.5 * place / len(plans), f"{place:,} of {len(plans):,} queries in order.")
     return selection
 
 
@@ -127,7 +127,7 @@ def order_anew(
     queries: Iterable[int] | None = None,
     *,
     now: datetime | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> int:
     """Order some queries of a queue anew, or all: something else than labels has changed. Returns how many
     pairs now lie ahead of their people in the new order."""
@@ -142,8 +142,8 @@ def order_anew(
         with transaction.atomic():
             plan = _follow(queue, query, now or timezone.now())
         ahead += sum(len(handed) for handed, _, _ in plan.ahead)
-        if report:
-            report(place / len(chosen), f"{place:,} of {len(chosen):,} queries in order.")
+        if progress:
+            progress(place / len(chosen), f"{place:,} of {len(chosen):,} queries in order.")
     return ahead
 
 
@@ -183,7 +183,7 @@ def _follow(queue: Queue, query: int, now: datetime) -> QueryPlan:
     return plan
 
 
-def finish_stopped(queue: Queue, report: Report, *, now: datetime | None = None) -> int:
+def finish_stopped(queue: Queue, progress: Progress, *, now: datetime | None = None) -> int:
     """Finish the queries that a bound over all of them has stopped, some in each transaction, so that nobody
     who judges waits for long; returns how many."""
     now = now or timezone.now()
@@ -194,7 +194,7 @@ def finish_stopped(queue: Queue, report: Report, *, now: datetime | None = None)
         if not count:
             return finished
         finished += count
-        report(min(1.0, finished / max(total, 1)), f"{finished:,} of {total:,} queries finished.")
+        progress(min(1.0, finished / max(total, 1)), f"{finished:,} of {total:,} queries finished.")
 
 
 def to_be_stopped(selection: Selection) -> QuerySet[QueryPlan]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from pooling.formats.gold import GoldRecord
-    from pooling.interface.progress import Report
+    from pooling.interface.progress import Progress
 
 BATCH = 1000
 
@@ -87,7 +87,7 @@ def import_gold(
 
 @importer("gold")
 def _gold(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report
+    collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
 ) -> dict[str, Any]:
     done = import_gold(collection, path, file_name=file_name, user=user)
     return {

@@ -22,7 +22,7 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Report
+    from pooling.interface.progress import Progress
 
 BATCH = 5000
 MOST_NAMED = 5
@@ -95,7 +95,7 @@ def import_qrels(
 
 @importer("qrels")
 def _qrels(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report
+    collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
 ) -> dict[str, Any]:
     done = import_qrels(collection, path, file_name=file_name, user=user)
     return {

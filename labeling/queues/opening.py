@@ -68,7 +68,7 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Report
+    from pooling.interface.progress import Progress
 
 __all__ = [
     "Claim",
@@ -115,7 +115,7 @@ def open_queue(
     gold: GoldOptions | None = None,
     live: LiveOptions | None = None,
     user: User | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> Queue:
     """Put the pool's pairs that were chosen for judging (by budget or audit) into a queue.
 
@@ -128,7 +128,7 @@ def open_queue(
     left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or nothing is
     left to judge.
     """
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     checked_judgments(judgments_per_item, most_judgments_per_item)
     queue = Queue(
         collection=pool.collection,
@@ -144,7 +144,7 @@ def open_queue(
     if live:
         checked_live(pool, live)
     started = timezone.now()
-    report(0.0, "Reading the pool.")
+    progress(0.0, "Reading the pool.")
     pairs = _unlabelled_pairs(pool, whole=live is not None)
     if not pairs:
         elsewhere = (
@@ -155,9 +155,9 @@ def open_queue(
         raise InputError(
             f"Every pair of pool “{pool.name}” that is to be judged has a label already{elsewhere}."
         )
-    report(0.2, f"Putting {len(pairs):,} pairs in order.")
+    progress(0.2, f"Putting {len(pairs):,} pairs in order.")
     orders = _orders(queue, pairs)
-    report(0.5, f"Storing {len(pairs):,} items.")
+    progress(0.5, f"Storing {len(pairs):,} items.")
     try:
         with disk_errors_named(), transaction.atomic():
             queue_up_to_add_items()
@@ -166,7 +166,7 @@ def open_queue(
             lock(pool.collection)
             follow_gold_in(queue)
             if live:
-                adaptive.start(queue, live, report)
+                adaptive.start(queue, live, progress)
             be_alone_with_items()
             _count_newcomers(queue, started)
             facts = {"pool": pool.name, "pairs": len(pairs), **redundancy_of(queue)}

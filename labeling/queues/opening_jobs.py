@@ -12,7 +12,7 @@ from labeling.adaptive.options import LiveOptions, checked_live
 from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.models import Queue
 from labeling.queues.opening import checked_judgments, free_name, open_queue
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Job, Pool
 
@@ -63,9 +63,11 @@ def result_of(queue: Queue) -> dict[str, Any]:
 
 
 @job_kind("queue")
-def _open_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _open_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
     gold = GoldOptions(**arguments.pop("gold"))
     live = LiveOptions(**arguments.pop("live")) if "live" in arguments else None
-    return result_of(open_queue(pool, gold=gold, live=live, user=job.created_by, report=report, **arguments))
+    return result_of(
+        open_queue(pool, gold=gold, live=live, user=job.created_by, progress=progress, **arguments)
+    )

@@ -21,7 +21,7 @@ from labeling.items.slots import recount
 from labeling.models import Item, Queue
 from labeling.queues.opening import Pair, checked_judgments, presentation_keys, redundancy_of
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Job
 from pooling.people.trail import record_action
@@ -51,7 +51,7 @@ def change_redundancy(
     *,
     by: User | None = None,
     now: datetime | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> int:
     """Have every pair of a queue need so many judgments; returns how many items had other bounds.
 
@@ -59,10 +59,10 @@ def change_redundancy(
     settles those that have enough. Judgments beyond the need stay and count. `InputError` for a closed queue,
     a number that will not do, or when somebody else changes it at the same time.
     """
-    now, report = now or timezone.now(), report or (lambda share, detail: None)
+    now, progress = now or timezone.now(), progress or (lambda share, detail: None)
     _check(queue, judgments_per_item, most)
     if judgments_per_item > 1:
-        report(0.0, "Drawing the order of second opinions.")
+        progress(0.0, "Drawing the order of second opinions.")
         _draw_second_order(queue)
     with transaction.atomic():
         before = queue.bounds
@@ -75,7 +75,7 @@ def change_redundancy(
     total, changed, last = _with_other_bounds(queue).count(), 0, 0
     while items := _change_next(queue, queue.bounds, last, now):
         changed, last = changed + len(items), items[-1].pk
-        report(changed / max(total, changed), f"{changed:,} of {total:,} pairs.")
+        progress(changed / max(total, changed), f"{changed:,} of {total:,} pairs.")
     order_anew(queue, now=now)
     return changed
 
@@ -146,11 +146,11 @@ def _store_second(second: dict[int, int]) -> None:
 
 
 @job_kind("redundancy", can_be_cancelled=False)
-def _change_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _change_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     needed = job.arguments["judgments_per_item"]
     most = job.arguments.get("most")
-    changed = change_redundancy(queue, needed, most, by=job.created_by, report=report)
+    changed = change_redundancy(queue, needed, most, by=job.created_by, progress=progress)
     more = f", and one more on a tie, up to {most}" if most else ""
     return {
         "id": queue.pk,

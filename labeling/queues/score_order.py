@@ -26,7 +26,7 @@ from pooling.people.trail import record_action
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Report
+    from pooling.interface.progress import Progress
     from pooling.models import Job
 
 
@@ -41,7 +41,7 @@ def order_or_start(queue: Queue, prelabeler: Prelabeler | None, *, by: User | No
 
 
 def order_by_scores(
-    queue: Queue, prelabeler: Prelabeler, *, by: User | None = None, report: Report | None = None
+    queue: Queue, prelabeler: Prelabeler, *, by: User | None = None, progress: Progress | None = None
 ) -> int:
     """Put what was not handed out in an order by the model's scores; returns how many pairs that is.
 
@@ -53,11 +53,11 @@ def order_by_scores(
     """
     if queue.is_adaptive:
         live_prior.set_prior(queue, prelabeler, by=by)
-        return live_prior.follow_prior(queue, report)
+        return live_prior.follow_prior(queue, progress)
     return _order_fixed(queue, checked_model(queue.pool, prelabeler), by)
 
 
-def order_without_scores(queue: Queue, *, by: User | None = None, report: Report | None = None) -> int:
+def order_without_scores(queue: Queue, *, by: User | None = None, progress: Progress | None = None) -> int:
     """Let an adaptive queue order what was not handed out as if there were no scores; returns how many pairs
     that is. `InputError` for a fixed order, and for one that does not start from scores."""
     if not queue.is_adaptive:
@@ -67,7 +67,7 @@ def order_without_scores(queue: Queue, *, by: User | None = None, report: Report
         )
         raise InputError(problem, conflict=True)
     live_prior.set_prior(queue, None, by=by)
-    return live_prior.follow_prior(queue, report)
+    return live_prior.follow_prior(queue, progress)
 
 
 def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:

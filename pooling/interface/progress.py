@@ -4,4 +4,4 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-Report = Callable[[float, str], None]
+Progress = Callable[[float, str], None]

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from pooling.interface.progress import Report
+    from pooling.interface.progress import Progress
 
 Task = TypeVar("Task")
 
@@ -31,10 +31,11 @@ def tracked(title: str, tasks: Sequence[Task], errors: Writer) -> Iterable[Task]
 
 
 @contextmanager
-def progress_bar(title: str) -> Iterator[Report]:
-    """A bar on stderr, moved by `report(share, detail)` as the domain functions call it."""
+def progress_bar(title: str) -> Iterator[Progress]:
+    """A bar on stderr, moved by `progress(share, detail)` as the domain functions call it."""
     from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bars
 
     console = Console(stderr=True)
     columns = (
@@ -43,6 +44,6 @@ def progress_bar(title: str) -> Iterator[Report]:
         TimeElapsedColumn(),
         TextColumn("{task.fields[detail]}"),
     )
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(title, total=1.0, detail="")
-        yield lambda share, detail: progress.update(task, completed=share, detail=detail)
+    with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
+        task = bars.add_task(title, total=1.0, detail="")
+        yield lambda share, detail: bars.update(task, completed=share, detail=detail)

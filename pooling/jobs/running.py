@@ -1,10 +1,10 @@
 """Long work: a job is a row with progress, done by the background worker through Django's task interface.
 
-A kind of job is a function `(job, report) -> result`, registered under a name; `report(share, detail)` stores
-how far it is, and raises `JobCancelledError` once somebody has asked for the end of the job. A cancelled job
-leaves behind what it leaves after any other error: nothing. Kinds that store their work in steps, each of
-which is of use, are registered as not to be cancelled. Work of two parts notes the first when it is stored
-(`note_stored`), so that it can be taken up again behind it when the worker was killed.
+A kind of job is a function `(job, progress) -> result`, registered under a name; `progress(share, detail)`
+stores how far it is, and raises `JobCancelledError` once somebody has asked for the end of the job. A
+cancelled job leaves behind what it leaves after any other error: nothing. Kinds that store their work in
+steps, each of which is of use, are registered as not to be cancelled. Work of two parts notes the first when
+it is stored (`note_stored`), so that it can be taken up again behind it when the worker was killed.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from django.utils import timezone
 from django_tasks import task
 
 from pooling.interface.problems import InputError, refusals
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.models import Collection, Job, JobCancellation
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Work = Callable[[Job, Report], dict[str, Any]]
+Work = Callable[[Job, Progress], dict[str, Any]]
 
 WORK: dict[str, Work] = {}
 # Kinds that go on until they are done.
@@ -38,7 +38,7 @@ CANCELLED = "Cancelled; nothing was stored."
 
 
 class JobCancelledError(Exception):
-    """Somebody has asked for the end of the job; raised by `report` in the middle of the work."""
+    """Somebody has asked for the end of the job; raised by `progress` in the middle of the work."""
 
 
 def job_kind(name: str, *, can_be_cancelled: bool = True) -> Callable[[Work], Work]:

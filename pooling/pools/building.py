@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
     from django.contrib.auth.models import User
 
-    from pooling.texts.importing import Report
+    from pooling.interface.progress import Progress
 
 BATCH = 5000
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
@@ -78,7 +78,7 @@ def build_pool(
     scores: str = "float64",
     depths: Mapping[str, int] | None = None,
     user: User | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> Pool:
     """Merge stored runs to `depth` (or, by name, `depths`), choose by `strategy`, and store the pool with its
     diagnostics.
@@ -89,21 +89,21 @@ def build_pool(
     choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores, depths or {})
     from pooling.diagnosis.summary import diagnose
 
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     name = free_name(collection, name)
     if not runs:
         raise InputError("A pool needs at least one run.", fields={"runs": "Choose at least one run."})
     choice = checked_choice(choice, runs)
     query_keys = dict(collection.queries.values_list("external_id", "pk"))
-    frames, left_out = read_tops(runs, query_keys, choice, report)
-    report(0.4, "Merging.")
+    frames, left_out = read_tops(runs, query_keys, choice, progress)
+    progress(0.4, "Merging.")
     pooled = _pooled(frames, choice)
     if pooled.is_empty():
         raise InputError("Nothing to pool: none of these runs has a query of the collection.")
     pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
     count_pairs(pool, pooled)
     pool.diagnostics = {**diagnose(frames, pooled, choice.deepest), "left_out_queries": left_out}
-    report(0.5, f"Storing {pool.pair_count:,} pairs.")
+    progress(0.5, f"Storing {pool.pair_count:,} pairs.")
     return store_pool(pool, runs, pooled.with_columns(version=1))
 
 
@@ -128,7 +128,7 @@ def _name_exists(name: str) -> InputError:
 
 
 def read_tops(
-    runs: Sequence[Run], query_keys: Mapping[str, int], choice: Choice, report: Report
+    runs: Sequence[Run], query_keys: Mapping[str, int], choice: Choice, progress: Progress
 ) -> tuple[dict[str, pl.DataFrame], dict[str, int]]:
     """The top of each run for the collection's queries, and how many other queries each run has.
 
@@ -142,7 +142,7 @@ def read_tops(
     known = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
     frames, left_out = {}, {}
     for done, run in enumerate(runs):
-        report(0.4 * done / len(runs), f"Reading run “{run.name}”.")
+        progress(0.4 * done / len(runs), f"Reading run “{run.name}”.")
         frame = read_stored_run(run, need_rank=choice.ties == "rank")
         frame = frame.join(known, on="query_id", how="semi", maintain_order="left")
         left_out[run.name] = run.query_count - frame["query_id"].n_unique()
@@ -249,10 +249,12 @@ def _detail(pool: Pool) -> str:
 
 
 @job_kind("pool")
-def _build_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _build_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     arguments = dict(job.arguments)
     runs = runs_named(job.collection, arguments.pop("runs"))
-    return result_of(build_pool(job.collection, runs=runs, user=job.created_by, report=report, **arguments))
+    return result_of(
+        build_pool(job.collection, runs=runs, user=job.created_by, progress=progress, **arguments)
+    )
 
 
 def build_or_start(

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from pooling.texts.importing import Report
+    from pooling.interface.progress import Progress
 
 
 def extend_pool(
@@ -35,7 +35,7 @@ def extend_pool(
     audit_share: float | None = None,
     seed: int | None = None,
     user: User | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> Pool:
     """The next version of a pool: `runs` join its own, `depth` is at least its own; see
     `pooling/merging/extension.py`.
@@ -49,13 +49,13 @@ def extend_pool(
     from pooling.diagnosis.summary import diagnose
     from pooling.merging.extension import NothingNewError, extended_pool
 
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     choice = extension_choice(pool, runs, Extension(depth, strategy, budget, audit_share, seed, depths))
     name = free_name(pool.collection, name or next_name(pool))
     all_runs = [place.run for place in pool.pool_runs.select_related("run")] + list(runs)
     query_keys = dict(pool.collection.queries.values_list("external_id", "pk"))
-    frames, left_out = read_tops(all_runs, query_keys, choice, report)
-    report(0.4, "Merging.")
+    frames, left_out = read_tops(all_runs, query_keys, choice, progress)
+    progress(0.4, "Merging.")
     made = Pool(
         collection=pool.collection,
         name=name,
@@ -87,7 +87,7 @@ def extend_pool(
             "runs": [run.name for run in runs],
         },
     }
-    report(0.5, f"Storing {made.pair_count:,} pairs, {new.height:,} of them new.")
+    progress(0.5, f"Storing {made.pair_count:,} pairs, {new.height:,} of them new.")
     return store_pool(made, all_runs, pooled)
 
 
@@ -198,11 +198,11 @@ def _kept(pool: Pool) -> pl.DataFrame:
 
 
 @job_kind("extension")
-def _extend_in_background(job: Job, report: Report) -> dict[str, Any]:
+def _extend_in_background(job: Job, progress: Progress) -> dict[str, Any]:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
     runs = runs_named(job.collection, arguments.pop("runs"))
-    return result_of(extend_pool(pool, runs=runs, user=job.created_by, report=report, **arguments))
+    return result_of(extend_pool(pool, runs=runs, user=job.created_by, progress=progress, **arguments))
 
 
 def extend_or_start(

@@ -17,7 +17,7 @@ from django.urls import reverse
 
 from pooling.formats.sources import name_of
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.models import Collection, Run
 from pooling.signals import run_imported
 from pooling.storage.imports import importer
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from pooling.formats import RunFile
+    from pooling.interface.progress import Progress
     from pooling.ranking.chunks import Chunks
-    from pooling.texts.importing import Report
 
 
 COLUMNS = ("query_id", "document_id", "score", "rank")
@@ -50,7 +50,7 @@ def import_run(
     name: str | None = None,
     file_name: str | None = None,
     user: User | None = None,
-    report: Report | None = None,
+    progress: Progress | None = None,
     chunks: Chunks | None = None,
 ) -> Run:
     """Store the run of a file under `name`, or under the file's own.
@@ -65,11 +65,11 @@ def import_run(
     from pooling.formats import read_run
 
     path = Path(path)
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     source = _Source(file_name or path.name, sha256_of(path))
     name = checked_name(name or name_of(source.file_name), "run")
     _refuse_known_name(collection, name)
-    report(0.1, f"Reading {source.file_name}.")
+    progress(0.1, f"Reading {source.file_name}.")
     run_file = read_run(
         path,
         name=name,
@@ -78,13 +78,13 @@ def import_run(
         need_rank=False,
         max_bytes=settings.MAX_UPLOAD_BYTES,
     )
-    report(0.5, f"Checking {run_file.frame.height:,} rows.")
+    progress(0.5, f"Checking {run_file.frame.height:,} rows.")
     run_file, collapse = (run_file, None) if chunks is None else _collapsed(run_file, chunks)
     run = _described(collection, name, run_file, source)
     run.imported_by = user
     if collapse is not None:
         run.preflight["chunks"] = collapse
-    report(0.8, "Storing.")
+    progress(0.8, "Storing.")
     return _stored(run, run_file.frame)
 
 
@@ -253,7 +253,7 @@ def _run(
     *,
     file_name: str,
     user: User | None,
-    report: Report,
+    progress: Progress,
     name: str = "",
     collapse_chunks: str = "",
 ) -> dict[str, Any]:
@@ -264,7 +264,7 @@ def _run(
         chunks = Chunks(collapse_chunks)
     named = name or None
     run = import_run(
-        collection, path, name=named, file_name=file_name, user=user, report=report, chunks=chunks
+        collection, path, name=named, file_name=file_name, user=user, progress=progress, chunks=chunks
     )
     return result_of(run)
 

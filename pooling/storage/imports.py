@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.files.uploadedfile import UploadedFile
 
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Report
+from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job
 from pooling.storage import uploads
@@ -37,7 +37,7 @@ def importer(kind: str) -> Callable[[Importer], Importer]:
     return register
 
 
-def _import_kept(job: Job, report: Report) -> dict[str, Any]:
+def _import_kept(job: Job, progress: Progress) -> dict[str, Any]:
     arguments = job.arguments
     try:
         with uploads.kept(arguments["upload"]) as path:
@@ -46,7 +46,7 @@ def _import_kept(job: Job, report: Report) -> dict[str, Any]:
                 path,
                 file_name=arguments["file_name"],
                 user=job.created_by,
-                report=report,
+                progress=progress,
                 **arguments["options"],
             )
     finally:
@@ -71,7 +71,12 @@ def take_in(
     if not uploads.is_large(upload):
         with uploads.local_copy(upload) as path, _refusals_of_the_file():
             return IMPORTERS[kind](
-                collection, path, file_name=file_name, user=user, report=lambda share, detail: None, **options
+                collection,
+                path,
+                file_name=file_name,
+                user=user,
+                progress=lambda share, detail: None,
+                **options,
             )
     kept = uploads.keep(upload)
     try:

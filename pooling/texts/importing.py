@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from pooling.interface.problems import InputError
+from pooling.interface.progress import Progress
 from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
 from pooling.storage.imports import importer
 from pooling.storage.staging import Staged, staged
@@ -53,8 +54,6 @@ _INSERT = """
         WHERE known.collection_id = %s AND known.external_id = staged.id
     )
 """
-
-Report = Callable[[float, str], None]
 
 
 @dataclass(frozen=True)
@@ -143,7 +142,7 @@ def import_documents(
     *,
     file_name: str | None = None,
     only_pooled: bool = False,
-    report: Report | None = None,
+    progress: Progress | None = None,
 ) -> ImportSummary:
     """Import a corpus file of any size, or with `only_pooled` the documents that some pool contains.
 
@@ -152,7 +151,7 @@ def import_documents(
     """
     path = Path(path)
     place = file_name or path.name
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     wanted = _pooled_ids(collection) if only_pooled else None
     left_out = total = reported = 0
     with disk_errors_named(), staged("staged_documents", STAGED_DOCUMENT) as stage:
@@ -164,8 +163,8 @@ def import_documents(
             stage.add(kept)
             if total >= reported + BATCHES_BETWEEN_REPORTS * BATCH:
                 reported = total
-                report(min(0.7, total / 10_000_000), f"{total:,} documents checked.")
-        report(0.7, f"Storing what the {total:,} documents of the file bring.")
+                progress(min(0.7, total / 10_000_000), f"{total:,} documents checked.")
+        progress(0.7, f"Storing what the {total:,} documents of the file bring.")
         _refuse_repeats(stage, place)
         stage.settle()
         with transaction.atomic():
@@ -227,7 +226,7 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 
 @importer("queries")
 def _queries(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, report: Report
+    collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
 ) -> dict[str, Any]:
     summary = import_queries(collection, path, file_name=file_name, user=user)
     return _said("Queries", summary, reverse("queries", args=[collection.slug]))
@@ -240,10 +239,12 @@ def _documents(
     *,
     file_name: str,
     user: User | None,
-    report: Report,
+    progress: Progress,
     only_pooled: bool = False,
 ) -> dict[str, Any]:
-    summary = import_documents(collection, path, file_name=file_name, only_pooled=only_pooled, report=report)
+    summary = import_documents(
+        collection, path, file_name=file_name, only_pooled=only_pooled, progress=progress
+    )
     return _said("Documents", summary, reverse("documents", args=[collection.slug]))
 
 

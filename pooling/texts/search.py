@@ -23,7 +23,7 @@ from pooling.models import Collection, Document, Job, TextIndex
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.texts.importing import Report
+    from pooling.interface.progress import Progress
 
 BATCH = 2000
 #: So many texts are indexed while somebody waits for the answer: about a second.
@@ -93,9 +93,9 @@ class Found:
     any_word: bool
 
 
-def index_texts(collection: Collection, report: Report | None = None) -> int:
+def index_texts(collection: Collection, progress: Progress | None = None) -> int:
     """Bring the index up to date and return how many texts that took."""
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     TextIndex.objects.get_or_create(collection=collection)
     # Before looking: an import that ends after this says so again.
     TextIndex.objects.filter(collection=collection).update(is_behind=False)
@@ -106,7 +106,7 @@ def index_texts(collection: Collection, report: Report | None = None) -> int:
             with transaction.atomic():
                 _index(collection, missing)
             done, last = done + len(missing), missing[-1]
-            report(min(0.99, done / max(total, 1)), f"{done:,} texts indexed.")
+            progress(min(0.99, done / max(total, 1)), f"{done:,} texts indexed.")
     except BaseException:
         TextIndex.objects.filter(collection=collection).update(is_behind=True)
         raise
@@ -132,8 +132,8 @@ def job_that_indexes(collection: Collection, user: User | None = None) -> Job | 
 
 
 @job_kind("texts", can_be_cancelled=False)
-def _index_in_background(job: Job, report: Report) -> dict[str, Any]:
-    count = index_texts(job.collection, report)
+def _index_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+    count = index_texts(job.collection, progress)
     return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}
 
 

@@ -20,8 +20,8 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])
-        with progress_bar("Indexing") as report:
-            count = index_texts(collection, report)
+        with progress_bar("Indexing") as progress:
+            count = index_texts(collection, progress)
         self.stdout.write(f"{count:,} texts indexed.")
         if found := search_finds(collection):
             self.stdout.write(found["sentence"])

@@ -100,9 +100,9 @@ class Command(InputCommand):
         checked_use(collection, use)
         names = ("name", "judgments_per_item", "most_judgments_per_item", "seed")
         chosen = {name: options[name] for name in names}
-        with progress_bar("Opening") as report:
+        with progress_bar("Opening") as progress:
             gold, live = taken_from(options), live_options.taken_from(options)
-            queue = open_queue(pool, report=report, gold=gold, live=live, **chosen)
+            queue = open_queue(pool, progress=progress, gold=gold, live=live, **chosen)
         if use != PrelabelUse():
             change_use(queue, use, understood=True)
         each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"

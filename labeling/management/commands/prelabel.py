@@ -88,13 +88,13 @@ class Command(InputCommand):
                 self.stdout.write(problem)
 
     def _run(self, queue: Any, prelabeler: Any, chosen: Any) -> None:
-        with progress_bar("Asking") as report:
+        with progress_bar("Asking") as moved:
 
             def progress(job: PrelabelJob) -> None:
                 cost = "" if job.input_price is None else f", {job.cost:,.4f} {job.currency}"
                 failed = f", {job.failed_count:,} failed" if job.failed_count else ""
                 detail = f"{job.done_count:,} of {job.pair_count:,}{failed}{cost}"
-                report(job.done_count / max(job.pair_count, 1), detail)
+                moved(job.done_count / max(job.pair_count, 1), detail)
 
             def started(running: Pass) -> None:
                 # Once lets what was sent come back; twice does not wait for it.

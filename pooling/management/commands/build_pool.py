@@ -63,8 +63,8 @@ class Command(InputCommand):
                 raise InputError(f"Give --{name}: a new pool needs a name and a depth.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.all())
         given = {name: options[name] for name in CHOICE if options[name] is not None}
-        with progress_bar("Building") as report:
-            return build_pool(collection, name=options["name"], runs=runs, report=report, **given)
+        with progress_bar("Building") as progress:
+            return build_pool(collection, name=options["name"], runs=runs, progress=progress, **given)
 
     def extend(self, collection: Collection, options: dict[str, Any]) -> Pool:
         pool = pool_named(collection, options["extend"])
@@ -74,5 +74,5 @@ class Command(InputCommand):
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
         names = ("depth", "depths", "strategy", "budget", "audit_share", "seed")
         asked = {name: options[name] for name in names}
-        with progress_bar("Extending") as report:
-            return extend_pool(pool, runs=runs, name=options["name"], report=report, **asked)
+        with progress_bar("Extending") as progress:
+            return extend_pool(pool, runs=runs, name=options["name"], progress=progress, **asked)

@@ -45,9 +45,9 @@ class Command(InputCommand):
             self.stdout.write(f"Queries: {import_queries(collection, options['queries'])}.")
         if options["corpus"]:
             only_pooled = options["only_pooled"]
-            with progress_bar("Documents") as report:
+            with progress_bar("Documents") as progress:
                 summary = import_documents(
-                    collection, options["corpus"], only_pooled=only_pooled, report=report
+                    collection, options["corpus"], only_pooled=only_pooled, progress=progress
                 )
             self.stdout.write(f"Documents: {summary}.")
 

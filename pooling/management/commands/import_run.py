@@ -29,8 +29,8 @@ class Command(InputCommand):
         chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
         collection = collection_named(options["slug"])
         for path in files:
-            with progress_bar(path.name) as report:
-                run = import_run(collection, path, name=name, report=report, chunks=chunks)
+            with progress_bar(path.name) as progress:
+                run = import_run(collection, path, name=name, progress=progress, chunks=chunks)
             self.stdout.write(f"{run.name}: {run.row_count:,} rows for {run.query_count:,} queries.")
             if "chunks" in run.preflight:
                 self.stdout.write(f"{run.name}: {run.preflight['chunks']['sentence']}")

@@ -133,7 +133,7 @@ def test_two_changes_at_once_do_not_mix(world: World, monkeypatch: pytest.Monkey
         Queue.objects.filter(pk=queue.pk).update(judgments_per_item=5)
 
     with pytest.raises(InputError, match="Somebody else"):
-        change_redundancy(queue, 3, report=meanwhile)
+        change_redundancy(queue, 3, progress=meanwhile)
 
 
 def test_a_closed_queue_keeps_its_redundancy(world: World) -> None:
