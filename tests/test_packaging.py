@@ -1,15 +1,25 @@
-"""An installed wheel carries what the site needs beside its packages."""
+"""An installed wheel carries what the site needs beside its packages, and its version stands in one place."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from pathlib import Path
+from typing import Any
+
+import pytest
+
+import soundings
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_every_template_static_file_and_example_is_carried_to_its_place() -> None:
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+@pytest.fixture(scope="module")
+def project() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_every_template_static_file_and_example_is_carried_to_its_place(project: dict[str, Any]) -> None:
     carried = {
         f"{folder.removeprefix('share/soundings/')}/{path.name}"
         for folder, patterns in project["tool"]["setuptools"]["data-files"].items()
@@ -24,3 +34,16 @@ def test_every_template_static_file_and_example_is_carried_to_its_place() -> Non
         if path.is_file() and "__pycache__" not in path.parts and "pictures" not in path.parts
     }
     assert present - carried == set()
+
+
+def test_the_version_is_written_once(project: dict[str, Any]) -> None:
+    assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "soundings.__version__"}
+    assert "version" not in project["project"]
+
+
+def test_the_newest_changes_are_those_of_this_version() -> None:
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    newest = re.search(r"^## (\S+?),? ", changes, re.MULTILINE)
+
+    assert newest
+    assert newest[1] == soundings.__version__
