@@ -36,6 +36,13 @@ def test_every_template_static_file_and_example_is_carried_to_its_place(project:
     assert present - carried == set()
 
 
+@pytest.mark.parametrize("package", ["soundings", "pooling", "labeling", "evaluation"])
+def test_an_installed_package_says_that_it_is_typed(project: dict[str, Any], package: str) -> None:
+    carried = project["tool"]["setuptools"]["package-data"]["*"]
+
+    assert [path.name for pattern in carried for path in (ROOT / package).glob(pattern)] == ["py.typed"]
+
+
 def test_the_version_is_written_once(project: dict[str, Any]) -> None:
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "soundings.__version__"}
     assert "version" not in project["project"]
