@@ -38,7 +38,7 @@ migrations-check: $(VENV)/.installed-dev
 
 # Each benchmark prints its figures beside a peer's or a limit; BENCH=evaluate runs one.
 bench: $(VENV)/.installed-dev
-	for file in benchmarks/bench_$(or $(BENCH),*).py; do echo "== $$file"; $(BIN)/python $$file || exit 1; done
+	for file in benchmarks/bench_$(or $(BENCH),*).py; do echo "== $$file"; $(BIN)/python -m benchmarks.$$(basename $$file .py) || exit 1; done
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
