@@ -69,7 +69,24 @@ def test_links_within_the_guide_lead_somewhere() -> None:
     assert linked <= set(PAGES)
 
 
-def test_what_the_readme_points_to_exists() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", readme) if "://" not in target]
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])
+def test_what_is_linked_for_readers_of_the_code_exists(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    targets = [target for target in re.findall(r"\]\(([^)#]+)\)", text) if "://" not in target]
+    assert targets
     assert [target for target in targets if not (ROOT / target).exists()] == []
+
+
+def test_the_files_that_newcomers_are_sent_to_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"`((?:\w+/)+\w+\.\w+)`", text)
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_tests_that_newcomers_are_told_of_exist() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    written = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    named = re.findall(r"`(test_\w+)`", text)
+    assert named
+    assert [name for name in named if f"def {name}(" not in written] == []
