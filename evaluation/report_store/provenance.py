@@ -64,7 +64,7 @@ def command_of(settings: Settings, qrels: str, runs: Sequence[str]) -> str:
     """The shell line of `soundings evaluate` with every setting spelled out; without tags and the pool, which
     are no part of the files.
 
-    >>> from evaluation.config import Settings
+    >>> from evaluation.scoring.config import Settings
     >>> command_of(Settings(k=(5, 10), seed=1, conventions={"ties": "file"}), "qrels.txt", ["a b.run"])
     "soundings evaluate qrels.txt 'a b.run' --k 5 10 --ties file --seed 1"
     """
