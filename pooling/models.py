@@ -389,7 +389,7 @@ class Job(models.Model):
         CANCELLED = "cancelled"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
-    kind = models.CharField(max_length=40, help_text="Name in the registry of pooling/jobs/running.py.")
+    kind = models.CharField(max_length=40, help_text="Name under which the work is registered.")
     arguments = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.FloatField(default=0, help_text="0 to 1.")

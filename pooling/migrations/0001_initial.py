@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ),
                 (
                     "kind",
-                    models.CharField(help_text="Name in the registry of pooling/jobs.py.", max_length=40),
+                    models.CharField(help_text="Name under which the work is registered.", max_length=40),
                 ),
                 ("arguments", models.JSONField(default=dict)),
                 (
