@@ -1,0 +1,88 @@
+"""Turns of phrase that may not come back; the section "Voice" of CONTRIBUTING.md says what to write instead.
+
+A new place is one line of `PLACES`; a new phrase is one line of `PHRASES`.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+PLACES = [
+    "templates/docs/adaptive.md",
+    "templates/docs/judging.md",
+    "templates/docs/people.md",
+    "templates/docs/pooling.md",
+    "templates/docs/start.md",
+    "templates/docs/words.md",
+]
+
+# What was found, as a pattern, and what to write.
+PHRASES = {
+    r"\bthis is no\b": "not a …",
+    r"\banew\b": "again",
+    r"\bwhoever\b": "the person who, anyone who",
+    r"\bheld against\b": "checked, compared, measured",
+    r"\bhangs? on (it|them|this)\b": "depends on",
+    r"\bparted (by|into)\b": "separated by, split into",
+    r"\b(a|an|any|another|no) [\w-]+ of (its|their|your|his|her|one's) own\b": "its own …, a separate …",
+    r"\bbehind your back\b": "in the background",
+    r"\b(take|takes|taken) away\b": "download, remove",
+    r"\bso many\b": "that many, up to …",
+    r"\b(is|are|was|were) told\b": "say who tells: the page shows, you see, see …",
+    r"\bit is said\b": "say who says it",
+    r"\bbeside\b": "next to, with",
+    r"\bstands? (there|under|beside|with every)\b": "is, is shown, is listed",
+    r"\bunless you say otherwise\b": "by default",
+    r"\bwhere nothing (else )?is said\b": "by default",
+    r"\bin the mean\b": "on average",
+    r"\bas ever\b": "as always, or leave it out",
+    r"\bthe way of the data\b": "from runs to a report",
+}
+FORBIDDEN = re.compile("|".join(f"(?:{phrase})" for phrase in PHRASES), re.IGNORECASE)
+# Not text that people read: code, template tags, and the examples of the voice itself.
+UNREAD = re.compile(r"`[^`\n]*`|\{%.*?%\}|\{\{.*?\}\}|\{#.*?#\}|^\| \d+\. .*$", re.MULTILINE | re.DOTALL)
+
+
+def texts(path: Path) -> Iterator[tuple[int, str]]:
+    """Line and text of what people read in a file: all of a template or page, the strings of a module."""
+    source = path.read_text(encoding="utf-8")
+    if path.suffix == ".py":
+        for node in ast.walk(ast.parse(source)):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield node.lineno, node.value
+    else:
+        yield 1, source
+
+
+def found_in(text: str) -> list[tuple[int, str]]:
+    """Line, from 0, and words of each forbidden phrase in a text."""
+    read = UNREAD.sub(lambda unread: "\n" * unread[0].count("\n"), text)
+    flat = read.replace("\n", " ")
+    return [(read.count("\n", 0, match.start()), match[0]) for match in FORBIDDEN.finditer(flat)]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_texts_are_plain_english(place: str) -> None:
+    paths = sorted(ROOT.glob(place))
+    assert paths
+    assert [
+        f"{path.relative_to(ROOT)}:{first + line}: {words}"
+        for path in paths
+        for first, text in texts(path)
+        for line, words in found_in(text)
+    ] == []
+
+
+def test_a_forbidden_phrase_is_found_across_lines_and_not_in_code() -> None:
+    assert found_in("The order is\nmade anew. A run with a depth of\nits own.") == [
+        (1, "anew"),
+        (1, "a depth of its own"),
+    ]
+    assert found_in("`anew` {% beside %}\n| 5. “Again”, not “anew”. | anew | again |") == []
