@@ -16,10 +16,16 @@ ROOT = Path(__file__).resolve().parent.parent
 
 PLACES = [
     "templates/docs/adaptive.md",
+    "templates/docs/canaries.md",
+    "templates/docs/extending.md",
+    "templates/docs/indexes.md",
     "templates/docs/judging.md",
     "templates/docs/people.md",
     "templates/docs/pooling.md",
+    "templates/docs/qrels.md",
+    "templates/docs/scale.md",
     "templates/docs/start.md",
+    "templates/docs/strategies.md",
     "templates/docs/words.md",
 ]
 
