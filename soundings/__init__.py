@@ -1,3 +1,69 @@
-"""The site around the three stages. The version of the whole is written here and nowhere else."""
+"""Soundings: ground truth for retrieval, and Recall@K with it. The version is written here and nowhere else.
+
+What is named here works in a notebook, without a site or a database, and is loaded on first use.
+"""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evaluation.comparisons.comparing import compare
+    from evaluation.measures.in_lists import recall_at_k
+    from evaluation.scoring.evaluating import evaluate
+    from pooling.formats.qrels import read_qrels
+    from pooling.formats.runs import read_run
+    from soundings.in_memory import pool, simulate
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "__version__",
+    "compare",
+    "evaluate",
+    "pool",
+    "read_qrels",
+    "read_run",
+    "recall_at_k",
+    "simulate",
+]
+
+_HOMES = {
+    "compare": "evaluation.comparisons.comparing",
+    "evaluate": "evaluation.scoring.evaluating",
+    "pool": "soundings.in_memory",
+    "read_qrels": "pooling.formats.qrels",
+    "read_run": "pooling.formats.runs",
+    "recall_at_k": "evaluation.measures.in_lists",
+    "simulate": "soundings.in_memory",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'soundings' has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
+
+
+def _refuse_hidden_packages() -> None:
+    """ImportError when Python would load a file of somebody else under the name of a package of ours."""
+    ours = Path(__file__).resolve().parent.parent
+    for package in ("pooling", "labeling", "evaluation"):
+        spec = find_spec(package)
+        found = Path(spec.origin).resolve() if spec and spec.origin else None
+        if found and found != ours / package / "__init__.py":
+            raise ImportError(
+                f"{found} hides the package {package} of Soundings: "
+                "rename it, or start Python in another folder."
+            )
+
+
+_refuse_hidden_packages()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import os
 import signal
 import socket
@@ -15,6 +16,8 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
 from types import FrameType
 
@@ -29,6 +32,8 @@ from pooling.jobs.running import end_abandoned_jobs
 # A child gets this long to finish what it is doing; then it is told again, which ends a job half way.
 GRACE_SECONDS = 20.0
 LAST_GRACE_SECONDS = 5.0
+# A site that gives no page of its own for this long after it was started will not get better by waiting.
+START_SECONDS = 120.0
 # A worker that ends more often than this within a minute will not get better by being started again.
 RESTARTS_PER_MINUTE = 5
 # Somebody waits for each request and nobody for the worker, which takes what is left of a busy machine.
@@ -98,19 +103,26 @@ class Server:
     def _web_command(self) -> list[str]:
         host = f"[{self.host}]" if ":" in self.host else self.host
         config = ["--config", "python:soundings.gunicorn_settings"]
-        return ["gunicorn", *config, "--bind", f"{host}:{self.port}", "--workers", str(self.processes)]
+        bound = ["--bind", f"{host}:{self.port}", "--workers", str(self.processes)]
+        return ["soundings.web", *config, *bound]
 
     def _watch(self, when_ready: Callable[[], None]) -> int:
         ready = False
+        deadline = time.monotonic() + START_SECONDS
         while not self.stops:
             if self.web is not None and self.web.poll() is not None:
                 self.say(f"The web server ended by itself (code {self.web.returncode}), so everything stops.")
                 return 1
             if not self._keep_workers():
                 return 1
-            if not ready and self._answers():
-                ready = True
-                when_ready()
+            if not ready:
+                answer = self._answer()
+                ready = answer.is_ours
+                if ready:
+                    when_ready()
+                elif answer.is_final or time.monotonic() > deadline:
+                    self.say(f"{answer.problem} So everything stops.")
+                    return 1
             time.sleep(0.1)
         return 0
 
@@ -130,17 +142,17 @@ class Server:
             self.workers[lane] = _start_worker(lane)
         return True
 
-    def _answers(self) -> bool:
-        host = EVERY_ADDRESS.get(self.host, self.host)
-        connection = HTTPConnection(host, self.port, timeout=2)
+    def _answer(self) -> Answer:
+        """What the page /health/ of the site is now."""
+        connection = HTTPConnection(EVERY_ADDRESS.get(self.host, self.host), self.port, timeout=5)
         try:
-            connection.request("GET", "/health/")
-            connection.getresponse()
-        except (OSError, HTTPException):
-            return False
+            connection.request("GET", "/health/", headers={"Host": known_host()})
+            response = connection.getresponse()
+            return Answer(response.status, response.read().decode(errors="replace"))
+        except (OSError, HTTPException) as error:
+            return Answer(None, str(error))
         finally:
             connection.close()
-        return True
 
     def _end_children(self) -> None:
         """Ask, ask again, then end them with their own children; being stopped twice skips the waiting."""
@@ -160,6 +172,40 @@ class Server:
             if all(child.poll() is not None for child in children):
                 return
             time.sleep(0.05)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back for /health/: its status and text, or no status and why not."""
+
+    status: int | None
+    text: str
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether our view gave it, and has nothing to complain of."""
+        try:
+            return self.status == HTTPStatus.OK and json.loads(self.text)["status"] == "ok"
+        except (ValueError, KeyError, TypeError):
+            return False
+
+    @property
+    def is_final(self) -> bool:
+        """Whether waiting changes nothing: what starts or waits for its database is not there yet."""
+        return self.status not in (None, HTTPStatus.SERVICE_UNAVAILABLE) and not self.is_ours
+
+    @property
+    def problem(self) -> str:
+        """What is wrong with the site, in one sentence."""
+        if self.status is None:
+            return f"The site does not answer: {self.text}."
+        return f"The site's page /health/ answers with status {self.status}; the errors above say why."
+
+
+def known_host() -> str:
+    """A name under which the site lets itself be asked."""
+    named = [host.removeprefix(".") for host in settings.ALLOWED_HOSTS if host != "*"]
+    return named[0] if named else "localhost"
 
 
 def serve_site(host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
@@ -206,10 +252,12 @@ def _start(command: list[str]) -> Child:
 
     The session is the same: Linux may share processors out by sessions, and priorities count within one.
     """
-    paths = [str(settings.BASE_DIR), os.environ.get("PYTHONPATH", "")]
+    paths = [str(settings.BASE_DIR), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": os.environ.get("DJANGO_SETTINGS_MODULE", "soundings.settings"),
+        # Nothing is imported from the folder that the site was started in: an empty part would mean it.
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
+        "PYTHONSAFEPATH": "1",
     }
     whole = [sys.executable, "-m", *command]
     # What they write is for this account alone.

@@ -2,16 +2,17 @@
 
 from importlib.metadata import PackageNotFoundError, version
 
-PACKAGES = ("soundings", "polars", "numpy")
+# By package the distribution that installs it.
+PACKAGES = {"soundings": "soundings-ir", "polars": "polars", "numpy": "numpy"}
 
 
 def software_versions() -> dict[str, str]:
     """By package, this one first; `checkout` where it is not installed."""
-    return {package: _version(package) for package in PACKAGES}
+    return {package: _version(distribution) for package, distribution in PACKAGES.items()}
 
 
-def _version(package: str) -> str:
+def _version(distribution: str) -> str:
     try:
-        return version(package)
+        return version(distribution)
     except PackageNotFoundError:
         return "checkout"

@@ -36,7 +36,7 @@ def chart_library() -> Path:
         if not path.exists():
             path.parent.mkdir(parents=True, exist_ok=True)
             part = path.with_name(f"{path.name}.{uuid4().hex}")
-            command = [sys.executable, "-m", "pooling.interface.chart_library", str(part)]
+            command = [sys.executable, "-m", "pooling.interface.chart_library", str(part.resolve())]
             subprocess.run(command, check=True, timeout=SECONDS, cwd=settings.BASE_DIR)  # noqa: S603
             part.replace(path)
     return path

@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 #: Tasks handed out at a time, for each that can run at once: bounds what the driver holds.
 TASKS_EACH = 8
-NO_PYSPARK = "--engine spark needs PySpark, which is not installed: pip install 'soundings[spark]'."
+NO_PYSPARK = "--engine spark needs PySpark, which is not installed: pip install pyspark pyarrow."
 NO_JAVA = (
     "--engine spark needs Java 17 or later, and there is none here: install it (Debian: apt-get install "
     "default-jre-headless), or name its folder in JAVA_HOME."

@@ -67,7 +67,7 @@ class Site:
             *prefix,
             sys.executable,
             "-m",
-            "gunicorn",
+            "soundings.web",
             "--config",
             "python:soundings.gunicorn_settings",
         ]

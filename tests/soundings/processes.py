@@ -37,7 +37,7 @@ def manage(
     )
 
 
-def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[str]:
+def start(folder: Path, *arguments: str, cwd: Path | None = None, **variables: str) -> subprocess.Popen[str]:
     """Start a command that stays."""
     command = [sys.executable, str(ROOT / "manage.py"), *arguments]
     return subprocess.Popen(
@@ -45,6 +45,7 @@ def start(folder: Path, *arguments: str, **variables: str) -> subprocess.Popen[s
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        cwd=cwd,
         env=environment(folder, **variables),
     )
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from soundings import serving
 from tests.soundings.processes import children_of, free_port, manage, start
@@ -70,7 +71,9 @@ def call(base: str, path: str, body: dict[str, str] | bytes | None, token: str =
 def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_path: Path) -> None:
     port = free_port()
     small = {"SOUNDINGS_BACKGROUND_UPLOAD_BYTES": "10"}  # so that every upload goes to the worker
-    server = start(tmp_path, "serve", "--port", str(port), "--workers", "1", **small)
+    for name in ("evaluation", "gunicorn", "django", "soundings"):  # a folder of somebody who measures things
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('This is not of Soundings.')")
+    server = start(tmp_path, "serve", "--port", str(port), "--workers", "1", cwd=tmp_path, **small)
     try:
         assert server.stdout is not None
         printed = ""
@@ -141,6 +144,50 @@ def test_everything_stops_when_the_web_server_ends_by_itself(monkeypatch: pytest
     assert "The web server ended by itself (code 0)" in said[0]
     assert set(server.workers) == {"default", "models"}
     assert all(worker.returncode is not None for worker in server.workers.values())
+
+
+@pytest.mark.django_db(transaction=True)
+def test_everything_stops_when_a_page_fails_and_no_address_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    server, said = server_of(monkeypatch, [], [])
+    monkeypatch.setattr(
+        server, "_web_command", lambda: ["http.server", str(server.port), "--bind", server.host]
+    )
+    ready: list[bool] = []
+
+    assert server.run(lambda: ready.append(True)) == 1
+
+    assert said == [
+        "The site's page /health/ answers with status 404; the errors above say why. So everything stops."
+    ]
+    assert ready == []
+
+
+@pytest.mark.parametrize(
+    ("status", "text", "is_ours", "is_final"),
+    [
+        (200, '{"status": "ok", "database": "ok"}', True, False),
+        (200, "<h1>Another program</h1>", False, True),
+        (200, '["ok"]', False, True),
+        (500, "", False, True),
+        (503, '{"status": "unavailable"}', False, False),
+        (None, "Connection refused", False, False),
+    ],
+)
+def test_only_our_own_page_says_that_the_site_is_there(
+    status: int | None, text: str, is_ours: bool, is_final: bool
+) -> None:
+    answer = serving.Answer(status, text)
+
+    assert (answer.is_ours, answer.is_final) == (is_ours, is_final)
+
+
+def test_the_site_is_asked_under_a_name_that_it_answers_to(settings: Settings) -> None:
+    asked = {}
+    for hosts in ([".example.org"], ["*"], ["localhost"]):
+        settings.ALLOWED_HOSTS = hosts
+        asked[hosts[0]] = serving.known_host()
+
+    assert asked == {".example.org": "example.org", "*": "localhost", "localhost": "localhost"}
 
 
 @pytest.mark.django_db(transaction=True)

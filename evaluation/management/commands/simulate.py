@@ -6,15 +6,12 @@ import json
 import math
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from evaluation.replays.noise import noise_problem
 from pooling.command_line import SCORES, TIES, count
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
-
-if TYPE_CHECKING:
-    from evaluation.replays.replaying import LabelledPool
 
 
 class Command(InputCommand):
@@ -58,6 +55,7 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Read, replay, write."""
+        from evaluation.replays.reading import read_labelled_pool
         from evaluation.replays.replaying import BUDGETS
         from evaluation.replays.simulation import simulate
         from evaluation.replays.simulation_table import as_table
@@ -68,30 +66,14 @@ class Command(InputCommand):
             strategy_named(name)
         given = {name: options[name] for name in ("seeds", "noise", "batch", "k")}
         budgets = sorted(set(options["budget"] or BUDGETS))
-        pool = read_pool(options)
+        of_files = {name: options[name] for name in ("depth", "min_relevance", "ties", "scores", "prior")}
+        pool = read_labelled_pool(options["qrels"], options["runs"], **of_files)
         with progress_bar("Replaying") as report:
             result = simulate(pool, strategies, budgets=budgets, report=report, **given)
         if options["format"] == "json":
             self.stdout.write(json.dumps(result.to_dict(), indent=2))
         else:
             self.stdout.write(as_table(result), ending="")
-
-
-def read_pool(options: dict[str, Any]) -> LabelledPool:
-    """The labelled pool of the files; each run is cut to the depth right after reading."""
-    from evaluation.replays.replaying import labelled_pool, with_prior_scores
-    from evaluation.scoring.inputs import named_runs, qrels_frame, run_frame
-    from pooling.ranking.ranking import order_run
-
-    order = {name: options[name] for name in ("ties", "scores", "depth")}
-    labels = qrels_frame(options["qrels"])
-    tops = {}
-    for name, path in named_runs(options["runs"]).items():
-        frame = run_frame(name, path, with_rank=options["ties"] == "rank")
-        tops[name] = order_run(frame, **order).drop("position")
-    pool = labelled_pool(labels, tops, min_relevance=options["min_relevance"], **order)
-    prior: Path | None = options["prior"]
-    return pool if prior is None else with_prior_scores(pool, run_frame(str(prior), prior))
 
 
 def budget(text: str) -> float:

@@ -18,7 +18,7 @@ def test_without_pyspark_a_sentence_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spark, "installed", lambda module: False)
-    with pytest.raises(CommandError, match=r"needs PySpark.*pip install 'soundings\[spark\]'") as caught:
+    with pytest.raises(CommandError, match=r"needs PySpark.*pip install pyspark pyarrow") as caught:
         pool_by_spark(tmp_path)
     assert caught.value.returncode == 2
 

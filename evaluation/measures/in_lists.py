@@ -1,0 +1,81 @@
+"""Recall@K of ranked lists as programs hold them: no file, frame, score or tie."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from math import isnan, nan
+from typing import Any, TypeAlias
+
+Ids: TypeAlias = Iterable[Any]
+
+
+def recall_at_k(
+    retrieved: Ids | Iterable[Ids] | Mapping[Any, Ids],
+    relevant: Ids | Iterable[Ids] | Mapping[Any, Ids],
+    k: int,
+) -> float:
+    """The share of the relevant documents among the first `k` retrieved; over many queries, the mean.
+
+    One query: `retrieved` is a list or array of document ids, best first, `relevant` a set, list or array.
+    Many queries: one of these for each query, in two dicts by query id, or in two lists (or arrays of two
+    dimensions) in the same order.
+
+    A query without a relevant document has no recall: NaN by itself, and left out of the mean. In dicts, a
+    query that `retrieved` does not answer counts 0, and one that `relevant` does not know is left out. These
+    are the defaults of `evaluate`, which also takes scores and grades and says how far to trust the result.
+    Raises ValueError for what has no order, for a document that comes twice in a list, and for a `k` that is
+    not a whole number of at least 1.
+
+    >>> recall_at_k(["a", "x", "b"], {"a", "b", "c", "d"}, k=3)
+    0.5
+    >>> recall_at_k({"q1": ["a", "x"], "q2": ["y"]}, {"q1": {"a"}, "q2": {"b"}}, k=2)
+    0.5
+    """
+    if isinstance(k, bool) or int(k) != k or k < 1:
+        raise ValueError(f"K is {k}; it must be a whole number of at least 1.")
+    if isinstance(retrieved, Mapping) and isinstance(relevant, Mapping):
+        return _mean([_of_one(found, ids, k) for found, ids in _by_query(retrieved, relevant)])
+    if isinstance(retrieved, Mapping) or isinstance(relevant, Mapping):
+        raise ValueError("One of retrieved and relevant is a dict; give both by query, or neither.")
+    _refuse_unordered(retrieved)
+    found, wanted = list(retrieved), list(relevant)
+    if not any(map(_is_many, (*found, *wanted))):
+        return _of_one(found, wanted, k)
+    if len(found) != len(wanted):
+        raise ValueError(
+            f"There are {len(found)} lists of retrieved and {len(wanted)} of relevant documents; "
+            "give one of each for every query."
+        )
+    return _mean([_of_one(*both, k) for both in zip(found, wanted, strict=True)])
+
+
+def _by_query(retrieved: Mapping[Any, Any], relevant: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    if retrieved and relevant and not retrieved.keys() & relevant.keys():
+        raise ValueError("No query of retrieved is one of relevant; compare the query ids of both.")
+    return [(retrieved.get(query, ()), ids) for query, ids in relevant.items()]
+
+
+def _of_one(retrieved: Any, relevant: Any, k: int) -> float:
+    for ids in (retrieved, relevant):
+        if isinstance(ids, Mapping) or not _is_many(ids):
+            raise ValueError(f"{ids!r} is not a list of document ids; for scores and grades use evaluate.")
+    _refuse_unordered(retrieved)
+    found, wanted = list(retrieved), set(relevant)
+    if len(set(found)) < len(found):
+        twice = next(one for place, one in enumerate(found) if one in found[:place])
+        raise ValueError(f"Document {twice!r} is retrieved twice for a query; keep the better place.")
+    return len(wanted.intersection(found[:k])) / len(wanted) if wanted else nan
+
+
+def _refuse_unordered(retrieved: Any) -> None:
+    if isinstance(retrieved, set | frozenset):
+        raise ValueError("retrieved is a set, which has no order; give a list with the best document first.")
+
+
+def _is_many(ids: Any) -> bool:
+    return isinstance(ids, Iterable) and not isinstance(ids, str | bytes)
+
+
+def _mean(values: list[float]) -> float:
+    defined = [value for value in values if not isnan(value)]
+    return sum(defined) / len(defined) if defined else nan

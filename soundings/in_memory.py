@@ -1,0 +1,91 @@
+"""What the commands `pool` and `simulate` do, for programs: files, dicts or frames in, values out."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from evaluation.replays import simulation
+from evaluation.replays.reading import read_labelled_pool
+from evaluation.replays.replaying import BUDGETS
+from evaluation.scoring.inputs import Runs, RunSource, Source, named_runs, run_frame
+from pooling.merging.choice import Choice
+from pooling.merging.merging import build_pool
+from pooling.ranking.ranking import order_run
+from pooling.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.replays.simulation import Simulation
+
+
+def pool(runs: Runs, depth: int, **options: Any) -> pl.DataFrame:
+    """Merge the first `depth` documents of every run into the pairs to judge, in the order of judging.
+
+    runs: as `evaluate` takes them: paths, {query: {document: score}}, or frames with query_id, document_id,
+    score. options: as the command has them, by the names of `pooling.merging.choice.Choice`: strategy,
+    budget, audit_share, seed, ties, scores and depths.
+
+    A Polars frame, sorted by query and position: query_id, document_id, position, run_count, best_rank, rrf,
+    in_audit, inclusion_probability (null where a pair is not to be judged), and runs and ranks, which say
+    where each pair was found. What the readers of files notice is given as warnings.
+    Raises ValueError (FormatError for files) for input that has no one meaning and for options out of range.
+
+    >>> runs = {"bm25": {"q1": {"a": 2.0, "b": 1.0}}, "dense": {"q1": {"b": 0.9, "c": 0.8}}}
+    >>> pool(runs, depth=2)["document_id"].to_list()
+    ['b', 'a', 'c']
+    """
+    choice = Choice(depth, **options)
+    sources = named_runs(runs)
+    choice.check(sources)
+    notes: list[str] = []
+    tops = {}
+    for name, source in sources.items():
+        frame = run_frame(name, source, notes, with_rank=choice.ties == "rank")
+        top = order_run(frame, ties=choice.ties, scores=choice.scores, depth=choice.depth_of(name))
+        tops[name] = top.drop("position")
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return build_pool(tops, **asdict(choice))
+
+
+def simulate(
+    qrels: Source,
+    runs: Runs,
+    depth: int,
+    strategies: Sequence[str] | None = None,
+    *,
+    budgets: Sequence[float] = BUDGETS,
+    seeds: int = 1,
+    noise: float = 0.0,
+    batch: int = 1,
+    k: int | None = None,
+    prior: RunSource | None = None,
+    min_relevance: int = 1,
+    ties: str = "docid",
+    scores: str = "float64",
+) -> Simulation:
+    """Replay strategies on labels you have: how soon each would have found the relevant documents.
+
+    qrels, runs: as `evaluate` takes them. strategies: all, unless named. budgets: shares of each query's
+    pool. seeds: repetitions of what depends on chance. noise: the share of labels told wrong. batch: labels
+    told at a time. k: the cutoff of the recalls (the depth). prior: scores of a model, as a run, to start
+    from.
+
+    `Simulation.outcomes` has the figures by strategy, `to_dict` all of it as plain values.
+    Raises ValueError for values out of range and where no query has a relevant document in the pool.
+
+    >>> labels = {"q1": {"a": 0, "b": 1, "c": 0}}
+    >>> runs = {"bm25": {"q1": {"a": 2.0, "b": 1.0}}, "dense": {"q1": {"b": 0.9, "c": 0.8}}}
+    >>> simulate(labels, runs, depth=2, strategies=["depth", "rrf"], budgets=[0.3]).outcomes["rrf"].found
+    {0.3: 1.0}
+    """
+    labelled = read_labelled_pool(
+        qrels, runs, depth=depth, min_relevance=min_relevance, ties=ties, scores=scores, prior=prior
+    )
+    return simulation.simulate(
+        labelled, list(strategies or STRATEGIES), budgets=budgets, seeds=seeds, noise=noise, batch=batch, k=k
+    )
