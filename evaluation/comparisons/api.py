@@ -14,7 +14,7 @@ from evaluation.access import report_for
 from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
 from evaluation.comparisons.stored import comparisons_asked
 from evaluation.models import Report
-from labeling.queues.opening_jobs import result_of
+from labeling.queues.opening_jobs import opening_result
 from pooling.interface.api import PROBLEM, made, making, person
 from pooling.models import Job
 from pooling.people.access import ADMIN
@@ -155,7 +155,7 @@ class Deciding(APIView):
         """Open a queue of these pairs."""
         report = report_for(request.user, report_id, ADMIN)
         opened = open_deciding_queue(report, *_pair(report, request.data), user=person(request))
-        return made(opened if isinstance(opened, Job) else result_of(opened))
+        return made(opened if isinstance(opened, Job) else opening_result(opened))
 
 
 def _pair(report: Report, values: Any) -> tuple[str, str, int]:

@@ -38,17 +38,13 @@ def plan_context(planned: dict[str, Any], settings: PlanSettings) -> dict[str, A
     rows = planned["work"]["by_annotators"]
     for row in rows:
         row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
-    drawn = {
-        "runs": planned["settings"]["runs"],
-        "overlap": planned["overlap"],
-        "size_by_depth": planned["pool"]["size_by_depth"],
-    }
+    sizes = planned["pool"]["size_by_depth"]
     return {
         "plan": planned,
         "team": next(row for row in rows if row["annotators"] == settings.annotators),
-        "growth": pictures.growth(drawn),
-        "curve": pictures.curve(drawn, settings.depth),
-        "heat_map": pictures.heat_map(drawn),
+        "growth": pictures.growth(sizes),
+        "curve": pictures.curve(sizes, settings.depth),
+        "heat_map": pictures.heat_map(planned["settings"]["runs"], planned["overlap"]),
     }
 
 

@@ -9,6 +9,7 @@ from django.db.models import Count, Q, TextField
 from django.db.models.functions import Cast
 
 from labeling.qrels.labels import judged_labels, state_of_labels
+from pooling.diagnosis.stored import LabelFinds, PoolDiagnostics
 from pooling.models import Pool
 
 if TYPE_CHECKING:
@@ -19,18 +20,25 @@ COLUMNS = ["query_id", "document_id", "run_count", "best_rank", "found_by"]
 CACHED_SECONDS = 600
 
 
-def pool_diagnostics(pool: Pool) -> dict[str, Any]:
-    """All that is known of a pool: see `pooling.diagnosis.summary.diagnose`, with `queries` and `labels`.
-
-    `queries`: [query id, pairs, pairs that one run alone found], bytewise. `labels`: see `pool_finds`.
+class KnownOfPool(PoolDiagnostics):
+    """A pool's diagnostics, with its queries as [query id, pairs, pairs that one run alone found], bytewise,
+    and what its labels tell.
     """
+
+    queries: list[list[Any]]
+    labels: LabelFinds | None
+
+
+def pool_diagnostics(pool: Pool) -> KnownOfPool:
+    """All that is known of a pool."""
     alone = Count("pk", filter=Q(run_count=1))
     rows = pool.entries.order_by().values_list("query__external_id").annotate(pairs=Count("pk"), alone=alone)
     queries = sorted(map(list, rows), key=lambda row: row[0].encode())
-    return {**pool.diagnostics, "queries": queries, "labels": pool_finds(pool)}
+    stored: PoolDiagnostics = pool.diagnostics
+    return {**stored, "queries": queries, "labels": pool_finds(pool)}
 
 
-def pool_finds(pool: Pool) -> dict[str, Any] | None:
+def pool_finds(pool: Pool) -> LabelFinds | None:
     """See `pooling.diagnosis.summary.diagnose_labels`, on the labels as they stand; None when the pool has
     none.
     """
@@ -40,11 +48,11 @@ def pool_finds(pool: Pool) -> dict[str, Any] | None:
     if found is None:
         found = [_counted(pool)]
         cache.set(key, found, CACHED_SECONDS)
-    counted: dict[str, Any] | None = found[0]
+    counted: LabelFinds | None = found[0]
     return counted
 
 
-def _counted(pool: Pool) -> dict[str, Any] | None:
+def _counted(pool: Pool) -> LabelFinds | None:
     from pooling.diagnosis.summary import diagnose_labels
 
     labels = judged_labels(pool.collection)

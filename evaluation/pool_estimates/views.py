@@ -29,7 +29,7 @@ def finds(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     found = pool_finds(pool)
     context = {"pool": pool, "collection": pool.collection, "section": "pools", "finds": found}
     context["judged_share"] = judged_share_of_pool(pool) if found else []
-    context["label_rows"] = label_rows(pool.diagnostics, found) if found else []
+    context["label_rows"] = label_rows(pool.diagnostics["runs"], found["relevant_alone"]) if found else []
     partial = bool(request.headers.get("HX-Request"))
     return render(
         request, "evaluation/_pool_finds.html" if partial else "evaluation/pool_finds.html", context

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 from django.utils import timezone
 
 from labeling.adaptive.reordering import finish_stopped, stop_by_hand
+from labeling.items.results import QueueResult
 from labeling.models import QueryPlan, Queue
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
@@ -42,8 +43,14 @@ def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User 
     return finished
 
 
+class QueriesFinished(QueueResult):
+    """How many queries are finished that were not."""
+
+    finished: int
+
+
 @job_kind("finish", can_be_cancelled=False)
-def _finish_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _finish_in_background(job: Job, progress: Progress) -> QueriesFinished:
     queue = job.collection.queues.select_related("collection", "pool", "selection").get(
         pk=job.arguments["queue"]
     )

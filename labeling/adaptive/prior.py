@@ -11,13 +11,14 @@ which sees no scores. What is interrupted in the second step is no harm; the sam
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db import transaction
 
 from labeling.adaptive.planners import forget_lessons, teach_anew
 from labeling.adaptive.prior_scores import checked_model, has_scores, record_prior
 from labeling.adaptive.reordering import AT_ONCE, locked_selection, order_anew
+from labeling.items.results import PairsMoved
 from labeling.models import Prelabeler, Queue, Selection
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
@@ -85,7 +86,7 @@ def start_following(queue: Queue, *, by: User | None = None) -> Job:
 
 
 @job_kind("prior", can_be_cancelled=False)
-def _follow_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _follow_in_background(job: Job, progress: Progress) -> PairsMoved:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     note_stored(job, {"detail": INTERRUPTED, "url": queue.get_absolute_url()})
     moved = follow_prior(queue, progress)

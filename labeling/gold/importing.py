@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from django.urls import reverse
 from labeling.gold.questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
 from pooling.formats.errors import FormatError
+from pooling.interface.results import Result
 from pooling.models import Collection
 from pooling.storage.imports import importer
 from pooling.storage.storing import disk_errors_named
@@ -69,9 +70,10 @@ def import_gold(
             problem, remedy = _problem_with(record, queries, documents)
             if problem:
                 raise FormatError(place, record.line, problem, remedy)
-            question = stored.get((queries[record.query], documents[record.document]))
+            pair = queries[record.query], documents[record.document]
+            question = stored.get(pair)
             if question is None:
-                new.append(_question(collection, record, queries, documents, user))
+                new.append(_question(collection, record, pair, user))
             elif question.answer != record.answer:
                 problem = f"the answer is {record.answer} here and {question.answer} in the collection"
                 raise FormatError(
@@ -85,13 +87,23 @@ def import_gold(
     return GoldImport(len(new), len(changed), len(records) - len(new) - len(changed))
 
 
+class GoldImported(Result):
+    """The result of an import of gold questions: the counts of its `GoldImport`."""
+
+    created: int
+    changed: int
+    unchanged: int
+
+
 @importer("gold")
 def _gold(
     collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
-) -> dict[str, Any]:
+) -> GoldImported:
     done = import_gold(collection, path, file_name=file_name, user=user)
     return {
-        **asdict(done),
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
         "detail": f"Gold questions: {done}.",
         "url": reverse("gold", args=[collection.slug]),
     }
@@ -117,16 +129,13 @@ def _problem_with(record: GoldRecord, queries: dict[str, int], documents: dict[s
 
 
 def _question(
-    collection: Collection,
-    record: GoldRecord,
-    queries: dict[str, int],
-    documents: dict[str, int],
-    user: User | None,
+    collection: Collection, record: GoldRecord, pair: tuple[int, int], user: User | None
 ) -> GoldQuestion:
+    """A new question; `pair` is the keys of its query and document."""
     return GoldQuestion(
         collection=collection,
-        query_id=queries[record.query],
-        document_id=documents[record.document],
+        query_id=pair[0],
+        document_id=pair[1],
         answer=record.answer,
         reason=record.reason,
         practice=record.practice,

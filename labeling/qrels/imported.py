@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from django.urls import reverse
 
 from labeling.models import ImportedLabel
 from pooling.interface.problems import InputError
+from pooling.interface.results import Result
 from pooling.models import Collection, Document
 from pooling.storage.imports import importer
 from pooling.storage.storing import check_id, disk_errors_named, sha256_of
@@ -40,10 +41,6 @@ class QrelsImport:
     left_out: int
     new_documents: int
     notes: tuple[str, ...] = field(default=())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The counts as plain data."""
-        return {**asdict(self), "notes": list(self.notes)}
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new"]
@@ -72,7 +69,7 @@ def import_qrels(
     place = file_name or path.name
     read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
     rows = list(read.frame.iter_rows())
-    facts = {"source_name": place[-300:], "sha256": sha256_of(path), "imported_by": user}
+    source = {"source_name": place[-300:], "sha256": sha256_of(path), "imported_by": user}
     with disk_errors_named(), transaction.atomic():
         lock(collection)
         queries = dict(collection.queries.values_list("external_id", "pk"))
@@ -82,7 +79,7 @@ def import_qrels(
         documents, created = _documents(collection, [row[1] for row in known], place)
         pairs = {(queries[query], documents[document]): relevance for query, document, relevance in known}
         new, changed = _against_earlier(collection, pairs, place)
-        _store(collection, pairs, new, changed, facts)
+        _store(collection, pairs, new, changed, source=source)
     return QrelsImport(
         created=len(new),
         changed=len(changed),
@@ -93,13 +90,29 @@ def import_qrels(
     )
 
 
+class QrelsImported(Result):
+    """The result of an import of qrels: the counts and notes of its `QrelsImport`."""
+
+    created: int
+    changed: int
+    unchanged: int
+    left_out: int
+    new_documents: int
+    notes: list[str]
+
+
 @importer("qrels")
 def _qrels(
     collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
-) -> dict[str, Any]:
+) -> QrelsImported:
     done = import_qrels(collection, path, file_name=file_name, user=user)
     return {
-        **done.to_dict(),
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
+        "left_out": done.left_out,
+        "new_documents": done.new_documents,
+        "notes": list(done.notes),
         "detail": " ".join([f"Labels: {done}.", *done.notes]),
         "url": reverse("releases", args=[collection.slug]),
     }
@@ -174,7 +187,8 @@ def _store(
     pairs: dict[tuple[int, int], int],
     new: list[tuple[int, int]],
     changed: list[ImportedLabel],
-    facts: dict[str, Any],
+    *,
+    source: Mapping[str, Any],
 ) -> None:
     ImportedLabel.objects.bulk_create(
         (
@@ -183,7 +197,7 @@ def _store(
                 query_id=query,
                 document_id=document,
                 relevance=pairs[query, document],
-                **facts,
+                **source,
             )
             for query, document in new
         ),
@@ -191,9 +205,9 @@ def _store(
     )
     for label in changed:
         label.relevance = pairs[label.query_id, label.document_id]
-        for name, value in facts.items():
+        for name, value in source.items():
             setattr(label, name, value)
-    ImportedLabel.objects.bulk_update(changed, ["relevance", *facts], batch_size=200)
+    ImportedLabel.objects.bulk_update(changed, ["relevance", *source], batch_size=200)
 
 
 def _batches(ids: Iterable[str]) -> Iterator[list[str]]:

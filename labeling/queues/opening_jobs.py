@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from labeling.adaptive.options import LiveOptions, checked_live
 from labeling.gold.options import GoldOptions, checked_options, site_options
+from labeling.items.results import QueueResult
 from labeling.models import Queue
 from labeling.queues.opening import checked_judgments, free_name, open_queue
 from pooling.interface.progress import Progress
@@ -50,7 +51,13 @@ def open_or_start(
     return start_job(pool.collection, "queue", arguments, user)
 
 
-def result_of(queue: Queue) -> dict[str, Any]:
+class QueueOpened(QueueResult):
+    """How many pairs there are to judge."""
+
+    pairs: int
+
+
+def opening_result(queue: Queue) -> QueueOpened:
     """What a finished job says of the queue that it opened."""
     pairs = queue.items.filter(order_key__gte=0).count()
     return {
@@ -63,11 +70,11 @@ def result_of(queue: Queue) -> dict[str, Any]:
 
 
 @job_kind("queue")
-def _open_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _open_in_background(job: Job, progress: Progress) -> QueueOpened:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
     gold = GoldOptions(**arguments.pop("gold"))
     live = LiveOptions(**arguments.pop("live")) if "live" in arguments else None
-    return result_of(
+    return opening_result(
         open_queue(pool, gold=gold, live=live, user=job.created_by, progress=progress, **arguments)
     )

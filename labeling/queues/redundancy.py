@@ -10,13 +10,14 @@ all counters right. What people hold is let finish. If it is interrupted, the sa
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
+from labeling.items.results import QueueResult
 from labeling.items.slots import recount
 from labeling.models import Item, Queue
 from labeling.queues.opening import Pair, checked_judgments, presentation_keys, redundancy_of
@@ -145,8 +146,14 @@ def _store_second(second: dict[int, int]) -> None:
             Item.objects.bulk_update(items, ["second_key"])
 
 
+class RedundancyChanged(QueueResult):
+    """How many pairs have other bounds now."""
+
+    changed: int
+
+
 @job_kind("redundancy", can_be_cancelled=False)
-def _change_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _change_in_background(job: Job, progress: Progress) -> RedundancyChanged:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     needed = job.arguments["judgments_per_item"]
     most = job.arguments.get("most")

@@ -1,12 +1,12 @@
 """What people look at before they pay for judgments: preflight, size by depth, overlap, unique finds."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from pooling.diagnosis.stored import Depths, StoredPreflight
 from pooling.ranking.ranking import order_run, query_starts
 
 LISTED = 20
@@ -16,7 +16,7 @@ LISTED = 20
 class Preflight:
     """How a run fits a set of queries; counts are of queries or rows, lists hold the first 20 ids bytewise.
 
-    `depths` are the least, median and greatest number of documents of a query. `ties_across_k` maps each
+    `ties_across_k` maps each
     cutoff to the number of queries whose documents at ranks k and k + 1 score equally, so that the rule for
     ties decides who is in the top k. `unjudged_at_k` maps each cutoff to the share of the top k without a
     judgment (None without qrels).
@@ -29,18 +29,27 @@ class Preflight:
     missing_query_ids: list[str]
     unknown_queries: int
     unknown_query_ids: list[str]
-    depths: dict[str, float]
+    depths: Depths
     ties_across_k: dict[int, int]
     unjudged_at_k: dict[int, float] | None
     notes: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StoredPreflight:
         """Plain values, fit for JSON; cutoffs become strings."""
-        values = asdict(self)
-        for name in ("ties_across_k", "unjudged_at_k"):
-            if values[name] is not None:
-                values[name] = {str(k): value for k, value in values[name].items()}
-        return {**values, "notes": list(self.notes)}
+        unjudged = self.unjudged_at_k
+        return {
+            "rows": self.rows,
+            "queries": self.queries,
+            "queries_in_common": self.queries_in_common,
+            "missing_queries": self.missing_queries,
+            "missing_query_ids": self.missing_query_ids,
+            "unknown_queries": self.unknown_queries,
+            "unknown_query_ids": self.unknown_query_ids,
+            "depths": self.depths,
+            "ties_across_k": {str(k): count for k, count in self.ties_across_k.items()},
+            "unjudged_at_k": None if unjudged is None else {str(k): share for k, share in unjudged.items()},
+            "notes": list(self.notes),
+        }
 
 
 def preflight(
@@ -49,7 +58,10 @@ def preflight(
     qrels: pl.DataFrame | None = None,
     k: Sequence[int] = (1, 5, 10, 100),
 ) -> Preflight:
-    """Hold a run against the queries it should answer, and against qrels where there are some."""
+    """Check a run against the queries it should answer, and against qrels where there are some.
+
+    run_frame: query_id, document_id, score, perhaps rank. qrels: query_id, document_id, relevance.
+    """
     ordered = order_run(run_frame)
     lengths = ordered.group_by("query_id").len()
     wanted, found = set(query_ids), set(lengths["query_id"].to_list())
@@ -71,7 +83,8 @@ def preflight(
     )
 
 
-def depths_of(lengths: pl.Series) -> dict[str, float]:
+def depths_of(lengths: pl.Series) -> Depths:
+    """Least, median and greatest of the lengths of lists; zeros where there is none."""
     if not len(lengths):
         return {"least": 0.0, "median": 0.0, "greatest": 0.0}
     values = lengths.to_numpy()
@@ -83,7 +96,10 @@ def depths_of(lengths: pl.Series) -> dict[str, float]:
 
 
 def ties_across(ordered: pl.DataFrame, k: int) -> int:
-    """Queries whose documents at ranks k and k + 1 have the same score."""
+    """Queries whose documents at ranks k and k + 1 have the same score.
+
+    ordered: query_id, document_id, score, position, as `order_run` gives them.
+    """
     starts = query_starts(ordered)
     lengths = np.diff(np.append(starts, ordered.height))
     last = starts[lengths > k] + k - 1
@@ -92,7 +108,10 @@ def ties_across(ordered: pl.DataFrame, k: int) -> int:
 
 
 def unjudged_at(ordered: pl.DataFrame, qrels: pl.DataFrame, k: int) -> float:
-    """Share of the top k of the queries in the qrels that has no judgment; a negative relevance is none."""
+    """Share of the top k of the queries in the qrels that has no judgment; a negative relevance is none.
+
+    ordered: as `order_run` gives it. qrels: query_id, document_id, relevance.
+    """
     judged = qrels.filter(pl.col("relevance") >= 0).select("query_id", "document_id")
     top = ordered.filter(pl.col("position") <= k).join(qrels.select("query_id"), on="query_id", how="semi")
     if not top.height:
@@ -110,7 +129,10 @@ def coverage_notes(missing: int, unknown: int) -> tuple[str, ...]:
 
 
 def size_by_depth(runs: Mapping[str, pl.DataFrame], depth: int | None = None) -> list[dict[str, int]]:
-    """Pairs in the pool at each depth to `depth` (or the deepest list): `[{"depth": 1, "pairs": 7}, …]`."""
+    """Pairs in the pool at each depth to `depth` (or the deepest list): `[{"depth": 1, "pairs": 7}, …]`.
+
+    runs: name -> frame of query_id, document_id, score, perhaps rank.
+    """
     best = pl.concat([tops(run, depth) for run in runs.values()]).group_by("query_id", "document_id").min()
     deepest = depth or int(best["position"].max() or 0)  # type: ignore[arg-type]
     counts = np.bincount(best["position"].to_numpy(), minlength=deepest + 1)
@@ -118,11 +140,15 @@ def size_by_depth(runs: Mapping[str, pl.DataFrame], depth: int | None = None) ->
 
 
 def tops(run: pl.DataFrame, depth: int | None) -> pl.DataFrame:
+    """query_id, document_id and position (from 1) of the first `depth` documents of each query."""
     return order_run(run, depth=depth).select("query_id", "document_id", "position")
 
 
 def overlap(runs: Mapping[str, pl.DataFrame], depth: int) -> list[list[float]]:
-    """`[i][j]`: the share (0 to 1) of run i's top `depth` that is in run j's too, over all queries."""
+    """`[i][j]`: the share (0 to 1) of run i's top `depth` that is in run j's too, over all queries.
+
+    runs: name -> frame of query_id, document_id, score, perhaps rank. The result is square, in their order.
+    """
     found = [tops(run, depth).select("query_id", "document_id") for run in runs.values()]
     owners = pl.concat(
         frame.with_columns(run=pl.lit(index, dtype=pl.Int64)) for index, frame in enumerate(found)
@@ -136,7 +162,10 @@ def overlap(runs: Mapping[str, pl.DataFrame], depth: int) -> list[list[float]]:
 
 
 def unique_finds(pooled: pl.DataFrame) -> list[int]:
-    """Pairs that one run alone found, by index of the run; empty runs at the end are left out."""
+    """Pairs that one run alone found, by index of the run; empty runs at the end are left out.
+
+    pooled: runs (a list of indexes a row) and run_count, as `pooling.merging.merging.build_pool` gives them.
+    """
     finders = pooled["runs"].explode()
     alone = pooled.filter(pl.col("run_count") == 1)["runs"].list.first().to_numpy()
     runs = 1 + int(finders.to_numpy().max(initial=-1))

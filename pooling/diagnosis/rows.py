@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+
+from pooling.diagnosis.stored import Diagnosis, Sizes
 
 SHOWN_DEPTHS = (1, 2, 3, 5, 10, 20, 30, 50, 75, 100, 150, 200, 300, 500, 750, 1000)
 
@@ -35,16 +37,15 @@ class HeatRow:
     cells: list[HeatCell]
 
 
-def growth(diagnostics: dict[str, Any]) -> list[Bar]:
-    """Pairs in the pool at some depths, the last one always among them."""
-    sizes = diagnostics["size_by_depth"]
+def growth(sizes: Sequence[int]) -> list[Bar]:
+    """Pairs in the pool at some depths, the last one always among them; sizes: pairs at depth 1, 2, …."""
     depths = [depth for depth in SHOWN_DEPTHS if depth < len(sizes)] + [len(sizes)]
     return [Bar(str(depth), sizes[depth - 1], sizes[depth - 1] / sizes[-1]) for depth in depths]
 
 
-def distribution(diagnostics: dict[str, Any]) -> list[Bar]:
+def distribution(sizes: Sizes) -> list[Bar]:
     """Queries by the number of their pairs."""
-    bins = diagnostics["sizes"]["bins"]
+    bins = sizes["bins"]
     largest = max(queries for _, _, queries in bins)
     return [
         Bar(str(low) if low == high else f"{low}–{high}", queries, queries / largest)
@@ -74,9 +75,8 @@ class Curve:
 LEFT, RIGHT, TOP, BOTTOM = 12.0, 97.0, 12.0, 80.0
 
 
-def curve(diagnostics: dict[str, Any], marked: int | None = None) -> Curve:
-    """The growth with depth, from the origin on; `marked` is a depth to show."""
-    sizes = diagnostics["size_by_depth"]
+def curve(sizes: Sequence[int], marked: int | None = None) -> Curve:
+    """The growth with depth, from the origin on; sizes: pairs at depth 1, 2, …; `marked`: a depth to show."""
     step = -(-len(sizes) // 200)
     points = [(0, 0), *((depth, sizes[depth - 1]) for depth in [*range(1, len(sizes), step), len(sizes)])]
 
@@ -125,11 +125,11 @@ class RunRow:
     family: list[str]
 
 
-def by_run(diagnostics: dict[str, Any]) -> list[RunRow]:
+def by_run(diagnosis: Diagnosis) -> list[RunRow]:
     """The runs, those that found most alone first; pools of older versions do not know `pairs`."""
-    alone, contributed = diagnostics["unique_finds"], diagnostics.get("contributed", {})
+    alone, contributed = diagnosis["unique_finds"], diagnosis.get("contributed", {})
     largest = max(alone.values()) or 1
-    kin = {name: group for group in diagnostics.get("families", []) for name in group}
+    kin = {name: group for group in diagnosis.get("families", []) for name in group}
     return [
         RunRow(
             run,
@@ -142,16 +142,15 @@ def by_run(diagnostics: dict[str, Any]) -> list[RunRow]:
     ]
 
 
-def label_rows(diagnostics: dict[str, Any], finds: dict[str, Any]) -> list[Bar]:
-    """Relevant pairs that one run alone found, most first."""
-    alone = finds["relevant_alone"]
+def label_rows(runs: Sequence[str], alone: Mapping[str, int]) -> list[Bar]:
+    """Relevant pairs that one run alone found, by its name, most first."""
     largest = max(alone.values()) or 1
-    ranked = sorted(diagnostics["runs"], key=lambda run: (-alone[run], run))
+    ranked = sorted(runs, key=lambda run: (-alone[run], run))
     return [Bar(run, alone[run], alone[run] / largest) for run in ranked]
 
 
-def heat_map(diagnostics: dict[str, Any]) -> list[HeatRow]:
-    """The overlap of every two runs, row by row."""
+def heat_map(runs: Sequence[str], overlap: Sequence[Sequence[float]]) -> list[HeatRow]:
+    """The overlap of every two runs, row by row; `overlap[i][j]`: share of run i's top that run j has too."""
     return [
         HeatRow(
             row + 1,
@@ -161,5 +160,5 @@ def heat_map(diagnostics: dict[str, Any]) -> list[HeatRow]:
                 for column, share in enumerate(shares)
             ],
         )
-        for row, (run, shares) in enumerate(zip(diagnostics["runs"], diagnostics["overlap"], strict=True))
+        for row, (run, shares) in enumerate(zip(runs, overlap, strict=True))
     ]

@@ -1,13 +1,13 @@
 """A pool told in figures, for its page, the HTTP interface and the command: by run, by query, by depth."""
 
 from collections.abc import Mapping, Sequence
-from itertools import zip_longest
-from typing import Any
 
+import numpy as np
 import polars as pl
 
 from pooling.diagnosis.diagnostics import overlap, size_by_depth, unique_finds
 from pooling.diagnosis.families import dry_depth, families, lone_relevant
+from pooling.diagnosis.stored import Diagnosis, LabelFinds, Sizes, Thin
 
 #: Rank-biased overlap looks at the first ranks above all; below this one it has nothing left to say.
 FAMILY_DEPTH = 50
@@ -17,23 +17,23 @@ THIN = 0.5
 LISTED = 50
 
 
-def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int) -> dict[str, Any]:
+def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int) -> Diagnosis:
     """What a pool tells before anything is judged, in plain values fit for JSON.
 
-    `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders. By name of the run:
-    `contributed` (pairs it found) and `unique_finds` (pairs that it alone found). `families`: groups of two
-    or more runs that are nearly the same list. `overlap[i][j]`: share of run i's top that run j has too.
-    `thin`: queries with fewer than half the median number of pairs.
+    `pooled` is the frame of `pooling.merging.merging.build_pool` with its finders; runs: name -> frame of
+    query_id, document_id, score, perhaps rank. Runs overlap to `depth`.
     """
     contributed = pooled["runs"].explode().value_counts()
     by_index = dict(zip(contributed["runs"].to_list(), contributed["count"].to_list(), strict=True))
+    alone = unique_finds(pooled)
+    alone += [0] * (len(runs) - len(alone))
     groups = families(runs, depth=min(depth, FAMILY_DEPTH))
     return {
         "runs": list(runs),
         "size_by_depth": [row["pairs"] for row in size_by_depth(runs)],
         "overlap": overlap(runs, depth),
         "contributed": {name: by_index.get(index, 0) for index, name in enumerate(runs)},
-        "unique_finds": dict(zip_longest(runs, unique_finds(pooled), fillvalue=0)),
+        "unique_finds": dict(zip(runs, alone, strict=True)),
         "families": [group for group in groups if len(group) > 1],
         "sizes": sizes_of(pooled),
         "thin": thin_queries(pooled),
@@ -41,28 +41,30 @@ def diagnose(runs: Mapping[str, pl.DataFrame], pooled: pl.DataFrame, depth: int)
     }
 
 
-def sizes_of(pooled: pl.DataFrame) -> dict[str, Any]:
-    """How many pairs the queries have: `bins` are [from, to, queries], ten at most."""
+def sizes_of(pooled: pl.DataFrame) -> Sizes:
+    """How many pairs the queries of a frame of pairs have; it needs query_id."""
     return binned(pooled.group_by("query_id").len()["len"])
 
 
-def binned(sizes: pl.Series) -> dict[str, Any]:
+def binned(sizes: pl.Series) -> Sizes:
     """The same from the number of pairs of each query; at least one query."""
-    least, most = int(sizes.min()), int(sizes.max())  # type: ignore[arg-type]
+    counts = sizes.to_numpy()
+    least, most = int(counts.min()), int(counts.max())
     width = (most - least) // 10 + 1
     starts = range(least, most + 1, width)
     bins = [
         [low, min(low + width - 1, most), int(sizes.is_between(low, low + width - 1).sum())] for low in starts
     ]
-    return {"least": least, "median": sizes.median(), "mean": sizes.mean(), "most": most, "bins": bins}
+    median, mean = float(np.median(counts)), float(counts.mean())
+    return {"least": least, "median": median, "mean": mean, "most": most, "bins": bins}
 
 
-def thin_queries(pooled: pl.DataFrame) -> dict[str, Any]:
-    """Queries with fewer than `below` pairs: how many, and the thinnest as [query id, pairs]."""
+def thin_queries(pooled: pl.DataFrame) -> Thin:
+    """Queries of a frame of pairs with fewer than half the median number; it needs query_id."""
     return thin_among(pooled.group_by("query_id").len())
 
 
-def thin_among(sizes: pl.DataFrame) -> dict[str, Any]:
+def thin_among(sizes: pl.DataFrame) -> Thin:
     """The same from a frame of query_id and len."""
     sizes = sizes.sort("len", "query_id")
     below = THIN * float(sizes["len"].median() or 0)  # type: ignore[arg-type]
@@ -70,13 +72,11 @@ def thin_among(sizes: pl.DataFrame) -> dict[str, Any]:
     return {"below": below, "count": thin.height, "queries": [list(row) for row in thin.head(LISTED).rows()]}
 
 
-def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> dict[str, Any]:
+def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[str]) -> LabelFinds:
     """What the labels so far tell of a pool, in plain values fit for JSON.
 
-    `relevant_alone`: relevant pairs that one run alone found, by its name. `dry_depth`: the last rank whose
-    neighbourhood still brought relevant pairs, None without a label; `by_rank` has, from rank 1 on, the pairs
-    that each rank brought, those with a label and the relevant ones. `pooled` needs query_id, document_id,
-    run_count, best_rank and, where run_count is 1, runs.
+    pooled: query_id, document_id, run_count, best_rank and, where run_count is 1, runs. qrels: query_id,
+    document_id, relevance.
     """
     dried = dry_depth(pooled, qrels)
     return {
@@ -88,19 +88,19 @@ def diagnose_labels(pooled: pl.DataFrame, qrels: pl.DataFrame, runs: Sequence[st
     }
 
 
-def as_text(found: Mapping[str, Any], labels: Mapping[str, Any] | None = None) -> str:
-    """The same as lines for a terminal."""
-    sizes, thin, alone = found["sizes"], found["thin"], found["unique_finds"]
-    family = {name: number for number, group in enumerate(found["families"], 1) for name in group}
-    width = max(map(len, found["runs"]))
+def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
+    """Both as lines for a terminal."""
+    sizes, thin, alone = diagnosis["sizes"], diagnosis["thin"], diagnosis["unique_finds"]
+    family = {name: number for number, group in enumerate(diagnosis["families"], 1) for name in group}
+    width = max(map(len, diagnosis["runs"]))
     relevant = labels["relevant_alone"] if labels else {}
     lines = [
         f"{'run'.ljust(width)}  {'pairs':>9}  {'alone':>9}{'  relevant alone' if labels else ''}  family"
     ]
-    for name in found["runs"]:
+    for name in diagnosis["runs"]:
         mark = f"  {relevant[name]:>14,}" if labels else ""
         lines.append(
-            f"{name.ljust(width)}  {found['contributed'][name]:>9,}  {alone[name]:>9,}{mark}  "
+            f"{name.ljust(width)}  {diagnosis['contributed'][name]:>9,}  {alone[name]:>9,}{mark}  "
             f"{family.get(name, '–')}"
         )
     lines.append(
@@ -110,10 +110,10 @@ def as_text(found: Mapping[str, Any], labels: Mapping[str, Any] | None = None) -
         listed = ", ".join(f"{query_id} ({pairs:,})" for query_id, pairs in thin["queries"][:10])
         lines.append(f"Thin queries (fewer than {thin['below']:g} pairs): {thin['count']:,}; {listed}.")
     shown = sorted(
-        {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(found["size_by_depth"])}
+        {depth for depth in (1, 5, 10, 20, 50, 100, 200, 500) if depth < len(diagnosis["size_by_depth"])}
     )
-    depths = [*shown, len(found["size_by_depth"])]
-    grown = ", ".join(f"{found['size_by_depth'][depth - 1]:,} at {depth}" for depth in depths)
+    depths = [*shown, len(diagnosis["size_by_depth"])]
+    grown = ", ".join(f"{diagnosis['size_by_depth'][depth - 1]:,} at {depth}" for depth in depths)
     lines.append(f"Pairs by depth: {grown}.")
     if labels:
         dry = labels["dry_depth"]

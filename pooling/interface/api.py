@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from rest_framework import status
@@ -34,7 +35,7 @@ def parsed(kind: type[Serializer[Any]], request: Request) -> dict[str, Any]:
     return cast("dict[str, Any]", serializer.validated_data)
 
 
-def made(outcome: dict[str, Any] | Job) -> Response:
+def made(outcome: Mapping[str, Any] | Job) -> Response:
     """201 with what was made, or 202 with the job that makes it."""
     if isinstance(outcome, Job):
         return Response({"job": outcome.pk}, status=status.HTTP_202_ACCEPTED)

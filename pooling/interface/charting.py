@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import altair as alt
@@ -51,7 +51,24 @@ def finished(layers: Sequence[alt.Chart], size: tuple[int, int], theme: Theme) -
 
     fit = alt.AutoSizeParams(type="fit", contains="padding")
     sized = alt.layer(*layers).properties(width=size[0], height=size[1], autosize=fit)
-    picture: alt.LayerChart = sized.configure(**_configuration(theme))
+    words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
+    picture: alt.LayerChart = sized.configure(
+        background=theme.background,
+        font=FONT,
+        padding={"left": 12, "right": 16, "top": 14, "bottom": 10},
+        view={"stroke": None},
+        axis={
+            **words,
+            "labelFontSize": 13,
+            "titleFontSize": 13,
+            "titleFontWeight": "normal",
+            "gridColor": theme.line,
+            "domainColor": theme.quiet,
+            "tickColor": theme.quiet,
+            "titlePadding": 8,
+        },
+        legend={"labelColor": theme.ink, "labelFont": FONT, "labelFontSize": 13, "rowPadding": 4},
+    )
     return picture
 
 
@@ -81,24 +98,3 @@ def grammar_version() -> str:
     import altair as alt
 
     return ".".join(str(alt.SCHEMA_VERSION).lstrip("v").split(".")[:2])
-
-
-def _configuration(theme: Theme) -> dict[str, Any]:
-    words = {"labelColor": theme.quiet, "titleColor": theme.quiet, "labelFont": FONT, "titleFont": FONT}
-    return {
-        "background": theme.background,
-        "font": FONT,
-        "padding": {"left": 12, "right": 16, "top": 14, "bottom": 10},
-        "view": {"stroke": None},
-        "axis": {
-            **words,
-            "labelFontSize": 13,
-            "titleFontSize": 13,
-            "titleFontWeight": "normal",
-            "gridColor": theme.line,
-            "domainColor": theme.quiet,
-            "tickColor": theme.quiet,
-            "titlePadding": 8,
-        },
-        "legend": {"labelColor": theme.ink, "labelFont": FONT, "labelFontSize": 13, "rowPadding": 4},
-    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import messages
@@ -23,7 +24,7 @@ def person(request: HttpRequest) -> User:
     return cast("User", request.user)
 
 
-def go_on(request: HttpRequest, outcome: dict[str, Any] | Job) -> HttpResponse:
+def go_on(request: HttpRequest, outcome: Mapping[str, Any] | Job) -> HttpResponse:
     """Redirect to the result of finished work with its sentence, or to the job that does it."""
     if isinstance(outcome, Job):
         return redirect("job", outcome.pk)

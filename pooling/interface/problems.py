@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import Mapping
 from http import HTTPStatus
 from itertools import islice
-from typing import Any
+from typing import Any, TypedDict
 
 from django.conf import settings
 from django.core.exceptions import (
@@ -36,6 +37,15 @@ WHOLE_REQUEST = "request"
 LONGEST_SENTENCE = 1500
 LONGEST_NAME = 100
 MOST_FIELDS = 50
+
+
+class Problem(TypedDict):
+    """The object that every refusal of the HTTP interface is (after RFC 9457); `fields`: name -> sentence."""
+
+    title: str
+    status: int
+    detail: str
+    fields: dict[str, str]
 
 
 class InputError(ValueError):
@@ -104,7 +114,7 @@ def refusals() -> tuple[type[ValueError], ...]:
 
 
 def problem_response(exception: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer every refusal as `{"title", "status", "detail", "fields"}` (after RFC 9457).
+    """Answer every refusal as a `Problem`.
 
     `ValueError`s that are not ours stay errors of the server.
     """
@@ -149,23 +159,23 @@ def _problem_of_input(exception: Exception) -> Response | None:
 
 
 def _problem(
-    code: int, detail: str, fields: dict[str, Any] | None = None, headers: dict[str, str] | None = None
+    code: int, detail: str, fields: Mapping[str, str] | None = None, headers: dict[str, str] | None = None
 ) -> Response:
     body = problem_body(code, detail, fields)
     return Response(body, status=code, headers=headers, content_type=PROBLEM_TYPE)
 
 
-def problem_body(code: int, detail: str, fields: dict[str, Any] | None = None) -> dict[str, Any]:
-    """The object that every refusal of the HTTP interface is, however long what it is about."""
-    told = {
+def problem_body(code: int, detail: str, fields: Mapping[str, str] | None = None) -> Problem:
+    """A problem with what was sent cut to a readable length."""
+    shortened = {
         told_back(str(name), LONGEST_NAME): told_back(str(sentence))
         for name, sentence in islice((fields or {}).items(), MOST_FIELDS)
     }
     phrase = HTTPStatus(code).phrase
-    return {"title": phrase, "status": int(code), "detail": told_back(detail), "fields": told}
+    return {"title": phrase, "status": int(code), "detail": told_back(detail), "fields": shortened}
 
 
-def _fields_of(detail: Any) -> dict[str, Any]:
+def _fields_of(detail: Any) -> dict[str, str]:
     if isinstance(detail, dict):
         return {
             WHOLE_REQUEST if name == api_settings.NON_FIELD_ERRORS_KEY else name: _first_sentence(value)
@@ -182,7 +192,7 @@ def _first_sentence(value: Any) -> str:
     return str(value)
 
 
-def _sentence(exception: Exception, fields: dict[str, Any]) -> str:
+def _sentence(exception: Exception, fields: Mapping[str, str]) -> str:
     if fields:
         name, message = next(iter(fields.items()))
         return message if name == WHOLE_REQUEST else f"{name}: {message}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.storage import default_storage
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Work = Callable[[Job, Progress], dict[str, Any]]
+Work = Callable[[Job, Progress], Mapping[str, object]]
 
 WORK: dict[str, Work] = {}
 # Kinds that go on until they are done.
@@ -53,12 +53,12 @@ def job_kind(name: str, *, can_be_cancelled: bool = True) -> Callable[[Work], Wo
     return register
 
 
-def start_job(collection: Collection, kind: str, arguments: dict[str, Any], user: User | None) -> Job:
+def start_job(collection: Collection, kind: str, arguments: Mapping[str, Any], user: User | None) -> Job:
     """Store a job and hand it to the background worker once the transaction around it is committed."""
     job = Job.objects.create(
         collection=collection,
         kind=kind,
-        arguments=arguments,
+        arguments=dict(arguments),
         created_by=user,
         detail="Waiting for the worker.",
     )
@@ -124,7 +124,7 @@ def cancel_job(job: Job, user: User | None) -> None:
     JobCancellation.objects.get_or_create(job=job, defaults={"asked_by": user})
 
 
-def note_stored(job: Job, stored: dict[str, Any] | None) -> None:
+def note_stored(job: Job, stored: Mapping[str, object] | None) -> None:
     """Note what of a running job is stored for good, with `detail`, a sentence, and `url`; None takes it
     back. Whoever takes the job up again finds it under `stored` among the arguments.
     """
@@ -143,7 +143,7 @@ def resume_job(job: Job, user: User | None) -> Job:
             problem = "There is nothing of this job to go on from. Start it again."
             raise InputError(problem, conflict=True)
         resumed = start_job(job.collection, job.kind, {**job.arguments, "stored": stored}, user)
-        note_stored(job, {**stored, "resumed": resumed.pk})
+        Job.objects.filter(pk=job.pk).update(result={**stored, "resumed": resumed.pk})
     return resumed
 
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.urls import reverse
 
 from pooling.interface.problems import InputError
 from pooling.jobs.running import job_kind, start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
+from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import checked_name, disk_errors_named, tell_the_planner
@@ -226,43 +226,21 @@ def expected_pairs(runs: Iterable[Run], depth: int, depths: Mapping[str, int] | 
     return sum(run.query_count * min(run.depth, own.get(run.name, depth)) for run in runs)
 
 
-def result_of(pool: Pool) -> dict[str, Any]:
-    """What the HTTP interface and a finished job say of a pool."""
-    return {
-        "id": pool.pk,
-        "name": pool.name,
-        "pairs": pool.pair_count,
-        "chosen": pool.chosen_count,
-        "queries": pool.query_count,
-        "left_out_queries": pool.diagnostics.get("left_out_queries", {}),
-        "version": pool.version,
-        "new": pool.diagnostics.get("new"),
-        "detail": _detail(pool),
-        "url": reverse("pool", args=[pool.collection.slug, pool.pk]),
-    }
-
-
-def _detail(pool: Pool) -> str:
-    text = f"Pool “{pool.name}”: {pool.pair_count:,} pairs for {pool.query_count:,} queries"
-    new = pool.diagnostics.get("new")
-    return f"{text}, {new['pairs']:,} of them new." if new else f"{text}."
-
-
 @job_kind("pool")
-def _build_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _build_in_background(job: Job, progress: Progress) -> PoolBuilt:
     arguments = dict(job.arguments)
     runs = runs_named(job.collection, arguments.pop("runs"))
-    return result_of(
+    return pool_result(
         build_pool(job.collection, runs=runs, user=job.created_by, progress=progress, **arguments)
     )
 
 
 def build_or_start(
     collection: Collection, *, name: str, runs: Sequence[Run], depth: int, user: User | None, **choice: Any
-) -> dict[str, Any] | Job:
+) -> PoolBuilt | Job:
     """Build a small pool at once, a large one in the background; what is refused is refused now."""
     if expected_pairs(runs, depth, choice.get("depths")) <= settings.BACKGROUND_POOL_PAIRS:
-        return result_of(build_pool(collection, name=name, runs=runs, depth=depth, user=user, **choice))
+        return pool_result(build_pool(collection, name=name, runs=runs, depth=depth, user=user, **choice))
     arguments = {"name": free_name(collection, name), "depth": depth, **choice}
     checked_choice(Choice(depth, **choice), runs)
     return start_job(collection, "pool", {**arguments, "runs": [run.name for run in runs]}, user)

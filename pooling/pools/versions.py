@@ -12,7 +12,8 @@ from pooling.interface.problems import InputError
 from pooling.jobs.running import job_kind, start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Job, Pool, Run
-from pooling.pools.building import count_pairs, expected_pairs, free_name, read_tops, result_of, store_pool
+from pooling.pools.building import count_pairs, expected_pairs, free_name, read_tops, store_pool
+from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
 
 if TYPE_CHECKING:
@@ -198,21 +199,21 @@ def _kept(pool: Pool) -> pl.DataFrame:
 
 
 @job_kind("extension")
-def _extend_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _extend_in_background(job: Job, progress: Progress) -> PoolBuilt:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
     runs = runs_named(job.collection, arguments.pop("runs"))
-    return result_of(extend_pool(pool, runs=runs, user=job.created_by, progress=progress, **arguments))
+    return pool_result(extend_pool(pool, runs=runs, user=job.created_by, progress=progress, **arguments))
 
 
 def extend_or_start(
     pool: Pool, *, runs: Sequence[Run], name: str | None, user: User | None, **asked: Any
-) -> dict[str, Any] | Job:
+) -> PoolBuilt | Job:
     """Extend by few pairs at once, by many in the background; what is refused is refused now."""
     choice = extension_choice(pool, runs, Extension(**asked))
     all_runs = [*pool.runs.all(), *runs]
     if expected_pairs(all_runs, choice.depth, choice.depths) <= settings.BACKGROUND_POOL_PAIRS:
-        return result_of(extend_pool(pool, runs=runs, name=name, user=user, **asked))
+        return pool_result(extend_pool(pool, runs=runs, name=name, user=user, **asked))
     name = free_name(pool.collection, name or next_name(pool))
     arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asked}
     return start_job(pool.collection, "extension", arguments, user)

@@ -9,6 +9,7 @@ from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from pooling.diagnosis import rows as pictures
+from pooling.diagnosis.stored import PoolDiagnostics
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import asked, go_on, page_of, person
 from pooling.interface.problems import refusals
@@ -85,10 +86,12 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     context |= {"later": Pool.objects.filter(extends=pool).first(), "new": pool.diagnostics.get("new")}
     if pool.is_picked:
         return render(request, "pooling/pool_picked.html", {**context, "section": "pools"})
-    context |= {"growth": pictures.growth(pool.diagnostics), "heat_map": pictures.heat_map(pool.diagnostics)}
-    context |= {"sizes": pictures.distribution(pool.diagnostics), "by_run": pictures.by_run(pool.diagnostics)}
-    context |= {"curve": pictures.curve(pool.diagnostics)}
-    context["left_out"] = {run: n for run, n in pool.diagnostics["left_out_queries"].items() if n}
+    known: PoolDiagnostics = pool.diagnostics
+    sizes = known["size_by_depth"]
+    context |= {"growth": pictures.growth(sizes), "curve": pictures.curve(sizes)}
+    context["heat_map"] = pictures.heat_map(known["runs"], known["overlap"])
+    context |= {"sizes": pictures.distribution(known["sizes"]), "by_run": pictures.by_run(known)}
+    context["left_out"] = {run: n for run, n in known["left_out_queries"].items() if n}
     return render(request, "pooling/pool.html", {**context, "section": "pools"})
 
 

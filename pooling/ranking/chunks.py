@@ -6,10 +6,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pooling.formats.errors import shown
 from pooling.formats.sources import source_of
+from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.ranking import order_run
 
 if TYPE_CHECKING:
@@ -43,10 +44,11 @@ class Chunks:
         how = f"id before the last “{self.separator}”" if self.mapping is None else f"by {self.name}"
         return f"best chunk per document ({how})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """As plain values: the separator or the file of the mapping, and `words`."""
-        told = {"separator": self.separator} if self.mapping is None else {"file": self.name}
-        return {"score": "max", **told, "words": self.words}
+    def to_dict(self) -> ChunksRule:
+        """As plain values, for what rests on it."""
+        if self.mapping is None:
+            return {"score": "max", "separator": self.separator, "words": self.words}
+        return {"score": "max", "file": self.name, "words": self.words}
 
     @cached_property
     def _frame(self) -> pl.DataFrame:

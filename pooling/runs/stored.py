@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 from uuid import uuid4
 
 from django.conf import settings
@@ -15,10 +15,13 @@ from django.core.files.storage import default_storage
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
+from pooling.diagnosis.stored import StoredPreflight
 from pooling.formats.sources import name_of
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
+from pooling.interface.results import Result
 from pooling.models import Collection, Run
+from pooling.ranking.chunk_rule import ChunksRule
 from pooling.signals import run_imported
 from pooling.storage.imports import importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
@@ -33,6 +36,20 @@ if TYPE_CHECKING:
 
 
 COLUMNS = ("query_id", "document_id", "score", "rank")
+
+
+class CollapsedChunks(ChunksRule):
+    """How the chunks of a run became documents: the rule, rows before and after, and a sentence."""
+
+    chunks: int
+    documents: int
+    sentence: str
+
+
+class RunPreflight(StoredPreflight):
+    """What a run's row keeps of its preflight; `notes` begin with what the reader of the file noted."""
+
+    chunks: NotRequired[CollapsedChunks]
 
 
 @dataclass(frozen=True)
@@ -88,7 +105,7 @@ def import_run(
     return _stored(run, run_file.frame)
 
 
-def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, dict[str, Any]]:
+def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChunks]:
     """The run with documents in place of their chunks, and what is kept of that."""
     from pooling.ranking.chunks import collapse_chunks
 
@@ -96,7 +113,7 @@ def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, dict[str, An
         collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
     except ValueError as error:
         raise InputError(str(error), fields={"collapse_chunks": str(error)}) from None
-    facts = {
+    facts: CollapsedChunks = {
         **chunks.to_dict(),
         "chunks": collapsed.chunks,
         "documents": collapsed.documents,
@@ -136,7 +153,7 @@ def _described(collection: Collection, name: str, run_file: RunFile, source: _So
         row_count=frame.height,
         query_count=lengths.height,
         depth=int(lengths["len"].to_numpy().max()),
-        preflight={**checks, "notes": [*notes, *checks.get("notes", [])]},
+        preflight={**checks, "notes": [*notes, *checks["notes"]]},
     )
 
 
@@ -240,10 +257,21 @@ def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
     return [known[name] for name in names]
 
 
-def provenance_of(run: Run) -> dict[str, Any]:
+class RunProvenance(TypedDict):
+    """What a result keeps of a run; `chunks` says how its chunks became documents, where it was of chunks."""
+
+    name: str
+    sha256: str
+    chunks: NotRequired[str]
+
+
+def provenance_of(run: Run) -> RunProvenance:
     """What a result keeps of a run that it rests on: name, checksum, and how chunks became documents."""
     chunks = run.preflight.get("chunks")
-    return {"name": run.name, "sha256": run.sha256, **({"chunks": chunks["words"]} if chunks else {})}
+    provenance: RunProvenance = {"name": run.name, "sha256": run.sha256}
+    if chunks:
+        provenance["chunks"] = chunks["words"]
+    return provenance
 
 
 @importer("run")
@@ -256,7 +284,7 @@ def _run(
     progress: Progress,
     name: str = "",
     collapse_chunks: str = "",
-) -> dict[str, Any]:
+) -> RunImported:
     chunks = None
     if collapse_chunks:
         from pooling.ranking.chunks import Chunks
@@ -266,10 +294,23 @@ def _run(
     run = import_run(
         collection, path, name=named, file_name=file_name, user=user, progress=progress, chunks=chunks
     )
-    return result_of(run)
+    return run_import_result(run)
 
 
-def result_of(run: Run) -> dict[str, Any]:
+class RunImported(Result):
+    """The result of an import of a run: `run_import_result`."""
+
+    id: int
+    name: str
+    rows: int
+    queries: int
+    depth: int
+    tag: str
+    sha256: str
+    preflight: RunPreflight
+
+
+def run_import_result(run: Run) -> RunImported:
     """What the HTTP interface and a finished job say of a run."""
     return {
         "id": run.pk,

@@ -11,6 +11,7 @@ from django.views.decorators.http import require_GET, require_http_methods
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, page_of, person
 from pooling.interface.problems import refusals
+from pooling.interface.results import Result
 from pooling.interface.uploads import refuse_oversized
 from pooling.models import Collection, Job, Run
 from pooling.people.access import ADMIN, collection_for, run_for
@@ -54,7 +55,7 @@ def import_(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _import_all(request: HttpRequest, collection: Collection, form: RunsForm) -> HttpResponse | None:
-    outcomes: list[dict[str, object] | Job] = []
+    outcomes: list[Result | Job] = []
     try:
         refuse_oversized(request)
         if not form.is_valid():
@@ -65,16 +66,16 @@ def _import_all(request: HttpRequest, collection: Collection, form: RunsForm) ->
     except refusals() as error:
         show_problem(form, error)
         for outcome in outcomes:
-            messages.success(request, _said(outcome))
+            messages.success(request, _sentence(outcome))
         return None
     if len(outcomes) == 1:
         return go_on(request, outcomes[0])
     for outcome in outcomes:
-        messages.success(request, _said(outcome))
+        messages.success(request, _sentence(outcome))
     return redirect("runs", collection.slug)
 
 
-def _said(outcome: dict[str, object] | Job) -> str:
+def _sentence(outcome: Result | Job) -> str:
     if isinstance(outcome, Job):
         return f"{outcome.arguments['file_name']} goes to the background worker, as job {outcome.pk}."
-    return str(outcome["detail"])
+    return outcome["detail"]

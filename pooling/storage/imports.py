@@ -1,7 +1,6 @@
 """Importing an uploaded file: a small one at once, a large one by the background worker.
 
-A kind of import is a function `(collection, path, *, file_name, user, report, **options) -> result`; a result
-is plain data with `detail`, a sentence for people, and `url`, the page to go on to.
+A kind of import is a function `(collection, path, *, file_name, user, progress, **options) -> Result`.
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from django.core.files.uploadedfile import UploadedFile
 
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
+from pooling.interface.results import Result
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job
 from pooling.storage import uploads
@@ -21,7 +21,7 @@ from pooling.storage import uploads
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-Importer = Callable[..., dict[str, Any]]
+Importer = Callable[..., Result]
 
 IMPORTERS: dict[str, Importer] = {}
 
@@ -37,7 +37,7 @@ def importer(kind: str) -> Callable[[Importer], Importer]:
     return register
 
 
-def _import_kept(job: Job, progress: Progress) -> dict[str, Any]:
+def _import_kept(job: Job, progress: Progress) -> Result:
     arguments = job.arguments
     try:
         with uploads.kept(arguments["upload"]) as path:
@@ -65,7 +65,7 @@ def _refusals_of_the_file() -> Iterator[None]:
 
 def take_in(
     collection: Collection, kind: str, upload: UploadedFile[Any], *, user: User | None, **options: Any
-) -> dict[str, Any] | Job:
+) -> Result | Job:
     """Import an uploaded file of `kind`; returns the import's result, or the job that will have it."""
     file_name = upload.name or "upload"
     if not uploads.is_large(upload):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
+from pooling.interface.results import Result
 from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
 from pooling.storage.imports import importer
 from pooling.storage.staging import Staged, staged
@@ -65,15 +66,20 @@ class ImportSummary:
     unchanged: int = 0
     left_out: int = 0
 
-    def to_dict(self) -> dict[str, int]:
-        """The counts as plain data."""
-        return asdict(self)
-
     def __str__(self) -> str:
         parts = [f"{self.created:,} new", f"{self.changed:,} changed", f"{self.unchanged:,} as before"]
         if self.left_out:
             parts.append(f"{self.left_out:,} in no pool and left out")
         return ", ".join(parts)
+
+
+class TextsImported(Result):
+    """The result of an import of texts: the counts of its `ImportSummary`."""
+
+    created: int
+    changed: int
+    unchanged: int
+    left_out: int
 
 
 def lock(collection: Collection) -> None:
@@ -227,9 +233,9 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
 @importer("queries")
 def _queries(
     collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
-) -> dict[str, Any]:
+) -> TextsImported:
     summary = import_queries(collection, path, file_name=file_name, user=user)
-    return _said("Queries", summary, reverse("queries", args=[collection.slug]))
+    return _result_of("Queries", summary, reverse("queries", args=[collection.slug]))
 
 
 @importer("documents")
@@ -241,12 +247,19 @@ def _documents(
     user: User | None,
     progress: Progress,
     only_pooled: bool = False,
-) -> dict[str, Any]:
+) -> TextsImported:
     summary = import_documents(
         collection, path, file_name=file_name, only_pooled=only_pooled, progress=progress
     )
-    return _said("Documents", summary, reverse("documents", args=[collection.slug]))
+    return _result_of("Documents", summary, reverse("documents", args=[collection.slug]))
 
 
-def _said(what: str, summary: ImportSummary, url: str) -> dict[str, Any]:
-    return {**summary.to_dict(), "detail": f"{what}: {summary}.", "url": url}
+def _result_of(what: str, summary: ImportSummary, url: str) -> TextsImported:
+    return {
+        "created": summary.created,
+        "changed": summary.changed,
+        "unchanged": summary.unchanged,
+        "left_out": summary.left_out,
+        "detail": f"{what}: {summary}.",
+        "url": url,
+    }

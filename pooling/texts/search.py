@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from django.db import connection, transaction
 
 from pooling.interface.problems import InputError
+from pooling.interface.results import Result
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Document, Job, TextIndex
 
@@ -93,6 +94,12 @@ class Found:
     any_word: bool
 
 
+class TextsIndexed(Result):
+    """The result of indexing: how many texts that took."""
+
+    texts: int
+
+
 def index_texts(collection: Collection, progress: Progress | None = None) -> int:
     """Bring the index up to date and return how many texts that took."""
     progress = progress or (lambda share, detail: None)
@@ -132,7 +139,7 @@ def job_that_indexes(collection: Collection, user: User | None = None) -> Job | 
 
 
 @job_kind("texts", can_be_cancelled=False)
-def _index_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _index_in_background(job: Job, progress: Progress) -> TextsIndexed:
     count = index_texts(job.collection, progress)
     return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}
 

@@ -11,7 +11,7 @@ import pytest
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from pooling.texts import importing as texts
-from pooling.texts.importing import import_documents, import_queries
+from pooling.texts.importing import ImportSummary, import_documents, import_queries
 from tests.world import World
 
 
@@ -23,12 +23,7 @@ def lines(path: Path, *records: dict[str, Any]) -> Path:
 def test_queries_come_with_narrative_and_tags(world: World, tmp_path: Path) -> None:
     metadata = {"narrative": "Times and lines.", "tags": ["transport"]}
     path = lines(tmp_path / "queries.jsonl", {"_id": "q9", "text": "tram", "metadata": metadata})
-    assert import_queries(world.collection, path).to_dict() == {
-        "created": 1,
-        "changed": 0,
-        "unchanged": 0,
-        "left_out": 0,
-    }
+    assert import_queries(world.collection, path) == ImportSummary(created=1)
     query = world.collection.queries.get(external_id="q9")
     assert (query.text, query.narrative, query.tags) == ("tram", "Times and lines.", ["transport"])
     table = tmp_path / "queries.csv"

@@ -1,0 +1,18 @@
+"""What finished work on a queue says; see `pooling.interface.results`."""
+
+from __future__ import annotations
+
+from pooling.interface.results import Result
+
+
+class QueueResult(Result):
+    """`id` and `name` are the queue's."""
+
+    id: int
+    name: str
+
+
+class PairsMoved(QueueResult):
+    """How many pairs that were not handed out have another place now."""
+
+    moved: int

@@ -1,0 +1,44 @@
+"""What the HTTP interface and a finished job say of a pool that was built or extended."""
+
+from __future__ import annotations
+
+from django.urls import reverse
+
+from pooling.diagnosis.stored import NewPairs
+from pooling.interface.results import Result
+from pooling.models import Pool
+
+
+class PoolBuilt(Result):
+    """`left_out_queries`: by run, queries that the collection does not have; `new`: of a later version."""
+
+    id: int
+    name: str
+    pairs: int
+    chosen: int
+    queries: int
+    left_out_queries: dict[str, int]
+    version: int
+    new: NewPairs | None
+
+
+def pool_result(pool: Pool) -> PoolBuilt:
+    """The result of building or extending a pool."""
+    return {
+        "id": pool.pk,
+        "name": pool.name,
+        "pairs": pool.pair_count,
+        "chosen": pool.chosen_count,
+        "queries": pool.query_count,
+        "left_out_queries": pool.diagnostics.get("left_out_queries", {}),
+        "version": pool.version,
+        "new": pool.diagnostics.get("new"),
+        "detail": _sentence(pool),
+        "url": reverse("pool", args=[pool.collection.slug, pool.pk]),
+    }
+
+
+def _sentence(pool: Pool) -> str:
+    text = f"Pool “{pool.name}”: {pool.pair_count:,} pairs for {pool.query_count:,} queries"
+    new = pool.diagnostics.get("new")
+    return f"{text}, {new['pairs']:,} of them new." if new else f"{text}."
