@@ -2,6 +2,7 @@
 
 The rooms, lowest first: a room imports only rooms that stand before it. Pure ones know nothing of Django.
 
+- options (pure): what an option is: title, help, bounds and default, written down once
 - formats (pure): the files of people and tools, read strictly and written back
 - ranking (pure): the one order of a run, and documents from chunks
 - audit (pure): which documents are drawn at random, and what that bounds

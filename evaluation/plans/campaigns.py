@@ -25,8 +25,6 @@ from pooling.storage.storing import checked_name
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-CHOICE = ("depth", "depths", "strategy", "budget", "audit_share")
-
 
 def begin(
     collection: Collection, settings: PlanSettings, name: str, user: User | None
@@ -40,7 +38,7 @@ def begin(
     runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
     checked_choice(settings.choice, runs)
     most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
-    if expected_pairs(runs, settings.depth, settings.depths) <= most:
+    if expected_pairs(runs, settings.choice) <= most:
         pool = _built(collection, settings, name, user, _silent)
         return _opened(pool, settings, user, _silent)
     arguments = {**asdict(settings), "runs": [run.name for run in runs], "name": name}
@@ -50,7 +48,7 @@ def begin(
 def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
     """The name as it will be stored; `InputError` for a taken name and for options that a queue refuses."""
     name = checked_name(name, "pool")
-    pool = Pool(collection=collection, name=name, **_choice(settings))
+    pool = Pool(collection=collection, name=name, **asdict(settings.choice))
     if collection.pools.filter(name=name).exists():
         problem = f"There is a pool “{name}” already. Give this one another name"
         if not collection.queues.filter(pool__name=name).exists():
@@ -68,10 +66,6 @@ def _silent(share: float, detail: str) -> None:
     """Nobody waits for a report within a request."""
 
 
-def _choice(settings: PlanSettings) -> dict[str, Any]:
-    return {name: getattr(settings.choice, name) for name in CHOICE}
-
-
 def _gold(settings: PlanSettings) -> GoldOptions:
     return site_options(**{one.name: getattr(settings, one.name, None) for one in fields(GoldOptions)})
 
@@ -85,7 +79,7 @@ def _built(
         runs=runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True)),
         user=user,
         progress=lambda share, detail: progress(0.6 * share, detail),
-        **_choice(settings),
+        **asdict(settings.choice),
     )
 
 

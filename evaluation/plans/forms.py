@@ -22,8 +22,9 @@ from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRAC
 from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
 from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
 from pooling.interface.problems import InputError
+from pooling.merging.choice import Choice, strategies_offered
 from pooling.models import Collection
-from pooling.pools.forms import STRATEGY_HELP, strategy_choices
+from pooling.options.option import options_of
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
 FROM_COLLECTION = "Empty: as this collection shows, else as the page says."
@@ -34,7 +35,7 @@ class PlanForm(RunDepthsForm, LiveOptionsForm):
 
     runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
     depth = forms.IntegerField(min_value=1, initial=DEPTH, help_text="How far down each run's list to go.")
-    strategy = forms.ChoiceField(initial="rrf", help_text=STRATEGY_HELP)
+    strategy = forms.ChoiceField(initial="rrf", help_text=options_of(Choice)["strategy"].help)
     adaptive = forms.BooleanField(
         required=False,
         label="Adaptive: labels move the order of what is left",
@@ -123,7 +124,7 @@ class PlanForm(RunDepthsForm, LiveOptionsForm):
         super().__init__(data, label_suffix="")
         names = collection.runs.values_list("name", flat=True)
         self.fields["runs"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
-        self.fields["strategy"].choices = strategy_choices()  # type: ignore[attr-defined]
+        self.fields["strategy"].choices = strategies_offered()  # type: ignore[attr-defined]
         price = self.fields["price_per_judgment"]
         price.label = f"Price per judgment ({site.CURRENCY})"
         self.show_depths()

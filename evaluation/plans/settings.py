@@ -66,7 +66,13 @@ class PlanSettings:
 
     @property
     def _given(self) -> Choice:
-        return Choice(self.depth, self.strategy, self.budget, self.audit_share, depths=self.depths)
+        return Choice(
+            self.depth,
+            depths=self.depths,
+            strategy=self.strategy,
+            budget=self.budget,
+            audit_share=self.audit_share,
+        )
 
     @property
     def live(self) -> LiveOptions | None:

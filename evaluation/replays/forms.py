@@ -9,8 +9,8 @@ from django import forms
 
 from evaluation.replays.stored import BUDGETS, DEPTH, MOST_SEEDS, ReplayRequest
 from labeling.models import QrelsRelease
+from pooling.merging.choice import strategies_offered
 from pooling.models import Collection, Run
-from pooling.pools.forms import strategy_choices
 
 if TYPE_CHECKING:
     from pooling.interface.problems import InputError
@@ -64,7 +64,7 @@ class ReplayForm(forms.Form):
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in runs]
         self.fields["depth"].initial = min(DEPTH, max((run.depth for run in runs), default=DEPTH))
-        self.fields["strategies"].choices = strategy_choices()  # type: ignore[attr-defined]
+        self.fields["strategies"].choices = strategies_offered()  # type: ignore[attr-defined]
         self.fields["strategies"].initial = list(STRATEGIES)
         self.fields["budgets"].initial = " ".join(map(str, BUDGETS))
 

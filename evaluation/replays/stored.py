@@ -18,6 +18,7 @@ from labeling.qrels.releases import current_labels, read_release
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
+from pooling.merging.choice import Choice
 from pooling.models import Collection, Job, Run
 from pooling.pools.building import expected_pairs
 from pooling.runs.stored import provenance_of, read_stored_run
@@ -83,7 +84,7 @@ class Asked:
         repeats = [
             self.seeds if STRATEGIES[name].make.random or self.noise else 1 for name in self.strategies
         ]
-        pairs = expected_pairs(self.runs, self.depth)
+        pairs = expected_pairs(self.runs, Choice(self.depth))
         return sum(repeats) * (pairs if self.release is None else min(pairs, self.release.pair_count))
 
 

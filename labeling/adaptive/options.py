@@ -9,8 +9,8 @@ from typing import Any
 from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
 from pooling.interface.problems import InputError
-from pooling.merging.choice import MOST
 from pooling.models import Pool
+from pooling.options.option import MOST
 
 USUAL_LOOKS = 4
 MOST_LOOKS = 20

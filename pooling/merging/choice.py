@@ -3,28 +3,100 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import TYPE_CHECKING
+
+from pooling.options.option import LARGEST_SEED, MOST, option, options_of, problems_of
+from pooling.ranking.order_options import SCORES, TIES
 
 if TYPE_CHECKING:
     from pooling.audit.sample import Budget
 
-# What the database can count; no run is as deep.
-MOST = 2**31 - 1
+
+def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
+    """The strategies under their headings, each with what it does."""
+    from pooling.strategies import grouped
+
+    return [
+        (heading, [(kind.name, f"{kind.name}: {kind.summary}") for kind in kinds])
+        for heading, kinds in grouped().items()
+    ]
 
 
 @dataclass(frozen=True)
 class Choice:
     """The options of `pooling.merging.merging.build_pool`; `depths`: runs with a depth of their own."""
 
-    depth: int
-    strategy: str = "rrf"
-    budget: Budget | None = None
-    audit_share: float = 0.0
-    seed: int = 0
-    ties: str = "docid"
-    scores: str = "float64"
-    depths: Mapping[str, int] = field(default_factory=dict)
+    depth: int = field(
+        metadata=option(
+            "Depth",
+            "How far down each run's list to go.",
+            int,
+            minimum=1,
+            initial=10,
+            refusal=f"The depth is a number from 1 to {MOST:,}.",
+        )
+    )
+    _: KW_ONLY
+    depths: Mapping[str, int] = field(
+        default_factory=dict,
+        metadata=option(
+            "Depth of single runs",
+            "Runs with their own depth.",
+            dict,
+            minimum=1,
+            flag="--run-depth",
+            metavar="RUN=N",
+        ),
+    )
+    strategy: str = field(
+        default="rrf",
+        metadata=option(
+            "Strategy",
+            "The order in which pairs are worth judging. "
+            "One that learns takes the order it would have with no label yet.",
+            choices=strategies_offered,
+            metavar="S",
+        ),
+    )
+    budget: Budget | None = field(
+        default=None,
+        metadata=option(
+            "Budget",
+            "Pairs to judge in all, audit included.",
+            int,
+            empty="every pair",
+            unit="pairs",
+            metavar="B",
+            minimum=1,
+            refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
+        ),
+    )
+    audit_share: float = field(
+        default=0.0,
+        metadata=option(
+            "Audit share",
+            "Share of the budget drawn at random, so that estimates stay honest; 0.1 is a tenth.",
+            float,
+            minimum=0,
+            maximum=1,
+            refusal="The audit share lies between 0 and 1.",
+        ),
+    )
+    seed: int = field(
+        default=0,
+        metadata=option(
+            "Seed",
+            "Draws the audit; the same seed, the same pool.",
+            int,
+            limit=LARGEST_SEED,
+            refusal="The seed is a 64-bit whole number.",
+        ),
+    )
+    ties: str = field(
+        default="docid", metadata=option("Ties", "What decides between equal scores.", choices=TIES)
+    )
+    scores: str = field(default="float64", metadata=option("Precision of scores", choices=SCORES))
 
     def depth_of(self, run: str) -> int:
         """How far down the list of a run goes into the pool."""
@@ -42,19 +114,15 @@ class Choice:
         from pooling.strategies import STRATEGIES, UnknownStrategyError
 
         kind = STRATEGIES.get(self.strategy)
-        fine = {
-            "depth": 1 <= self.depth <= MOST or f"The depth is a number from 1 to {MOST:,}.",
-            "depths": self._depths_problem(runs) or True,
-            "strategy": kind is not None or str(UnknownStrategyError(self.strategy)),
-            "budget": not isinstance(self.budget, int)
-            or 1 <= self.budget <= MOST
-            or f"A budget is a number of pairs from 1 to {MOST:,}.",
-            "audit_share": 0 <= self.audit_share <= 1 or "The audit share lies between 0 and 1.",
-            "seed": -(2**63) <= self.seed < 2**63 or "The seed is a 64-bit whole number.",
+        found = {
+            **dict.fromkeys(options_of(Choice)),
+            "depths": self._depths_problem(runs),
+            "strategy": None if kind else str(UnknownStrategyError(self.strategy)),
+            **problems_of(self),
         }
         if self.audit_share and kind is not None and kind.samples:
-            fine["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
-        return {name: problem for name, problem in fine.items() if isinstance(problem, str)}
+            found["audit_share"] = "Sampling is a random sample already; leave the audit share at 0."
+        return {name: problem for name, problem in found.items() if problem}
 
     def _depths_problem(self, runs: Collection[str] | None) -> str | None:
         wrong = next((run for run, depth in self.depths.items() if not 1 <= depth <= MOST), None)
@@ -67,9 +135,6 @@ class Choice:
 
     def check(self, runs: Collection[str] | None = None) -> None:
         """ValueError for what is out of its range, before anything is read."""
-        from pooling.ranking.ranking import check_order
-
-        check_order(self.ties, self.scores)
         if problems := self.problems(runs):
             raise ValueError(" ".join(problems.values()))
 

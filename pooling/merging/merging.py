@@ -184,7 +184,16 @@ def build_pool(
     `deepest` is the deepest rank in any run, at most its depth.
     Raises ValueError for values out of range and for an unknown strategy.
     """
-    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores, depths or {})
+    choice = Choice(
+        depth,
+        depths=depths or {},
+        strategy=strategy,
+        budget=budget,
+        audit_share=audit_share,
+        seed=seed,
+        ties=ties,
+        scores=scores,
+    )
     strategy_named(strategy).check(audit_share)
     chosen = chosen_pairs(ordered_pairs(runs, choice, finders=finders, deepest=deepest), choice)
     return chosen if finders else chosen.select(name for name in chosen.columns if name not in FINDERS)

@@ -8,11 +8,12 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.interface.api import PROBLEM, made, making, parsed, person
+from pooling.merging.choice import Choice
 from pooling.models import Pool
 from pooling.people.access import ADMIN, collection_for, pool_for
 from pooling.pools import serializers
 from pooling.pools.building import build_or_start
-from pooling.pools.versions import extend_or_start
+from pooling.pools.versions import Extension, extend_or_start
 from pooling.runs.stored import runs_named
 
 
@@ -33,8 +34,8 @@ class Pools(APIView):
         """Build a pool from stored runs."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.PoolRequestSerializer, request)
-        runs = runs_named(collection, body.pop("runs"))
-        return made(build_or_start(collection, runs=runs, user=person(request), **body))
+        name, runs = body.pop("name"), runs_named(collection, body.pop("runs"))
+        return made(build_or_start(collection, Choice(**body), name=name, runs=runs, user=person(request)))
 
 
 class PoolExtension(APIView):
@@ -48,5 +49,5 @@ class PoolExtension(APIView):
         """
         pool = pool_for(request.user, pool_id, ADMIN)
         body = parsed(serializers.ExtensionSerializer, request)
-        runs = runs_named(pool.collection, body.pop("runs"))
-        return made(extend_or_start(pool, runs=runs, user=person(request), **body))
+        name, runs = body.pop("name"), runs_named(pool.collection, body.pop("runs"))
+        return made(extend_or_start(pool, Extension(**body), name=name, runs=runs, user=person(request)))

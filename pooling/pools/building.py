@@ -14,6 +14,7 @@ from pooling.interface.problems import InputError
 from pooling.jobs.running import job_kind, start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
+from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.staging import Staged, staged
@@ -69,31 +70,23 @@ def build_pool(
     *,
     name: str,
     runs: Sequence[Run],
-    depth: int,
-    strategy: str = "rrf",
-    budget: int | None = None,
-    audit_share: float = 0.0,
-    seed: int = 0,
-    ties: str = "docid",
-    scores: str = "float64",
-    depths: Mapping[str, int] | None = None,
     user: User | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Pool:
-    """Merge stored runs to `depth` (or, by name, `depths`), choose by `strategy`, and store the pool with its
-    diagnostics.
+    """Merge stored runs, choose pairs, and store the pool with its diagnostics.
 
-    Queries of the runs that the collection does not have are left out and counted. Documents not known yet
-    get a row without text. `InputError` for a name that exists and for values out of range.
+    options: fields of `Choice`; `depth` is required. Queries of the runs that the collection does not have
+    are left out and counted. Documents not known yet get a row without text. `InputError` for a name that
+    exists and for values out of range.
     """
-    choice = Choice(depth, strategy, budget, audit_share, seed, ties, scores, depths or {})
     from pooling.diagnosis.summary import diagnose
 
     progress = progress or (lambda share, detail: None)
     name = free_name(collection, name)
     if not runs:
         raise InputError("A pool needs at least one run.", fields={"runs": "Choose at least one run."})
-    choice = checked_choice(choice, runs)
+    choice = checked_choice(Choice(**options), runs)
     query_keys = dict(collection.queries.values_list("external_id", "pk"))
     frames, left_out = read_tops(runs, query_keys, choice, progress)
     progress(0.4, "Merging.")
@@ -112,6 +105,11 @@ def checked_choice(choice: Choice, runs: Iterable[Run]) -> Choice:
     if problems := choice.problems({run.name for run in runs}):
         raise InputError(" ".join(problems.values()), fields=problems)
     return choice.settled()
+
+
+def choice_of(pool: Pool) -> Choice:
+    """How a pool was chosen."""
+    return Choice(**{name: getattr(pool, name) for name in options_of(Choice)})
 
 
 def free_name(collection: Collection, name: str) -> str:
@@ -220,10 +218,9 @@ def pooled_frame(pool: Pool) -> pl.DataFrame:
     return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
 
 
-def expected_pairs(runs: Iterable[Run], depth: int, depths: Mapping[str, int] | None = None) -> int:
-    """No pool of these runs to this depth is larger: what decides between now and the background worker."""
-    own = depths or {}
-    return sum(run.query_count * min(run.depth, own.get(run.name, depth)) for run in runs)
+def expected_pairs(runs: Iterable[Run], choice: Choice) -> int:
+    """No pool of these runs is larger: what decides between now and the background worker."""
+    return sum(run.query_count * min(run.depth, choice.depth_of(run.name)) for run in runs)
 
 
 @job_kind("pool")
@@ -236,13 +233,13 @@ def _build_in_background(job: Job, progress: Progress) -> PoolBuilt:
 
 
 def build_or_start(
-    collection: Collection, *, name: str, runs: Sequence[Run], depth: int, user: User | None, **choice: Any
+    collection: Collection, choice: Choice, *, name: str, runs: Sequence[Run], user: User | None
 ) -> PoolBuilt | Job:
     """Build a small pool at once, a large one in the background; what is refused is refused now."""
-    if expected_pairs(runs, depth, choice.get("depths")) <= settings.BACKGROUND_POOL_PAIRS:
-        return pool_result(build_pool(collection, name=name, runs=runs, depth=depth, user=user, **choice))
-    arguments = {"name": free_name(collection, name), "depth": depth, **choice}
-    checked_choice(Choice(depth, **choice), runs)
+    if expected_pairs(runs, choice) <= settings.BACKGROUND_POOL_PAIRS:
+        return pool_result(build_pool(collection, name=name, runs=runs, user=user, **asdict(choice)))
+    arguments = {"name": free_name(collection, name), **asdict(choice)}
+    checked_choice(choice, runs)
     return start_job(collection, "pool", {**arguments, "runs": [run.name for run in runs]}, user)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -12,7 +12,15 @@ from pooling.interface.problems import InputError
 from pooling.jobs.running import job_kind, start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Job, Pool, Run
-from pooling.pools.building import count_pairs, expected_pairs, free_name, read_tops, store_pool
+from pooling.options.option import Option, options_of, same
+from pooling.pools.building import (
+    choice_of,
+    count_pairs,
+    expected_pairs,
+    free_name,
+    read_tops,
+    store_pool,
+)
 from pooling.pools.results import PoolBuilt, pool_result
 from pooling.runs.stored import runs_named
 
@@ -24,34 +32,66 @@ if TYPE_CHECKING:
     from pooling.interface.progress import Progress
 
 
+OF_POOL = options_of(Choice)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """What is asked of the next version of a pool; None stands for what the pool had.
+
+    Options of a pool that are not here are those of its first version.
+    """
+
+    depth: int | None = field(
+        default=None, metadata=same(OF_POOL["depth"], help="At least as deep as now.", initial=None)
+    )
+    depths: Mapping[str, int] = field(default_factory=dict, metadata=same(OF_POOL["depths"]))
+    strategy: str | None = field(
+        default=None, metadata=same(OF_POOL["strategy"], help="The order in which the new pairs are judged.")
+    )
+    budget: int | None = field(
+        default=None,
+        metadata=same(
+            OF_POOL["budget"],
+            help="New pairs to judge, audit included.",
+            empty="every new pair",
+            unit="new pairs",
+        ),
+    )
+    audit_share: float | None = field(
+        default=None,
+        metadata=same(
+            OF_POOL["audit_share"],
+            help="Of that budget. The new pairs have an audit of their own; the earlier one stays as it is.",
+        ),
+    )
+    seed: int | None = field(
+        default=None, metadata=same(OF_POOL["seed"], help="Draws the audit of the new pairs.")
+    )
+
+
 def extend_pool(
     pool: Pool,
     *,
     runs: Sequence[Run] = (),
-    depth: int | None = None,
-    depths: Mapping[str, int] | None = None,
     name: str | None = None,
-    strategy: str | None = None,
-    budget: int | None = None,
-    audit_share: float | None = None,
-    seed: int | None = None,
     user: User | None = None,
     progress: Progress | None = None,
+    **asked: Any,
 ) -> Pool:
-    """The next version of a pool: `runs` join its own, `depth` is at least its own; see
-    `pooling/merging/extension.py`.
+    """The next version of a pool: `runs` join its own; see `pooling/merging/extension.py`.
 
-    A run with a depth of its own keeps it, unless `depths` has a greater one.
-    budget and audit_share are for the new pairs alone; strategy, audit share and seed are the pool's where
-    they are None. How ties and scores are compared stays. `InputError` where nothing would be new, for a run
-    that the pool has already or of another collection, a pool that was extended before, and new pairs that
+    asked: fields of `Extension`. The depth is at least the pool's. A run with a depth of its own keeps it,
+    unless `depths` has a greater one. budget and audit_share are for the new pairs alone; all other options
+    are the pool's unless given. `InputError` where nothing would be new, for a run that the pool has already
+    or of another collection, a pool that was extended before, and new pairs that
     would leave a pool with an audit without one.
     """
     from pooling.diagnosis.summary import diagnose
     from pooling.merging.extension import NothingNewError, extended_pool
 
     progress = progress or (lambda share, detail: None)
-    choice = extension_choice(pool, runs, Extension(depth, strategy, budget, audit_share, seed, depths))
+    choice = extension_choice(pool, runs, Extension(**asked))
     name = free_name(pool.collection, name or next_name(pool))
     all_runs = [place.run for place in pool.pool_runs.select_related("run")] + list(runs)
     query_keys = dict(pool.collection.queries.values_list("external_id", "pk"))
@@ -92,16 +132,10 @@ def extend_pool(
     return store_pool(made, all_runs, pooled)
 
 
-@dataclass(frozen=True)
-class Extension:
-    """What is asked of the next version of a pool; None stands for what the pool had."""
-
-    depth: int | None = None
-    strategy: str | None = None
-    budget: int | None = None
-    audit_share: float | None = None
-    seed: int | None = None
-    depths: Mapping[str, int] | None = None
+def options_shown(pool: Pool) -> list[Option]:
+    """The options of a pool as its page names them: a budget of a later version is of new pairs."""
+    options = {**OF_POOL, **(options_of(Extension) if pool.extends_id else {})}
+    return list(options.values())
 
 
 def pool_named(collection: Collection, name: str) -> Pool:
@@ -136,16 +170,9 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
             f"Pool “{pool.name}” is extended already, by “{later.name}”. Extend that one.", conflict=True
         )
     before = set(pool.pool_runs.values_list("run__name", flat=True))
-    share = pool.audit_share if asked.audit_share is None else asked.audit_share
-    choice = Choice(
-        depth=pool.depth if asked.depth is None else asked.depth,
-        strategy=asked.strategy or pool.strategy,
-        budget=asked.budget,
-        audit_share=share,
-        seed=pool.seed if asked.seed is None else asked.seed,
-        ties=pool.ties,
-        scores=pool.scores,
-        depths={**pool.depths, **(asked.depths or {})},
+    given = {name: value for name, value in vars(asked).items() if value is not None}
+    choice = replace(
+        choice_of(pool), **{**given, "budget": asked.budget, "depths": {**pool.depths, **asked.depths}}
     )
     problems = choice.problems({*before, *(run.name for run in runs)})
     strange = next((run.name for run in runs if run.collection_id != pool.collection_id), None)
@@ -165,7 +192,7 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
         )
     if choice.strategy in STRATEGIES and STRATEGIES[choice.strategy].samples:
         problems["strategy"] = "An extension draws by its audit. Choose a strategy that does not sample."
-    if pool.audit_share and choice.budget is not None and not share:
+    if pool.audit_share and choice.budget is not None and not choice.audit_share:
         problems["audit_share"] = (
             f"Pool “{pool.name}” has an audit. Without one of their own nothing could be estimated of the "
             "new pairs: give an audit share, or no budget."
@@ -207,13 +234,12 @@ def _extend_in_background(job: Job, progress: Progress) -> PoolBuilt:
 
 
 def extend_or_start(
-    pool: Pool, *, runs: Sequence[Run], name: str | None, user: User | None, **asked: Any
+    pool: Pool, asked: Extension, *, runs: Sequence[Run], name: str | None, user: User | None
 ) -> PoolBuilt | Job:
     """Extend by few pairs at once, by many in the background; what is refused is refused now."""
-    choice = extension_choice(pool, runs, Extension(**asked))
-    all_runs = [*pool.runs.all(), *runs]
-    if expected_pairs(all_runs, choice.depth, choice.depths) <= settings.BACKGROUND_POOL_PAIRS:
-        return pool_result(extend_pool(pool, runs=runs, name=name, user=user, **asked))
+    choice = extension_choice(pool, runs, asked)
+    if expected_pairs([*pool.runs.all(), *runs], choice) <= settings.BACKGROUND_POOL_PAIRS:
+        return pool_result(extend_pool(pool, runs=runs, name=name, user=user, **asdict(asked)))
     name = free_name(pool.collection, name or next_name(pool))
-    arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asked}
+    arguments = {"pool": pool.pk, "name": name, "runs": [run.name for run in runs], **asdict(asked)}
     return start_job(pool.collection, "extension", arguments, user)

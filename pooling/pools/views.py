@@ -14,10 +14,11 @@ from pooling.interface.forms import show_problem
 from pooling.interface.pages import asked, go_on, page_of, person
 from pooling.interface.problems import refusals
 from pooling.models import Pool, PoolEntry, Query, Role
+from pooling.options.option import told
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
 from pooling.pools.building import build_or_start, pool_lines
 from pooling.pools.forms import ExtensionForm, PoolForm
-from pooling.pools.versions import extend_or_start
+from pooling.pools.versions import extend_or_start, options_shown
 
 TSV = "text/tab-separated-values; charset=utf-8"
 
@@ -40,10 +41,9 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     form = PoolForm(collection, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            runs = list(form.cleaned_data["runs"])
-            return go_on(
-                request, build_or_start(collection, runs=runs, user=person(request), **form.choice())
-            )
+            name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])
+            built = build_or_start(collection, form.choice(), name=name, runs=runs, user=person(request))
+            return go_on(request, built)
         except refusals() as error:
             show_problem(form, error)
     has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
@@ -59,8 +59,9 @@ def extend(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     form = ExtensionForm(pool, request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
-            runs = list(form.cleaned_data["runs"])
-            return go_on(request, extend_or_start(pool, runs=runs, user=person(request), **form.asked()))
+            name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])
+            made = extend_or_start(pool, form.asked(), name=name, runs=runs, user=person(request))
+            return go_on(request, made)
         except refusals() as error:
             show_problem(form, error)
     has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
@@ -92,6 +93,7 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
     context["heat_map"] = pictures.heat_map(known["runs"], known["overlap"])
     context |= {"sizes": pictures.distribution(known["sizes"]), "by_run": pictures.by_run(known)}
     context["left_out"] = {run: n for run, n in known["left_out_queries"].items() if n}
+    context["settings"] = list(told(options_shown(pool), pool))
     return render(request, "pooling/pool.html", {**context, "section": "pools"})
 
 

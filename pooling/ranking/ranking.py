@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from pooling.ranking.order_options import SCORES, TIES
 
 if TYPE_CHECKING:
     import polars as pl
@@ -14,13 +16,7 @@ if TYPE_CHECKING:
 #: The constant of reciprocal rank fusion.
 RRF_K = 60
 
-Ties = Literal["docid", "docid-asc", "file", "rank"]
-Scores = Literal["float64", "float32"]
-
 RowNumbers: TypeAlias = npt.NDArray[np.int64]
-
-TIES: tuple[str, ...] = get_args(Ties)
-SCORES: tuple[str, ...] = get_args(Scores)
 
 
 def order_run(

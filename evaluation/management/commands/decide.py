@@ -8,9 +8,9 @@ from typing import Any
 from evaluation.comparisons.deciding_queue import decision, open_deciding_queue
 from evaluation.comparisons.stored import comparisons_asked
 from labeling.models import Queue
-from pooling.command_line import count
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
+from pooling.options.arguments import count
 from pooling.people.membership import collection_named
 
 

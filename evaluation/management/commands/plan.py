@@ -10,8 +10,10 @@ from evaluation.plans.planning import plan
 from evaluation.plans.settings import settings_from
 from evaluation.plans.words import as_text
 from labeling.adaptive.arguments import add_live_arguments
-from pooling.command_line import add_run_depth_argument, count, share
 from pooling.interface.commands import InputCommand
+from pooling.merging.choice import Choice
+from pooling.options.arguments import add_option_arguments, count, share
+from pooling.options.option import options_of
 from pooling.people.membership import collection_named
 
 
@@ -26,7 +28,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--depth", metavar="N", type=count, help="ranks taken from each run (default: 10)"
         )
-        add_run_depth_argument(parser)
+        add_option_arguments(parser, [options_of(Choice)["depths"]])
         parser.add_argument("--strategy", metavar="S", help="the order of judging (default: rrf)")
         parser.add_argument("--budget", metavar="B", type=count, help="pairs in all (default: every pair)")
         parser.add_argument("--audit-share", metavar="F", type=share, help="part of the budget at random")

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from evaluation.replays.noise import noise_problem
-from pooling.command_line import SCORES, TIES, count
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.options.arguments import count
+from pooling.ranking.order_options import SCORES, TIES
 
 
 class Command(InputCommand):

@@ -5,13 +5,15 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import TYPE_CHECKING, Any
 
-from pooling.command_line import CHOICE, add_choice_arguments
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
+from pooling.merging.choice import Choice
+from pooling.options.arguments import add_option_arguments
+from pooling.options.option import chosen, options_of
 from pooling.people.membership import collection_named
 from pooling.pools.building import build_pool
-from pooling.pools.versions import extend_pool, pool_named, runs_beside
+from pooling.pools.versions import Extension, extend_pool, pool_named, runs_beside
 from pooling.runs.stored import runs_named
 
 if TYPE_CHECKING:
@@ -31,7 +33,7 @@ class Command(InputCommand):
             help="make the next version of this pool: --runs are the new ones (default: all it has not), "
             "--budget and --audit-share are for the new pairs, and what is not given is as in the pool",
         )
-        add_choice_arguments(parser, extends=True)
+        add_option_arguments(parser, options_of(Choice).values(), filled=False)
         parser.add_argument(
             "--diagnostics", action="store_true", help="print sizes, lone finds and families to stderr"
         )
@@ -62,17 +64,16 @@ class Command(InputCommand):
             if options[name] is None:
                 raise InputError(f"Give --{name}: a new pool needs a name and a depth.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.all())
-        given = {name: options[name] for name in CHOICE if options[name] is not None}
+        given = chosen(Choice, options)
         with progress_bar("Building") as progress:
             return build_pool(collection, name=options["name"], runs=runs, progress=progress, **given)
 
     def extend(self, collection: Collection, options: dict[str, Any]) -> Pool:
         pool = pool_named(collection, options["extend"])
-        for name in ("ties", "scores"):
+        for name in options_of(Choice).keys() - options_of(Extension):
             if options[name] not in (None, getattr(pool, name)):
                 raise InputError(f"An extension compares as its pool does: leave --{name} out.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
-        names = ("depth", "depths", "strategy", "budget", "audit_share", "seed")
-        asked = {name: options[name] for name in names}
+        asked = chosen(Extension, options)
         with progress_bar("Extending") as progress:
             return extend_pool(pool, runs=runs, name=options["name"], progress=progress, **asked)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from pooling.command_line import count, share
+from pooling.options.arguments import count, share
 from tests.testdata import DATA, needs_data
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -31,7 +31,14 @@ def at_once(paths: list[Path], choice: Choice) -> bytes:
 def test_parts_give_the_bytes_of_the_whole(tmp_path: Path, strategy: str, budget: int | None) -> None:
     paths = write_runs(tmp_path)
     audit_share = 0.0 if strategy == "sampling" else 0.2
-    choice = Choice(5, strategy, budget, audit_share, seed=3, depths={"run0": 9, "run1": 2})
+    choice = Choice(
+        5,
+        depths={"run0": 9, "run1": 2},
+        strategy=strategy,
+        budget=budget,
+        audit_share=audit_share,
+        seed=3,
+    )
     pieces, notes = pool_in_parts(paths, choice, tmp_path, in_turn)
     assert b"".join(pieces) == at_once(paths, choice)
     assert notes == ["run0.run: 1 line that starts with # skipped as a comment."]

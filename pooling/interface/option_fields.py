@@ -1,0 +1,91 @@
+"""Options as fields of forms and of serializers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from django import forms
+from rest_framework import serializers
+
+from pooling.options.option import Option, options_of
+
+FormClass = TypeVar("FormClass", bound=forms.Form)
+SerializerClass = TypeVar("SerializerClass", bound=serializers.Serializer[Any])
+FORM_FIELDS: dict[type, type[forms.Field]] = {
+    int: forms.IntegerField,
+    float: forms.FloatField,
+    str: forms.CharField,
+    bool: forms.BooleanField,
+}
+SERIALIZER_FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
+    int: serializers.IntegerField,
+    float: serializers.FloatField,
+    str: serializers.CharField,
+    bool: serializers.BooleanField,
+}
+
+
+def form_fields(settings: type, **changes: Mapping[str, Any]) -> Callable[[type[FormClass]], type[FormClass]]:
+    """A decorator that gives a form a field for each option of a settings class.
+
+    Fields that the form declares itself stay, and numbers by name are left to it. `changes`: by option,
+    arguments of the field that are different in this form.
+    """
+
+    def add(form: type[FormClass]) -> type[FormClass]:
+        for one in options_of(settings).values():
+            if one.kind is not dict and one.name not in form.declared_fields:
+                field = form_field(one, **changes.get(one.name, {}))
+                form.declared_fields[one.name] = field
+        return form
+
+    return add
+
+
+def form_field(one: Option, **changes: Any) -> forms.Field:
+    """The field of a form; an option with a default may be left empty."""
+    shared = {
+        "label": one.title,
+        "help_text": one.help_with("Empty"),
+        "required": one.is_required,
+        "initial": one.initial if one.initial is not None or one.is_required else one.default,
+        **_bounds(one),
+        **changes,
+    }
+    if one.choices is None:
+        return FORM_FIELDS[one.kind](**shared)
+    choices: Any = list(one.choices.items()) if isinstance(one.choices, Mapping) else one.choices
+    return forms.ChoiceField(choices=choices, **shared)
+
+
+def serializer_fields(
+    settings: type, **changes: Mapping[str, Any]
+) -> Callable[[type[SerializerClass]], type[SerializerClass]]:
+    """The same for a serializer."""
+
+    def add(serializer: type[SerializerClass]) -> type[SerializerClass]:
+        declared = serializer._declared_fields
+        for one in options_of(settings).values():
+            declared.setdefault(one.name, serializer_field(one, **changes.get(one.name, {})))
+        return serializer
+
+    return add
+
+
+def serializer_field(one: Option, **changes: Any) -> serializers.Field[Any, Any, Any, Any]:
+    """The field of a serializer; an option whose default is None may be null or left out."""
+    shared: dict[str, Any] = {"help_text": one.help_with("Null") or None, **changes}
+    if not one.is_required and "required" not in changes:
+        shared["default"] = dict if one.kind is dict else one.default
+        shared |= {"allow_null": True} if one.default is None else {}
+    if one.kind is dict:
+        return serializers.DictField(child=serializers.IntegerField(**_bounds(one)), **shared)
+    if isinstance(one.choices, Mapping):
+        return serializers.ChoiceField(choices=list(one.choices.items()), **shared)
+    return SERIALIZER_FIELDS[one.kind](**_bounds(one), **shared)
+
+
+def _bounds(one: Option) -> dict[str, Any]:
+    bounds = {"min_value": one.minimum, "max_value": one.maximum}
+    return {name: value for name, value in bounds.items() if value is not None}

@@ -1,0 +1,85 @@
+"""Options as arguments of commands; loads nothing heavy."""
+
+from __future__ import annotations
+
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pooling.options.option import REQUIRED, Option
+
+METAVARS = {int: "N", float: "F", dict: "NAME=N"}
+
+
+def count(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
+
+
+def share(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} is not a share between 0 and 1")
+    return value
+
+
+class NumbersByName(Action):
+    """Collects NAME=N in a dictionary."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: str | None = None) -> None:
+        name, _, number = values.rpartition("=")
+        try:
+            given = {name: count(number)}
+        except ArgumentTypeError:
+            given = {}
+        if not name or not given:
+            raise ArgumentError(self, f"{values!r} is not {self.metavar} with a whole number of 1 or more")
+        setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), **given})
+
+
+def add_option_arguments(parser: ArgumentParser, options: Iterable[Option], *, filled: bool = True) -> None:
+    """Add one argument for each option.
+
+    What is not given has its default, and what has no default must be given; if not `filled`, it is None.
+    """
+    for one in options:
+        flag = one.flag or f"--{one.name.replace('_', '-')}"
+        parser.add_argument(flag, dest=one.name, help=_help(one), **_reading(one), **_absent(one, filled))
+
+
+def _absent(one: Option, filled: bool) -> dict[str, Any]:
+    if not filled:
+        return {"default": None}
+    return {"required": True} if one.is_required else {"default": one.default}
+
+
+def _reading(one: Option) -> dict[str, Any]:
+    """How the text behind the flag becomes a value."""
+    if one.kind is bool:
+        return {"action": "store_true"}
+    if isinstance(one.choices, Mapping):
+        return {"choices": tuple(one.choices)}
+    shown = {"metavar": one.metavar or METAVARS.get(one.kind)}
+    if one.kind is dict:
+        return {**shown, "action": NumbersByName}
+    return {**shown, "type": _type(one)}
+
+
+def _type(one: Option) -> Callable[[str], Any]:
+    if one.kind is int and (one.minimum or 0) >= 1:
+        return count
+    return share if one.kind is float and (one.minimum, one.maximum) == (0, 1) else one.kind
+
+
+def _help(one: Option) -> str:
+    text = (one.help or one.title).removesuffix(".")
+    default = one.empty if one.default is None else one.default
+    if one.kind is dict:
+        text += "; may be repeated"
+    elif one.kind is not bool and default not in (REQUIRED, ""):
+        text += f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
+    return f"{text[:1].lower()}{text[1:]}".replace("%", "%%")

@@ -1,0 +1,134 @@
+"""One option: its title, help, bounds, choices and default, written down where the option is.
+
+Settings are frozen dataclasses, and each field carries its option:
+
+    seed: int = field(default=0, metadata=option("Seed", "Draws the audit."))
+
+Form fields and serializer fields (`pooling.interface.option_fields`), command options
+(`pooling.options.arguments`), the settings that a page shows (`told`) and the checks of what Python calls
+pass (`problems_of`) all come from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
+from typing import Any, TypeAlias
+
+# What the database can count; no run is as deep.
+MOST = 2**31 - 1
+LARGEST_SEED = 2**63 - 1
+OPTION = "option"
+# The default of an option that has none.
+REQUIRED: Any = object()
+
+#: Value -> how a form names it; or a function of what a form offers, where that is slow to load.
+Choices: TypeAlias = Mapping[str, str] | Callable[[], Iterable[Any]]
+Number: TypeAlias = int | float
+
+
+@dataclass(frozen=True)
+class Option:
+    """An option of some settings.
+
+    kind: int, float, bool, str, or dict for numbers by name. empty: what happens without a value, where the
+    default is None. unit: what a page writes behind the value. minimum, maximum: the bounds, which forms and
+    the HTTP interface state; without a maximum, `limit` is what can be stored. refusal: the sentence for a
+    number out of bounds. initial: what a form starts with, where that is not the default. flag, metavar: of
+    the command, where they are not made from name and kind. name, default: of the field.
+    """
+
+    title: str
+    help: str = ""
+    kind: type = str
+    empty: str = ""
+    unit: str = ""
+    minimum: Number | None = None
+    maximum: Number | None = None
+    limit: int = MOST
+    refusal: str = ""
+    choices: Choices | None = None
+    initial: Any = None
+    flag: str = ""
+    metavar: str = ""
+    name: str = ""
+    default: Any = REQUIRED
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+    def help_with(self, word: str) -> str:
+        """The help, and what happens without a value; `word` says what that looks like there."""
+        return " ".join(filter(None, [self.help, self.empty and f"{word}: {self.empty}."]))
+
+    def problem(self, value: Any) -> str | None:
+        """A sentence if a number is out of bounds, or a word is not among the choices."""
+        if isinstance(self.choices, Mapping) and value not in self.choices:
+            return f"Unknown {self.name} {value!r}; known are {', '.join(self.choices)}."
+        if not self.refusal or not isinstance(value, int | float):
+            return None
+        least = -self.limit - 1 if self.minimum is None else self.minimum
+        most = self.limit if self.maximum is None else self.maximum
+        return None if least <= value <= most else self.refusal.format(value=value)
+
+    def words(self, value: Any) -> str:
+        """The value as a page of settings shows it."""
+        if value is None:
+            return f"none: {self.empty}" if self.empty else "none"
+        if self.kind is dict:
+            return ", ".join(f"{name} {number}" for name, number in value.items())
+        if self.kind is bool:
+            return "yes" if value else "no"
+        return f"{value:,} {self.unit}" if self.unit else str(value)
+
+
+def option(title: str, help: str = "", kind: type = str, **rest: Any) -> dict[str, Option]:
+    """The `metadata` of a dataclass field; the arguments are the fields of `Option`."""
+    return {OPTION: Option(title, help, kind, **rest)}
+
+
+def same(known: Option, **changes: Any) -> dict[str, Option]:
+    """The `metadata` of a field that other settings have too, with what is different here."""
+    return {OPTION: replace(known, **changes)}
+
+
+def options_of(settings: type) -> dict[str, Option]:
+    """The options of a settings class by name, in the order of its fields."""
+    return {
+        one.name: replace(one.metadata[OPTION], name=one.name, default=_default(one))
+        for one in fields(settings)
+        if OPTION in one.metadata
+    }
+
+
+def chosen(settings: type, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Of `values`, from a form or a command, those that a settings class takes and that are not empty."""
+    given = {name: values.get(name) for name in options_of(settings)}
+    return {name: value for name, value in given.items() if value not in (None, "")}
+
+
+def _default(one: Field[Any]) -> Any:
+    if one.default_factory is not MISSING:
+        return one.default_factory()
+    return REQUIRED if one.default is MISSING else one.default
+
+
+def problems_of(settings: Any) -> dict[str, str]:
+    """Name -> a sentence, for each option whose value is out of bounds or not among its choices."""
+    found = {
+        one.name: one.problem(getattr(settings, one.name)) for one in options_of(type(settings)).values()
+    }
+    return {name: problem for name, problem in found.items() if problem}
+
+
+def told(options: Iterable[Option], values: Any) -> Iterator[tuple[str, str]]:
+    """Title and value of each option as a page shows them; numbers by name stand behind the option before."""
+    rows: list[list[str]] = []
+    for one in options:
+        words = one.words(getattr(values, one.name))
+        if one.kind is not dict:
+            rows.append([one.title, words])
+        elif words:
+            rows[-1][1] += f", {words}"
+    return ((title, words) for title, words in rows)
