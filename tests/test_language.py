@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PLACES = ["templates/docs/*.md"]
+PLACES = ["README.md", "CONTRIBUTING.md", "templates/docs/*.md"]
 
 # What was found, as a pattern, and what to write.
 PHRASES = {
