@@ -2,7 +2,7 @@
 
 Two views over two tables. No sign-in, no roles, no leases to renew, no events, no gold, one judgment for each
 item; what it is asked and what it answers looks the same to the load generator. Served like the site itself:
-gunicorn's `soundings.gunicorn_settings` with two processes, connections kept. `BARE_TABLES` of
+gunicorn's `soundings.serving.gunicorn_settings` with two processes, connections kept. `BARE_TABLES` of
 `benchmarks/judging_site.py` makes and fills the tables.
 """
 
@@ -15,7 +15,7 @@ from uuid import uuid4
 import django
 from django.conf import settings
 
-import soundings.environment
+import soundings.installation.environment
 
 CLAIM = """
 UPDATE bare_item SET leased_until = now() + interval '10 minutes' WHERE id = (
@@ -27,7 +27,7 @@ STORE = "INSERT INTO bare_judgment (key, item_id, annotator, verdict) VALUES (%s
 FINISH = "UPDATE bare_item SET done = true WHERE id = %s"
 
 if not settings.configured:
-    database = soundings.environment.Environment().database("DATABASE_URL", default="")
+    database = soundings.installation.environment.Environment().database("DATABASE_URL", default="")
     settings.configure(
         ALLOWED_HOSTS=["127.0.0.1"],
         DATABASES={"default": database | {"CONN_MAX_AGE": 60}},

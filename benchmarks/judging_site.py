@@ -72,7 +72,12 @@ class Site:
     def start_bare(self) -> None:
         """Start the least that Django can do (`benchmarks/bare_queue.py`) in the same way."""
         self.port = _free_port()
-        served = ["--config", "python:soundings.gunicorn_settings", "--bind", f"127.0.0.1:{self.port}"]
+        served = [
+            "--config",
+            "python:soundings.serving.gunicorn_settings",
+            "--bind",
+            f"127.0.0.1:{self.port}",
+        ]
         self._start("-m", "gunicorn", *served, "--workers", "2", "benchmarks.bare_queue:application")
 
     def _start(self, *command: str) -> None:
@@ -180,7 +185,7 @@ def make_people(site: Site, count: int) -> Any:
 
     from pooling.models import Membership
     from pooling.people.membership import create_collection
-    from soundings.tokens import make_token
+    from soundings.accounts.tokens import make_token
 
     owner = User.objects.create_user("owner", password=PASSWORD)
     collection = create_collection(owner, slug="bench", name="Bench")

@@ -1,6 +1,14 @@
 """Soundings: ground truth for retrieval, and Recall@K with it. The version is written here and nowhere else.
 
 What is named here works in a notebook, without a site or a database, and is loaded on first use.
+
+The rooms of the site around the three stages, lowest first: a room imports only rooms that stand before it.
+
+- installation: environment variables, data folder, tables, the first account
+- accounts: sign-in, passwords, tokens, members and invitations, and the letters about them
+- pages: home, the overview of a collection, the guide, errors, health
+- demo: the example collection, taken the whole way
+- serving: gunicorn and the background workers, looked after by one process
 """
 
 from __future__ import annotations

@@ -12,6 +12,6 @@ class SoundingsConfig(AppConfig):
         from django.contrib.auth import get_user_model
         from django.db.models.signals import pre_save
 
-        from soundings.tokens import keep_tokens_when_rehashed
+        from soundings.accounts.tokens import keep_tokens_when_rehashed
 
         pre_save.connect(keep_tokens_when_rehashed, sender=get_user_model())

@@ -9,8 +9,14 @@ from pathlib import Path
 
 from csp.constants import NONE, SELF
 
-from soundings.data_folder import OWN_FILE, OWN_FOLDER, close_database, close_folder, stored_secret_key
-from soundings.environment import Environment
+from soundings.installation.data_folder import (
+    OWN_FILE,
+    OWN_FOLDER,
+    close_database,
+    close_folder,
+    stored_secret_key,
+)
+from soundings.installation.environment import Environment
 
 # Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
 # other, and every process would start as many. Read once, when NumPy is loaded; processes of ours inherit it.
@@ -63,7 +69,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "soundings.caching.kept_by_nobody",
+    "soundings.pages.caching.kept_by_nobody",
     "labeling.judging.same_account.same_account",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -199,8 +205,8 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "soundings/locked_out.html"
 AXES_VERBOSE = False
-AXES_HANDLER = "soundings.throttling.ThrottledByAddress"
-AXES_CLIENT_IP_CALLABLE = "soundings.throttling.client_address"
+AXES_HANDLER = "soundings.accounts.throttling.ThrottledByAddress"
+AXES_CLIENT_IP_CALLABLE = "soundings.accounts.throttling.client_address"
 # Failures that one address may cause within that time, whatever the names.
 FAILURES_PER_ADDRESS = env.int("SOUNDINGS_FAILURES_PER_ADDRESS", default=40)
 # Proxies in front, each of which appends to X-Forwarded-For where it was asked from.
@@ -252,7 +258,7 @@ WEBHOOK_PRIVATE_NETWORKS = env.networks("SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS")
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
-        "soundings.authentication.PlainTokenAuthentication",
+        "soundings.accounts.authentication.PlainTokenAuthentication",
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],

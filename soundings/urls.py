@@ -7,57 +7,65 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 import evaluation.urls
 import labeling.urls
 import pooling.urls
-from soundings import views
+from soundings.accounts import invitation_views, member_views, token_views
+from soundings.accounts import views as account_views
+from soundings.pages import activity, guide, health, home
 
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
-handler400 = "soundings.views.errors.not_understood"
-handler404 = "soundings.views.errors.not_found"
-handler500 = "soundings.views.errors.our_fault"
+handler400 = "soundings.pages.errors.not_understood"
+handler404 = "soundings.pages.errors.not_found"
+handler500 = "soundings.pages.errors.our_fault"
 
 urlpatterns = [
     # Claims and verdicts first: addresses are tried in this order, and nothing is asked for as often.
     path("api/", include(labeling.urls.api_urlpatterns)),
     path("api/", include(pooling.urls.api_urlpatterns)),
     path("api/", include(evaluation.urls.api_urlpatterns)),
-    path("api/token/", views.NewToken.as_view(), name="api_token"),
-    path("api/tokens/", views.Tokens.as_view(), name="api_tokens"),
-    path("api/tokens/<int:token_id>/", views.OneToken.as_view(), name="api_token_revoke"),
+    path("api/token/", token_views.NewToken.as_view(), name="api_token"),
+    path("api/tokens/", token_views.Tokens.as_view(), name="api_tokens"),
+    path("api/tokens/<int:token_id>/", token_views.OneToken.as_view(), name="api_token_revoke"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path(
         "api/docs/",
         SpectacularSwaggerSplitView.as_view(url_name="api_schema", template_name="soundings/api_docs.html"),
         name="api_docs",
     ),
-    path("", views.home, name="home"),
-    path("health/", views.health, name="health"),
-    path("sign-in/", views.SignIn.as_view(), name="sign_in"),
-    path("sign-out/", views.SignOut.as_view(), name="sign_out"),
-    path("account/", views.account, name="account"),
-    path("account/tokens/<int:token_id>/revoke/", views.token_revoke, name="token_revoke"),
-    path("password/", views.ChangePassword.as_view(), name="password"),
-    path("password/forgotten/", views.ForgotPassword.as_view(), name="password_forgotten"),
-    path("password/new/<uidb64>/<token>/", views.NewPassword.as_view(), name="password_reset_confirm"),
-    path("invitations/<str:token>/", views.invitation, name="invitation"),
-    path("offers/<int:offer_id>/accept/", views.offer_accept, name="offer_accept"),
-    path("offers/<int:offer_id>/decline/", views.offer_decline, name="offer_decline"),
-    path("guide/", views.guide, name="guide"),
-    path("guide/<slug:page>/", views.guide, name="guide_page"),
+    path("", home.home, name="home"),
+    path("health/", health.health, name="health"),
+    path("sign-in/", account_views.SignIn.as_view(), name="sign_in"),
+    path("sign-out/", account_views.SignOut.as_view(), name="sign_out"),
+    path("account/", token_views.account, name="account"),
+    path("account/tokens/<int:token_id>/revoke/", token_views.token_revoke, name="token_revoke"),
+    path("password/", account_views.ChangePassword.as_view(), name="password"),
+    path("password/forgotten/", account_views.ForgotPassword.as_view(), name="password_forgotten"),
+    path(
+        "password/new/<uidb64>/<token>/", account_views.NewPassword.as_view(), name="password_reset_confirm"
+    ),
+    path("invitations/<str:token>/", invitation_views.invitation, name="invitation"),
+    path("offers/<int:offer_id>/accept/", invitation_views.offer_accept, name="offer_accept"),
+    path("offers/<int:offer_id>/decline/", invitation_views.offer_decline, name="offer_decline"),
+    path("guide/", guide.guide, name="guide"),
+    path("guide/<slug:page>/", guide.guide, name="guide_page"),
     path("", include(pooling.urls)),
     path("", include(labeling.urls)),
     path("", include(evaluation.urls)),
     # After pooling's pages, of which collections/new/ would match too.
-    path("collections/<slug:slug>/", views.collection, name="collection"),
-    path("collections/<slug:slug>/members/", views.members, name="members"),
-    path("collections/<slug:slug>/members/<int:member_id>/role/", views.member_role, name="member_role"),
+    path("collections/<slug:slug>/", home.collection, name="collection"),
+    path("collections/<slug:slug>/members/", member_views.members, name="members"),
     path(
-        "collections/<slug:slug>/members/<int:member_id>/remove/", views.member_remove, name="member_remove"
+        "collections/<slug:slug>/members/<int:member_id>/role/", member_views.member_role, name="member_role"
     ),
-    path("collections/<slug:slug>/invitations/", views.invitation_new, name="invitation_new"),
+    path(
+        "collections/<slug:slug>/members/<int:member_id>/remove/",
+        member_views.member_remove,
+        name="member_remove",
+    ),
+    path("collections/<slug:slug>/invitations/", invitation_views.invitation_new, name="invitation_new"),
     path(
         "collections/<slug:slug>/invitations/<int:invitation_id>/withdraw/",
-        views.invitation_withdraw,
+        invitation_views.invitation_withdraw,
         name="invitation_withdraw",
     ),
-    path("collections/<slug:slug>/activity/", views.activity, name="activity"),
+    path("collections/<slug:slug>/activity/", activity.activity, name="activity"),
     path("admin/", admin.site.urls),
 ]

@@ -1,6 +1,6 @@
 """The rules of the house about who may import whom, read from the code itself.
 
-The order of rooms stands in the docstring of each stage's package.
+The order of rooms stands in the docstring of each package.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-STAGES = ("pooling", "labeling", "evaluation")
-PACKAGES = ("soundings", *STAGES)
+# In the direction of imports: a later one may import an earlier one.
+PACKAGES = ("pooling", "labeling", "evaluation", "soundings")
 
 # A stage may import itself and the stages before it in the way of the data; the site may import everything.
 MAY_IMPORT = {
@@ -27,10 +27,10 @@ MAY_IMPORT = {
     "evaluation": {"pooling", "labeling", "evaluation"},
     "soundings": set(PACKAGES),
 }
-# What a room may take from the front door of its stage or of an earlier one.
+# What a room may take from the front door of its package or of an earlier one.
 SHARED = ("models", "account_models", "access", "signals")
-# Folders of a stage that are no rooms.
-NO_ROOMS = {"management", "migrations", "models"}
+# Folders that are no rooms; Django finds `postgresql` by the name in the settings.
+NO_ROOMS = {"management", "migrations", "models", "postgresql"}
 MOST_MODULES, MOST_FILES = 18, 20
 # What breaks a circle, or must wait until Django is set up, says so where it stands.
 CUT = "# Cut: "
@@ -139,39 +139,41 @@ def reached_from(path: str, on_load: bool) -> frozenset[str]:
 class Room:
     """A room as its package's docstring lists it: `- name: what it is for`, `(pure)` behind the name."""
 
-    stage: str
+    package: str
     name: str
     is_pure: bool
 
     @property
     def folder(self) -> Path:
-        return ROOT / self.stage / self.name
+        return ROOT / self.package / self.name
 
 
 @cache
-def rooms_of(stage: str) -> tuple[Room, ...]:
-    """The rooms of a stage, lowest first."""
-    docstring = ast.get_docstring(ast.parse((ROOT / stage / "__init__.py").read_text(encoding="utf-8"))) or ""
+def rooms_of(package: str) -> tuple[Room, ...]:
+    """The rooms of a package, lowest first."""
+    source = (ROOT / package / "__init__.py").read_text(encoding="utf-8")
+    docstring = ast.get_docstring(ast.parse(source)) or ""
     listed = re.findall(r"^- (\w+)( \(pure\))?: ", docstring, re.MULTILINE)
-    return tuple(Room(stage, name, bool(pure)) for name, pure in listed)
+    return tuple(Room(package, name, bool(pure)) for name, pure in listed)
 
 
 def place_of(path: str) -> tuple[int, int] | None:
-    """Stage and room of a module as numbers that grow in the direction of imports; None for other modules."""
-    stage, _, rest = path.partition("/")
-    names = [room.name for room in rooms_of(stage)] if stage in STAGES else []
+    """Package and room of a module as numbers that grow in the direction of imports; None outside rooms."""
+    package, _, rest = path.partition("/")
+    names = [room.name for room in rooms_of(package)] if package in PACKAGES else []
     room = rest.partition("/")[0]
-    return (STAGES.index(stage), names.index(room)) if room in names and "/" in rest else None
+    return (PACKAGES.index(package), names.index(room)) if room in names and "/" in rest else None
 
 
 def pure_modules() -> list[str]:
     """Those of pure rooms, and everywhere else in rooms what names neither Django nor a front door."""
-    pure = tuple(f"{room.stage}/{room.name}/" for stage in STAGES for room in rooms_of(stage) if room.is_pure)
+    rooms = [room for package in PACKAGES for room in rooms_of(package)]
+    pure = tuple(f"{room.package}/{room.name}/" for room in rooms if room.is_pure)
     return [path for path in modules() if path.startswith(pure)]
 
 
 def is_front_door(path: str) -> bool:
-    return path.partition("/")[0] in STAGES and place_of(path) is None
+    return path.partition("/")[0] in PACKAGES and place_of(path) is None
 
 
 def test_imports_run_from_evaluation_to_labeling_to_pooling_and_nobody_imports_the_site() -> None:
@@ -189,11 +191,11 @@ def test_pure_modules_know_nothing_of_django() -> None:
     assert {path: names for path, names in known.items() if names} == {}
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_every_folder_of_a_stage_is_a_room_that_it_lists(stage: str) -> None:
-    folders = {path.parent.name for path in (ROOT / stage).glob("*/*.py")} - NO_ROOMS
+@pytest.mark.parametrize("package", PACKAGES)
+def test_every_folder_of_a_package_is_a_room_that_it_lists(package: str) -> None:
+    folders = {path.parent.name for path in (ROOT / package).glob("*/*.py")} - NO_ROOMS
 
-    assert sorted(room.name for room in rooms_of(stage)) == sorted(folders)
+    assert sorted(room.name for room in rooms_of(package)) == sorted(folders)
 
 
 def test_a_room_imports_only_rooms_that_stand_before_it() -> None:
@@ -216,14 +218,15 @@ def test_a_room_takes_from_a_front_door_only_what_is_shared() -> None:
     assert wrong == []
 
 
-@pytest.mark.parametrize("stage", STAGES)
-def test_a_room_can_be_seen_at_a_glance(stage: str) -> None:
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_room_can_be_seen_at_a_glance(package: str) -> None:
     sizes = {
         room.name: len([path for path in room.folder.glob("*.py") if path.name != "__init__.py"])
-        for room in rooms_of(stage)
+        for room in rooms_of(package)
     }
     assert {name: size for name, size in sizes.items() if size > MOST_MODULES} == {}
-    folders = [path for path in (ROOT / stage).rglob("*") if path.is_dir() and path.name != "__pycache__"]
+    paths = (ROOT / package, *(ROOT / package).rglob("*"))
+    folders = [path for path in paths if path.is_dir() and path.name != "__pycache__"]
     crowded = {str(path): count for path in folders if (count := len(list(path.glob("*.py")))) > MOST_FILES}
     assert crowded == {}
 

@@ -9,7 +9,7 @@ import pytest
 from django.core.management import get_commands
 from django.test import Client
 
-from soundings.guide import PAGES
+from soundings.pages.guide import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
 OWN_APPS = ("soundings", "pooling", "labeling", "evaluation")

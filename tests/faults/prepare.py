@@ -8,7 +8,7 @@ from django.core.management import call_command
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, Query
 from pooling.people.membership import add_member, create_collection
-from soundings.tokens import make_token
+from soundings.accounts.tokens import make_token
 
 call_command("migrate", verbosity=0)
 people = {name: User.objects.create_user(name) for name in ("ada", "ben", "cleo")}

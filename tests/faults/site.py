@@ -67,9 +67,9 @@ class Site:
             *prefix,
             sys.executable,
             "-m",
-            "soundings.web",
+            "soundings.serving.web",
             "--config",
-            "python:soundings.gunicorn_settings",
+            "python:soundings.serving.gunicorn_settings",
         ]
         command += ["--bind", f"127.0.0.1:{self.port}", "--workers", "2"]
         with (self.folder / "server.log").open("ab") as log:

@@ -14,7 +14,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from pooling.models import Membership
-from soundings.installation import create_first_admin
+from soundings.installation.first_use import create_first_admin
 from tests.soundings.processes import ROOT, environment, manage
 from tests.world import PASSWORD, World
 

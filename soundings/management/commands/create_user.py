@@ -13,7 +13,7 @@ from django.core.management.base import CommandParser
 
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
-from soundings.installation import create_account, generated_password, prepare_database
+from soundings.installation.first_use import create_account, generated_password, prepare_database
 
 
 class Command(InputCommand):

@@ -9,10 +9,10 @@ from rich.console import Console
 from rich.table import Table
 
 from pooling.interface.commands import InputCommand
-from soundings.demo import CUTOFFS, Demo, report_rows, run_demo
-from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR
+from soundings.demo.steps import CUTOFFS, Demo, report_rows, run_demo
+from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare
-from soundings.serving import require_free_port, serve_site
+from soundings.serving.processes import require_free_port, serve_site
 
 
 class Command(InputCommand):

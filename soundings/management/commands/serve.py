@@ -11,9 +11,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.interface.commands import InputCommand
-from soundings.data_folder import close_tree
-from soundings.installation import create_first_admin, prepare_database
-from soundings.serving import require_free_port, serve_site
+from soundings.installation.data_folder import close_tree
+from soundings.installation.first_use import create_first_admin, prepare_database
+from soundings.serving.processes import require_free_port, serve_site
 
 
 class Command(InputCommand):

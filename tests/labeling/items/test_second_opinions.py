@@ -18,7 +18,7 @@ from labeling.prelabels.options import prelabeler_for
 from labeling.prelabels.passes import PassOptions, pause_abandoned_passes, run_here
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
-from soundings.overview import listed_collections
+from soundings.pages.overview import listed_collections
 from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.labeling.model_server import ModelServer
 from tests.world import World

@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from labeling.items.numbers import number_of
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, Item, Judgment, Lease, Queue
-from soundings.tokens import make_token
+from soundings.accounts.tokens import make_token
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World, qrels_text
 

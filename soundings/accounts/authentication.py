@@ -28,7 +28,7 @@ def hashed(text: str) -> str:
 
 
 class PlainTokenAuthentication(TokenAuthentication):
-    """`Authorization: Token …`, for the tokens of `soundings.tokens`."""
+    """`Authorization: Token …`, for the tokens of `soundings.accounts.tokens`."""
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         """The user of an active account and the token; 401 for one that was never made or has ended."""

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from soundings import serving
+from soundings.serving import processes as serving
 from tests.soundings.processes import children_of, free_port, manage, start
 
 # Modules that `python -m` runs in place of gunicorn and the worker.

@@ -16,7 +16,7 @@ from pooling.people import membership
 from pooling.people.access import ADMIN, READERS, collection_for, collections_of
 from pooling.people.invitations import OFFERED_DAYS, open_invitations
 from pooling.people.joining import add_or_ask
-from soundings.forms import InvitationForm, MemberForm, RoleForm
+from soundings.accounts.forms import InvitationForm, MemberForm, RoleForm
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

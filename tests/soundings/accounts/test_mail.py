@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from pooling.account_models import Letter
-from soundings.mail import MOST_TO_ONE
+from soundings.accounts.mail import MOST_TO_ONE
 from tests.world import World
 
 INVITE = "/collections/harbour/invitations/"

@@ -9,7 +9,7 @@ from pytest_django import DjangoAssertNumQueries
 
 from labeling.models import Item, Queue
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
-from soundings.overview import next_step, steps_of, with_counts
+from soundings.pages.overview import next_step, steps_of, with_counts
 from tests.world import World, make_user
 
 

@@ -17,8 +17,8 @@ from django.contrib.auth.forms import (
 from django.http import HttpRequest
 
 from pooling.models import Role
-from soundings.mail import ask_for_password_letter
-from soundings.tokens import LONGEST_DAYS, LONGEST_NAME
+from soundings.accounts.mail import ask_for_password_letter
+from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME
 
 
 class SignInForm(AuthenticationForm):
@@ -64,7 +64,7 @@ class ForgotPasswordForm(PasswordResetForm):
         self.fields["email"].label = "E-mail address of your account"
 
     def save(self, *, request: HttpRequest, **options: Any) -> None:  # type: ignore[override]
-        """Have the letter sent; the rest of Django's options are those of `soundings.mail`."""
+        """Have the letter sent; the rest of Django's options are those of `soundings.accounts.mail`."""
         ask_for_password_letter(self.cleaned_data["email"], request)
 
 

@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from pooling.account_models import ApiToken
 from pooling.interface.problems import InputError
-from soundings.authentication import hashed
+from soundings.accounts.authentication import hashed
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -25,8 +25,8 @@ from pooling.people.invitations import (
     offers_to,
     withdraw,
 )
-from soundings.forms import InvitationForm, JoinForm
-from soundings.mail import send_invitation
+from soundings.accounts.forms import InvitationForm, JoinForm
+from soundings.accounts.mail import send_invitation
 
 
 @require_POST

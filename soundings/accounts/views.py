@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
 
-from soundings.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
-from soundings.mail import MOST_TO_ONE
+from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
+from soundings.accounts.mail import MOST_TO_ONE
 
 
 class SignIn(auth.LoginView):

@@ -102,9 +102,9 @@ class Server:
 
     def _web_command(self) -> list[str]:
         host = f"[{self.host}]" if ":" in self.host else self.host
-        config = ["--config", "python:soundings.gunicorn_settings"]
+        config = ["--config", "python:soundings.serving.gunicorn_settings"]
         bound = ["--bind", f"{host}:{self.port}", "--workers", str(self.processes)]
-        return ["soundings.web", *config, *bound]
+        return ["soundings.serving.web", *config, *bound]
 
     def _watch(self, when_ready: Callable[[], None]) -> int:
         ready = False

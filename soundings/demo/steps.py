@@ -24,8 +24,8 @@ from pooling.people.membership import add_member, create_collection
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
 from pooling.texts.importing import import_documents, import_queries
-from soundings.installation import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
-from soundings.simulated import SimulatedAnnotators
+from soundings.demo.annotators import SimulatedAnnotators
+from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from soundings.data_folder import close_folder, close_tree
+from soundings.installation.data_folder import close_folder, close_tree
 from tests.soundings.processes import ROOT, environment
 
 OPEN = 0o077

@@ -18,7 +18,7 @@ from django.utils import timezone
 from pytest_django import Settings
 
 from pooling.account_models import ApiToken
-from soundings.tokens import MOST_TOKENS, make_token, tokens_of
+from soundings.accounts.tokens import MOST_TOKENS, make_token, tokens_of
 from tests.world import PASSWORD, World
 
 NEW = "an entirely other phrase"

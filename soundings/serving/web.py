@@ -1,4 +1,4 @@
-"""`python -m soundings.web`: gunicorn, except that it imports nothing from the folder it is started in."""
+"""gunicorn as `serve` starts it: it imports nothing from the folder that it is started in."""
 
 from __future__ import annotations
 

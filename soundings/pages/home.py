@@ -17,7 +17,7 @@ from pooling.interface.pages import person
 from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for, role_in
 from pooling.people.invitations import MOST_LISTED, offers_to
-from soundings.overview import listed_collections, next_step, steps_of, with_counts
+from soundings.pages.overview import listed_collections, next_step, steps_of, with_counts
 
 
 @require_safe

@@ -9,7 +9,7 @@ from django.contrib.auth.hashers import MD5PasswordHasher
 from django.test import Client, RequestFactory
 from pytest_django import Settings
 
-from soundings.throttling import client_address
+from soundings.accounts.throttling import client_address
 from tests.world import PASSWORD, World
 
 HERE, ELSEWHERE = "192.0.2.1", "192.0.2.2"

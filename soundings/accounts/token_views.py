@@ -22,8 +22,8 @@ from pooling.interface import api as interface_api
 from pooling.interface.pages import person
 from pooling.interface.serializers import ProblemSerializer
 from pooling.people.access import fetch
-from soundings.forms import TokenForm
-from soundings.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
+from soundings.accounts.forms import TokenForm
+from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
 
 LONGEST_PASSWORD = 4096
 

@@ -1,0 +1,93 @@
+"""Letters that the site sends, where it can send any: by the worker, and only so many in an hour.
+
+What a page answers does not depend on whom a letter is for, nor on whether the mail server is there.
+"""
+
+from __future__ import annotations
+
+import logging
+from datetime import timedelta
+from smtplib import SMTPException
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth.forms import PasswordResetForm
+from django.core.mail import send_mail
+from django.db import transaction
+from django.http import HttpRequest
+from django.template.loader import render_to_string
+from django.utils import timezone
+from django_tasks import task
+
+from pooling.account_models import Letter
+from pooling.models import Invitation
+from pooling.storage.secrets import seal, unseal
+from soundings.accounts.authentication import hashed
+from soundings.accounts.throttling import client_address
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+logger = logging.getLogger(__name__)
+
+HOUR = timedelta(hours=1)
+# To one address; how many one account or network may cause is a setting.
+MOST_TO_ONE = 3
+
+
+def ask_for_password_letter(email: str, request: HttpRequest) -> None:
+    """Have a link for a new password sent to the accounts with this address, if there are any."""
+    if _may_send(to=email, by=f"address {client_address(request)}"):
+        send_password_letter.enqueue(email, request.get_host(), request.is_secure())
+
+
+def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
+    """Have the link sent to the invitation's address; False where that is one letter too many.
+
+    The link is sealed on its way to the worker: whoever reads the database cannot join.
+    """
+    if not _may_send(to=invitation.email, by=f"account {by.pk}"):
+        return False
+    send_invitation_letter.enqueue(invitation.pk, seal(link))
+    return True
+
+
+@task()
+def send_password_letter(email: str, host: str, secure: bool) -> None:
+    """Send the links."""
+    form = PasswordResetForm({"email": email})
+    if form.is_valid():
+        form.save(
+            domain_override=host,
+            use_https=secure,
+            subject_template_name="soundings/password_letter_subject.txt",
+            email_template_name="soundings/password_letter.txt",
+        )
+
+
+@task()
+def send_invitation_letter(invitation_id: int, sealed_link: str) -> None:
+    """Send the link, and note that it left."""
+    invitation = Invitation.objects.select_related("collection", "invited_by").get(pk=invitation_id)
+    told = {"invitation": invitation, "link": unseal(sealed_link)}
+    text = render_to_string("soundings/invitation.txt", told)
+    # A name may hold a line break no more than a header may.
+    subject = " ".join(f"Judge for {invitation.collection.name}".split())
+    try:
+        send_mail(subject, text, None, [invitation.email])
+    except (OSError, SMTPException) as error:
+        logger.warning("invitation %s could not be mailed: %s", invitation_id, error)
+    else:
+        Invitation.objects.filter(pk=invitation_id).update(mailed_at=timezone.now())
+
+
+@transaction.atomic
+def _may_send(*, to: str, by: str) -> bool:
+    """Whether one more letter is within both limits of the last hour; if so, it is counted."""
+    limits = {hashed(f"to {to.lower()}"): MOST_TO_ONE, hashed(f"by {by}"): settings.LETTERS_PER_HOUR}
+    now = timezone.now()
+    Letter.objects.filter(at__lt=now - HOUR).delete()
+    if any(Letter.objects.filter(about_sha256=about).count() >= most for about, most in limits.items()):
+        return False
+    Letter.objects.bulk_create(Letter(about_sha256=about) for about in limits)
+    return True

@@ -1,0 +1,1 @@
+"""The example collection, taken the whole way."""

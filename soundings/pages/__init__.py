@@ -1,0 +1,1 @@
+"""The site's other pages: home, overview, activity, guide, errors, health."""

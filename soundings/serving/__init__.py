@@ -1,0 +1,1 @@
+"""gunicorn and the background workers under one command."""
