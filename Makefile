@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo run test spark lint format bench migrations-check
+.PHONY: demo run test spark lint format map bench migrations-check
 
 # The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
 demo: $(VENV)/.installed
@@ -32,6 +32,10 @@ lint: $(VENV)/.installed-dev
 format: $(VENV)/.installed-dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The picture of rooms and arrows, and the tables of rooms, in the guide's architecture page.
+map: $(VENV)/.installed-dev
+	$(BIN)/python -m docs.draw_map
 
 migrations-check: $(VENV)/.installed-dev
 	$(BIN)/python manage.py makemigrations --check --dry-run

@@ -7,7 +7,7 @@ from importlib import import_module
 
 import pytest
 
-from tests.test_architecture import ROOT, modules
+from docs.rooms import ROOT, modules
 
 WITH_EXAMPLES = [path for path in modules() if ">>> " in (ROOT / path).read_text(encoding="utf-8")]
 

@@ -39,23 +39,27 @@ TAGS = {
     *("li", "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 
+LINKS = {"a": {"href", "title"}, "ol": {"start"}}
+PICTURE = {"img": {"src", "alt"}}
 
-def render_markdown(text: str) -> SafeString:
-    """HTML of a Markdown text: no scripts, styles, images or raw HTML; links do not tell where from.
 
+def render_markdown(text: str, *, pictures: bool = False) -> SafeString:
+    """HTML of a Markdown text: no scripts, styles or raw HTML; links do not tell where from.
+
+    pictures: show images too, for texts of ours; those of others could tell a stranger who reads them.
     A process renders a text once; one of more than `LONGEST_MARKDOWN` characters is shown as it is.
     """
-    return _rendered(text) if len(text) <= LONGEST_MARKDOWN else format_html("<pre>{}</pre>", text)
+    return _rendered(text, pictures) if len(text) <= LONGEST_MARKDOWN else format_html("<pre>{}</pre>", text)
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
-def _rendered(text: str) -> SafeString:
+def _rendered(text: str, pictures: bool) -> SafeString:
     import nh3
 
     html = nh3.clean(
         _parser().render(text),
-        tags=TAGS,
-        attributes={"a": {"href", "title"}, "ol": {"start"}},
+        tags=TAGS | PICTURE.keys() if pictures else TAGS,
+        attributes=LINKS | PICTURE if pictures else LINKS,
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener noreferrer",
     )

@@ -33,6 +33,7 @@ PAGES = {
     "api": "HTTP interface",
     "settings": "Settings",
     "words": "Words",
+    "architecture": "Architecture",
 }
 
 
@@ -60,5 +61,5 @@ def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     if page not in PAGES:
         raise Http404(f"The guide has no page “{page}”.")
     shown = guide_page(page)
-    context = {"page": shown, "pages": PAGES, "html": render_markdown(shown.text)}
+    context = {"page": shown, "pages": PAGES, "html": render_markdown(shown.text, pictures=True)}
     return render(request, "soundings/guide.html", context)
