@@ -236,7 +236,7 @@ def pilot_of(pool: LabelledPool, seed: int) -> dict[str, np.ndarray]:
     drawn = {}
     for query, budget in zip(queries, budgets.tolist(), strict=True):
         documents = pl.Series(pool.candidates[query].documents, dtype=pl.String)
-        drawn[query] = choose_in_query(query, documents, budget, 1.0, seed)[0]
+        drawn[query] = choose_in_query(query, documents, budget=budget, audit_share=1.0, seed=seed)[0]
     return drawn
 
 
@@ -303,7 +303,9 @@ def draw(pool: LabelledPool, settings: Any, seed: int) -> dict[str, np.ndarray]:
         order = np.argsort(-fused(one), kind="stable")
         documents = pl.Series([one.documents[number] for number in order])
         probability = np.empty(len(one))
-        probability[order] = choose_in_query(query, documents, budgets[query], settings.audit_share, seed)[1]
+        probability[order] = choose_in_query(
+            query, documents, budget=budgets[query], audit_share=settings.audit_share, seed=seed
+        )[1]
         drawn[query] = probability
     return drawn
 

@@ -48,7 +48,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     tops = _tops(named, choice, chunks, errors) if options["engine"] == "local" else None
     if tops is None:
-        _pool_in_parts(list(named.values()), choice, chunks, options, output, errors)
+        _pool_in_parts(list(named.values()), choice, chunks, options=options, output=output, errors=errors)
         return 0
     text = pool_as_tsv(build_pool(tops, finders=False, **asdict(choice)))
     if options["output"]:
@@ -80,6 +80,7 @@ def _pool_in_parts(
     paths: Sequence[Path],
     choice: Choice,
     chunks: Chunks | None,
+    *,
     options: Mapping[str, Any],
     output: Writer,
     errors: Writer,
@@ -97,7 +98,7 @@ def _pool_in_parts(
     if options["engine"] == "spark":
         from pooling.merging.spark import spark_map as engine  # Cut: for those who ask for Spark alone
     with TemporaryDirectory(prefix="soundings-pool-") as folder:
-        pieces, notes = pool_in_parts(paths, choice, Path(folder), engine, chunks)
+        pieces, notes = pool_in_parts(paths, choice, folder=Path(folder), engine=engine, chunks=chunks)
         _warn(notes, errors)
         if options["output"]:
             write_pieces(options["output"], pieces)

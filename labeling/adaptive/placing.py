@@ -32,7 +32,7 @@ def place_items(selection: Selection, plan: QueryPlan, state: QueryState) -> Non
     """Store the keys of what lies ahead, and hold back what does not any more."""
     keys: dict[int, tuple[int, int]] = {}
     for batch, (handed, _, _) in enumerate(plan.ahead, start=plan.begun + 1):
-        keys |= _shown(selection, plan, state, batch, handed)
+        keys |= _shown(selection, plan, state, batch=batch, handed=handed)
     fixed = fixed_batches(plan)
     moved = []
     for document, row in state.items.items():
@@ -65,7 +65,7 @@ def store_keys(moved: Sequence[tuple[int, int, int | None]]) -> None:
 
 
 def _shown(
-    selection: Selection, plan: QueryPlan, state: QueryState, batch: int, handed: list[int]
+    selection: Selection, plan: QueryPlan, state: QueryState, *, batch: int, handed: list[int]
 ) -> dict[int, tuple[int, int]]:
     """The two order keys of each document of a batch."""
     names = {entry.document: entry.document_id for entry in state.entries}

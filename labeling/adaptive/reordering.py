@@ -249,7 +249,7 @@ def _order(selection: Selection, plan: QueryPlan, *, now: datetime | None = None
         stopped = look_at_query(selection, plan, planner.remainder(known, state.unanswered))
         # Where everything is handed out already, nothing is left to be stopped.
         if (stopped or is_stopped(selection)) and plan.spent < plan.budget:
-            _stop(selection, plan, planner, known, QueryPlan.Finish.BOUND, now)
+            _stop(selection, plan, planner, known, by=QueryPlan.Finish.BOUND, now=now)
     if plan.finished_by not in DECIDED:
         batches = planner.batches(known_of(plan, state), plan.budget, BATCH)
         plan.ahead = [[one.handed, one.reached, one.joined] for one in batches]
@@ -269,7 +269,7 @@ def stop_by_hand(queue: Queue, plans: Collection[int], now: datetime) -> int:
             state = read_state(queue, plan.query_id)
             _fix(plan, state.last_batch(selection.query_count))
             planner = planner_of(selection, plan, state)
-            _stop(selection, plan, planner, known_of(plan, state), QueryPlan.Finish.HAND, now)
+            _stop(selection, plan, planner, known_of(plan, state), by=QueryPlan.Finish.HAND, now=now)
             _count(plan, state)
             place_items(selection, plan, state)
             plan.save()
@@ -297,7 +297,7 @@ def _count(plan: QueryPlan, state: QueryState) -> None:
 
 
 def _stop(
-    selection: Selection, plan: QueryPlan, planner: Planner, known: Known, by: str, now: datetime | None
+    selection: Selection, plan: QueryPlan, planner: Planner, known: Known, *, by: str, now: datetime | None
 ) -> None:
     """Finish a query by decision. Where its audit has been looked at, by itself or with all others, documents
     are drawn anew beyond it."""

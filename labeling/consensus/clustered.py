@@ -54,7 +54,7 @@ def share_over_queries(hits: Booleans, weight: Floats, query: Integers, *, exact
 
 
 def kappa_over_queries(
-    people: Booleans, model: Booleans, weight: Floats, query: Integers, level: float = LEVEL
+    people: Booleans, model: Booleans, weight: Floats, *, query: Integers, level: float = LEVEL
 ) -> Figure:
     """Cohen's kappa (1960) of person and model, (n,) each."""
     if any(one.all() or not one.any() for one in (people, model)):
@@ -65,7 +65,7 @@ def kappa_over_queries(
 
 
 def correlation_over_queries(
-    label: Booleans, score: Floats, weight: Floats, query: Integers, level: float = LEVEL
+    label: Booleans, score: Floats, weight: Floats, *, query: Integers, level: float = LEVEL
 ) -> Figure:
     """Pearson's ρ of label and score, (n,) each."""
     if len(label) < 2 or min(np.ptp(label.astype(np.float64)), np.ptp(score)) < 1e-12:

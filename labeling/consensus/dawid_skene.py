@@ -8,6 +8,7 @@ expectation maximisation with weak priors, so that somebody with three verdicts 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,14 +17,24 @@ Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]
 
-# As if each annotator had been right four times and wrong once in each class.
-PRIOR = (4.0, 1.0)
-# As if one more pair were relevant and one more not.
-PREVALENCE_PRIOR = 1.0
 TOLERANCE = 1e-6
 MOST_ROUNDS = 100
 # Keeps logarithms finite when no prior does.
 LEAST = 1e-10
+
+
+class Priors(NamedTuple):
+    """What is added to what was counted.
+
+    right, wrong: verdicts of each annotator in each class. prevalence: pairs of each class.
+    """
+
+    right: float = 4.0
+    wrong: float = 1.0
+    prevalence: float = 1.0
+
+
+WEAK = Priors()
 
 
 @dataclass(frozen=True)
@@ -43,22 +54,20 @@ def dawid_skene(
     relevant: Booleans,
     *,
     known: Floats | None = None,
-    prior: tuple[float, float] = PRIOR,
-    prevalence_prior: float = PREVALENCE_PRIOR,
+    priors: Priors = WEAK,
     constrained: bool = True,
 ) -> Fitted:
     """Fit the model to verdicts given as three arrays of one length: number of the pair, number of the
     annotator (both from 0 without gaps), and whether the verdict was relevant.
 
-    `known` holds 1 or 0 for pairs whose answer is given and NaN for the others. `prior` is added to each
-    annotator's right and wrong verdicts, `prevalence_prior` to the pairs of each class. `constrained` keeps
+    `known` holds 1 or 0 for pairs whose answer is given and NaN for the others. `constrained` keeps
     sensitivity + specificity at 1 or above: without it somebody who mostly contradicts the others would
     count the other way round, and enough of such would turn all labels.
     `ValueError` without verdicts.
     """
     if not len(pair):
         raise ValueError("There is no verdict to fit.")
-    verdicts = _Verdicts(pair, annotator, relevant.astype(np.float64), prior, prevalence_prior, constrained)
+    verdicts = _Verdicts(pair, annotator, relevant.astype(np.float64), priors, constrained)
     chance = verdicts.share_of_votes()
     fixed = np.zeros(len(chance), dtype=bool) if known is None else ~np.isnan(known)
     if known is not None:
@@ -78,8 +87,7 @@ class _Verdicts:
     pair: Integers
     annotator: Integers
     relevant: Floats
-    prior: tuple[float, float]
-    prevalence_prior: float
+    priors: Priors
     constrained: bool
 
     def share_of_votes(self) -> Floats:
@@ -94,7 +102,7 @@ class _Verdicts:
             # A contrarian's verdicts then carry no information, instead of carrying it inverted.
             short = np.maximum(1 - sensitivity - specificity, 0) / 2
             sensitivity, specificity = sensitivity + short, specificity + short
-        added = self.prevalence_prior
+        added = self.priors.prevalence
         prevalence = (float(chance.sum()) + added) / (len(chance) + 2 * added)
         return sensitivity, specificity, prevalence
 
@@ -108,8 +116,8 @@ class _Verdicts:
 
     def _share_right(self, right: Floats, of: Floats) -> Floats:
         """By annotator; a half for who met no pair of the class when no prior says otherwise."""
-        counted = np.bincount(self.annotator, weights=right) + self.prior[0]
-        total = np.bincount(self.annotator, weights=of) + sum(self.prior)
+        counted = np.bincount(self.annotator, weights=right) + self.priors.right
+        total = np.bincount(self.annotator, weights=of) + self.priors.right + self.priors.wrong
         half: Floats = np.full_like(counted, 0.5)
         return np.asarray(np.divide(counted, total, out=half, where=total > 0))
 

@@ -17,6 +17,7 @@ from labeling.gold import serializers as shapes
 from labeling.gold.options import change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
+    NewQuestion,
     accept_suggestions,
     add_question,
     change_question,
@@ -62,7 +63,7 @@ class Gold(APIView):
         """Make a pair a gold question."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(shapes.GoldRequestSerializer, request)
-        question = add_question(collection, user=person(request), **body)
+        question = add_question(collection, NewQuestion(**body), user=person(request))
         return Response(shapes.GoldQuestionSerializer(question).data, status=status.HTTP_201_CREATED)
 
 

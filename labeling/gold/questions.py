@@ -54,35 +54,39 @@ class GoldBalance:
         return max(self.relevant, self.not_relevant) > 2 * min(self.relevant, self.not_relevant)
 
 
-def add_question(
-    collection: Collection,
-    *,
-    query: str,
-    document: str,
-    answer: str,
-    reason: str = "",
-    practice: bool = False,
-    user: User | None = None,
-) -> GoldQuestion:
-    """Make a pair a gold question; query and document by the collection's own ids.
+@dataclass(frozen=True)
+class NewQuestion:
+    """A pair, by the collection's own ids, and its known answer; `practice` keeps it out of the stream."""
+
+    query: str
+    document: str
+    answer: str
+    reason: str = ""
+    practice: bool = False
+
+
+def add_question(collection: Collection, asked: NewQuestion, *, user: User | None = None) -> GoldQuestion:
+    """Make a pair a gold question.
 
     `InputError` for an unknown id or answer, and when the pair is a gold question already.
     """
-    checked_answer(answer)
-    checked_reason(reason)
+    checked_answer(asked.answer)
+    checked_reason(asked.reason)
     row = GoldQuestion(
         collection=collection,
-        query=_known(collection.queries.all(), "query", query),
-        document=_known(collection.documents.all(), "document", document),
-        answer=answer,
-        reason=reason.strip(),
-        practice=practice,
+        query=_known(collection.queries.all(), "query", asked.query),
+        document=_known(collection.documents.all(), "document", asked.document),
+        answer=asked.answer,
+        reason=asked.reason.strip(),
+        practice=asked.practice,
         created_by=user,
     )
     with transaction.atomic():
         lock(collection)
         if GoldQuestion.objects.filter(query=row.query, document=row.document).exists():
-            problem = f"Query {query}, document {document} is a gold question already. Change that one."
+            problem = (
+                f"Query {asked.query}, document {asked.document} is a gold question already. Change that one."
+            )
             raise InputError(problem, fields={"document": problem}, conflict=True)
         row.save()
         follow_gold(collection)

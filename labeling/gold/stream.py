@@ -42,7 +42,9 @@ def chosen_gold(
     Questions on one of `queries` come first, as they stand out least, and as many with each answer.
     """
     draw = drawn(_seed(bookmark), due[0].number if due else 0)
-    found = unused_gold(bookmark.queue, bookmark.annotator, queries, max(1, len(due)), draw, now)
+    found = unused_gold(
+        bookmark.queue, bookmark.annotator, queries, count=max(1, len(due)), draw=draw, now=now
+    )
     chosen = []
     for place, number in due:
         if not found:

@@ -15,6 +15,7 @@ from labeling.gold.options import change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
     LONGEST_REASON,
+    NewQuestion,
     accept_suggestions,
     add_question,
     change_question,
@@ -80,7 +81,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
     form = GoldForm(request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
         try:
-            add_question(collection, user=person(request), **form.cleaned_data)
+            add_question(collection, NewQuestion(**form.cleaned_data), user=person(request))
         except InputError as error:
             show_problem(form, error)
         else:

@@ -218,7 +218,9 @@ def queue_with_role(queue_id: int, user_id: int) -> Queue | None:
     columns = f"{columns_of(Queue, 'queue')}, {columns_of(Collection, 'collection')}"
     values = [user_id, queue_id]
     related: dict[str, type[Model]] = {"collection": Collection}
-    found = rows(QUEUE_FOR_MEMBER.format(columns=columns), values, Queue, related, ["member_role"])
+    found = rows(
+        QUEUE_FOR_MEMBER.format(columns=columns), values, Queue, related=related, extra=["member_role"]
+    )
     return found[0] if found else None
 
 
@@ -245,8 +247,7 @@ def store_slots(items: SomeOf[int], slots: tuple[int, int, int, datetime | None,
 
 
 def lock_free_items(
-    queue: Queue,
-    annotator: User,
+    bookmark: Bookmark,
     keys: Keys,
     count: int,
     now: datetime,
@@ -254,7 +255,7 @@ def lock_free_items(
     skipped_too: bool = False,
     waiting: bool = False,
 ) -> list[Item]:
-    """Lock up to `count` free items in stored order, with query and document.
+    """Lock up to `count` free items of a person's queue in stored order, with query and document.
 
     Rows that others hold are passed over; with `waiting` they are waited for, in the order of primary keys.
     """
@@ -268,18 +269,18 @@ def lock_free_items(
         lock=_lock("" if waiting else "SKIP LOCKED"),
     )
     values = {
-        "queue": queue.pk,
-        "annotator": annotator.pk,
+        "queue": bookmark.queue_id,
+        "annotator": bookmark.annotator_id,
         "first": keys.first,
         "last": keys.last,
         "now": connection.ops.adapt_datetimefield_value(now),
         "count": count,
     }
-    return rows(statement, values, Item, ITEM_RELATED)
+    return rows(statement, values, Item, related=ITEM_RELATED)
 
 
 def unused_gold(
-    queue: Queue, annotator: User, queries: SomeOf[int], count: int, draw: int, now: datetime
+    queue: Queue, annotator: User, queries: SomeOf[int], *, count: int, draw: int, now: datetime
 ) -> list[Any]:
     """Up to `count` gold items of each answer, with query, document, `gold_answer` and `was_held`.
 
@@ -295,7 +296,7 @@ def unused_gold(
         "summand": draw // 999_983 % 1_000_003,
     }
     statement = UNUSED_GOLD.format(columns=_item_columns(), queries=_numbers(queries))
-    return rows(statement, values, Item, ITEM_RELATED, ["gold_answer", "was_held"])
+    return rows(statement, values, Item, related=ITEM_RELATED, extra=["gold_answer", "was_held"])
 
 
 def waiting_repeats(queue: Queue, annotator: User, queries: SomeOf[int], now: datetime) -> list[Any]:
@@ -307,7 +308,7 @@ def waiting_repeats(queue: Queue, annotator: User, queries: SomeOf[int], now: da
         "now": connection.ops.adapt_datetimefield_value(now),
     }
     statement = WAITING_REPEATS.format(columns=_item_columns(), queries=_numbers(queries))
-    return rows(statement, values, Item, ITEM_RELATED, ["was_held"])
+    return rows(statement, values, Item, related=ITEM_RELATED, extra=["was_held"])
 
 
 def lock_items_of_pair(queue: Queue, annotator: User, item: int, key: str) -> list[Any]:

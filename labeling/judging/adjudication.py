@@ -7,7 +7,8 @@ whatever the rule of a release; the judgments stay as they were given.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.db.models import QuerySet
@@ -21,21 +22,12 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
-def adjudicate(
-    queue: Queue,
-    adjudicator: User,
-    item_id: int,
-    verdict: str,
-    *,
-    reason: str = "",
-    note: str = "",
-    key: str = "",
-) -> Outcome:
+def adjudicate(queue: Queue, adjudicator: User, given: Submission) -> Outcome:
     """Settle the pair of an item; `InputError` for an item that waits for no adjudication, and for a verdict
-    that is none. The same `key` sent again changes nothing.
+    that is none. The same key sent again changes nothing; without one, the verdict gets its own.
     """
-    key = key or f"adjudication-{uuid4()}"
-    item = queue.items.filter(pk=item_id).first()
+    key = given.key or f"adjudication-{uuid4()}"
+    item = queue.items.filter(pk=given.item).first()
     if item is None:
         raise InputError(
             "This item is not in this queue.", fields={"item": "Not in this queue."}, missing=True
@@ -44,8 +36,8 @@ def adjudicate(
     if item.state != Item.State.ADJUDICATION and not was_sent and not _was_adjudicated(item):
         problem = "This pair waits for no adjudication; somebody may have settled it meanwhile."
         raise InputError(problem, fields={"item": problem}, conflict=True)
-    given = Submission(item_id, key, verdict, reason=reason, note=note, shown="document", adjudicates=True)
-    outcome = record_judgment(queue, adjudicator, given)
+    settling = replace(given, key=key, shown="document", adjudicates=True)
+    outcome = record_judgment(queue, adjudicator, settling)
     if outcome.status == "rejected":
         raise InputError(outcome.detail)
     return outcome
@@ -86,19 +78,25 @@ def unsettled_items(queue: Queue) -> QuerySet[Item]:
     )
 
 
-def unsettled_rows(items: list[Item]) -> list[dict[str, Any]]:
-    """Each item with the judgments on its pair, and whether it is a tie or could not be judged."""
+@dataclass(frozen=True)
+class UnsettledPair:
+    """An item that waits for adjudication, with the judgments on its pair; no tie: it could not be judged."""
+
+    item: Item
+    judgments: list[Judgment]
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether as many people judged it as were needed, without a majority."""
+        return self.item.done >= self.item.needed
+
+
+def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
+    """The items with the judgments on their pairs."""
     judgments = Judgment.objects.filter(
         query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
     )
     found = defaultdict(list)
     for judgment in judgments.select_related("annotator", "event").order_by("pk"):
         found[judgment.query_id, judgment.document_id].append(judgment)
-    return [
-        {
-            "item": item,
-            "judgments": found[item.query_id, item.document_id],
-            "is_tie": item.done >= item.needed,
-        }
-        for item in items
-    ]
+    return [UnsettledPair(item, found[item.query_id, item.document_id]) for item in items]

@@ -12,7 +12,8 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.adjudication import adjudicate, unsettled_items, unsettled_rows
+from labeling.judging.adjudication import adjudicate, unsettled_items, unsettled_pairs
+from labeling.judging.verdicts import Submission
 from labeling.models import Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.api import PROBLEM, parsed, person
@@ -89,7 +90,7 @@ class Adjudication(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """List the first hundred pairs of a queue that wait to be settled, with what was said of each."""
         queue = queue_for(request.user, queue_id, READERS)
-        rows = unsettled_rows(list(unsettled_items(queue)[:AT_ONCE]))
+        rows = unsettled_pairs(list(unsettled_items(queue)[:AT_ONCE]))
         return Response(WaitingPairSerializer(rows, many=True).data)
 
     @extend_schema(
@@ -100,7 +101,7 @@ class Adjudication(APIView):
         """Settle a pair."""
         queue = queue_for(request.user, queue_id, ADMIN)
         body = parsed(AdjudicationSerializer, request)
-        outcome = adjudicate(queue, person(request), body.pop("item"), **body)
+        outcome = adjudicate(queue, person(request), Submission(**body))
         return Response(SettledSerializer(outcome).data, status=status.HTTP_200_OK)
 
 

@@ -14,7 +14,8 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import queue_for
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.adjudication import adjudicate, adjudicated, take_back, unsettled_items, unsettled_rows
+from labeling.judging.adjudication import adjudicate, adjudicated, take_back, unsettled_items, unsettled_pairs
+from labeling.judging.verdicts import Submission
 from labeling.models import Queue, Reason, Verdict
 from labeling.qrels.explanation import explain
 from pooling.interface.pages import page_of, person
@@ -62,7 +63,7 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
         "section": "queues",
         "page": page,
         # A key for each form: sent twice, it settles once.
-        "rows": [{**row, "key": str(uuid4())} for row in unsettled_rows(list(page))],
+        "rows": [(pair, str(uuid4())) for pair in unsettled_pairs(list(page))],
         "settled": adjudicated(queue)[:SETTLED_SHOWN],
         "reasons": Reason.choices,
     }
@@ -77,7 +78,7 @@ def _acted(request: HttpRequest, queue: Queue) -> str:
     if not form.is_valid():
         raise InputError("Choose relevant, not relevant, or why it can't be judged.")
     given = form.cleaned_data
-    adjudicate(queue, person(request), given.pop("item"), **given)
+    adjudicate(queue, person(request), Submission(**given))
     return f"Settled: {Verdict(given['verdict']).label}."
 
 

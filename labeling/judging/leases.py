@@ -212,7 +212,7 @@ def _lock(
     taken: list[Item] = []
     for _ in range(ROUNDS):
         limit = count - len(taken) + len(known)
-        found = lock_free_items(bookmark.queue, bookmark.annotator, keys, limit, now, **options)
+        found = lock_free_items(bookmark, keys, limit, now, **options)
         items = [item for item in found if item.pk not in known][: count - len(taken)]
         if leased_items := [item for item in items if item.leased]:
             recount(leased_items, now)

@@ -116,7 +116,7 @@ def skip(
             raise InputError("This item is not in this queue.", fields={"item": "Not in this queue."})
         key = f"skip:{lease or uuid4()}"
         if not JudgmentEvent.objects.filter(annotator=annotator, key=key).exists():
-            _append(queue, annotator, items[0], JudgmentEvent.Kind.SKIP, key, now, lease=lease)
+            _append(queue, annotator, items[0], kind=JudgmentEvent.Kind.SKIP, key=key, now=now, lease=lease)
         Lease.objects.filter(item=items[0], annotator=annotator).delete()
         recount(items, now)
 
@@ -171,15 +171,15 @@ def _record(
     judgments = judgments_of_pair(item.query_id, item.document_id)
     ended = end_leases(items, annotator, now)
     active = _active_leases(items, ended)
-    extra = _is_extra(item, annotator, verdict, judgments, [*ended, *active], now)
+    extra = _is_extra(item, annotator, verdict, judgments=judgments, leases=[*ended, *active], now=now)
     revealed = _revealed(queue, item, verdict)
     event = _append(
         queue,
         annotator,
         item,
-        JudgmentEvent.Kind.VERDICT,
-        verdict.key,
-        now,
+        kind=JudgmentEvent.Kind.VERDICT,
+        key=verdict.key,
+        now=now,
         extra=extra,
         gold_id=item.gold_id if item.state in KNOWN else None,
         repeats_id=item.repeats_id,
@@ -227,6 +227,7 @@ def _is_extra(
     item: Item,
     annotator: User,
     verdict: Submission,
+    *,
     judgments: Sequence[Judgment],
     leases: Sequence[Lease],
     now: datetime,
@@ -264,6 +265,7 @@ def _append(
     queue: Queue,
     annotator: User,
     pair: Item | JudgmentEvent,
+    *,
     kind: str,
     key: str,
     now: datetime,
@@ -368,7 +370,9 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
 
     An answer to a gold question is taken back only as long as it is the last verdict: that mends a slip.
     """
-    _append(queue, annotator, event, JudgmentEvent.Kind.UNDO, f"undo:{event.key}", now, undoes=event)
+    _append(
+        queue, annotator, event, kind=JudgmentEvent.Kind.UNDO, key=f"undo:{event.key}", now=now, undoes=event
+    )
     if event.repeats_id or (event.gold_id and not _is_slip(queue, annotator, event)):
         return
     own = Q(query=event.query_id, document=event.document_id, annotator=annotator)

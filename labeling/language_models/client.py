@@ -291,15 +291,9 @@ class ModelClient:
 
     def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
         """What an answer with an error's status means."""
-        return read_problem(
-            status=error.status_code,
-            body=error.body,
-            retry_after=error.response.headers.get("retry-after"),
-            base_url=self._base_url,
-            key=self._key,
-            model=asking.model,
-            dialect=dialect,
-        )
+        asked = Asked(self._base_url, asking.model, dialect, self._key)
+        retry_after = error.response.headers.get("retry-after")
+        return read_problem(error.status_code, error.body, asked, retry_after=retry_after)
 
     # The Batch interface.
 
@@ -325,7 +319,7 @@ class ModelClient:
         return next((batch.id for batch in page.data if batch.metadata == metadata), None)
 
     async def fetch_batch(self, batch_id: str) -> tuple[str, list[bytes]]:
-        """The state of a batch, and once it has ended its results, a line each for `result_of`."""
+        """The state of a batch, and once it has ended its results, a line each for `batch_result`."""
         plain = (Asking("", {}, 0), Dialect())
         batch = await self._call(self._client.batches.retrieve(batch_id), *plain)
         if batch.status not in ("completed", "expired", "cancelled", "failed"):
@@ -342,7 +336,7 @@ class ModelClient:
         await self._call(self._client.batches.cancel(batch_id), Asking("", {}, 0), Dialect())
 
 
-def result_of(line: bytes) -> Mapping[str, Any]:
+def batch_result(line: bytes) -> Mapping[str, Any]:
     """A result of a batch: `custom_id`, `response` and `error`; nothing of a line that cannot be read."""
     try:
         found = json.loads(line) if len(line) <= MOST_ANSWER_BYTES else None
@@ -351,23 +345,26 @@ def result_of(line: bytes) -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def read_problem(
-    *,
-    status: int,
-    body: Any,
-    retry_after: str | None,
-    base_url: str,
-    key: str | None,
-    model: str,
-    dialect: Dialect,
-) -> ModelError:
+@dataclass(frozen=True)
+class Asked:
+    """Which model of which server was asked, and in which dialect; `key` is kept out of every sentence."""
+
+    base_url: str
+    model: str
+    dialect: Dialect
+    key: str | None = None
+
+
+def read_problem(status: int, body: Any, asked: Asked, *, retry_after: str | None = None) -> ModelError:
     """The error that an answer with an error's status means, whether it came by itself or within a batch."""
     told = _told_by(body)
     message, detail, code, param = (_said(told, name) for name in ("message", "detail", "code", "param"))
-    whole = redacted(" ".join((message or detail).split()), key or "")
+    whole = redacted(" ".join((message or detail).split()), asked.key or "")
     said = whole[:MOST_DETAIL]
     if 300 <= status < 400:
-        return StopError(f"{base_url} sends requests elsewhere ({status}). Give the address where it is.")
+        return StopError(
+            f"{asked.base_url} sends requests elsewhere ({status}). Give the address where it is."
+        )
     if status == 429 and code != "insufficient_quota":
         return PassingError("rate_limit", said or "Too many requests.", wait=_seconds(retry_after))
     is_too_long = code in _TOO_LONG_CODES or told.get("type") in _TOO_LONG_CODES
@@ -376,12 +373,12 @@ def read_problem(
         return UnanswerableError("too_long", said)
     if code == "content_filter" or "content_policy" in code:
         return UnanswerableError("filtered", said)
-    if status in _REFUSING and (simpler := dialect.without(f"{param} {whole}")):
+    if status in _REFUSING and (simpler := asked.dialect.without(f"{param} {whole}")):
         return NotTakenError(said, simpler)
     if status >= 500 or status in (408, 409, 425):
         detail = f"{status}: {said}" if said else str(status)
         return PassingError("server", detail, wait=_seconds(retry_after), is_away=status in _AWAY)
-    return StopError(_stopped(status, said, base_url, model))
+    return StopError(_stopped(status, said, asked.base_url, asked.model))
 
 
 def _said(told: Mapping[str, Any], name: str) -> str:

@@ -183,17 +183,8 @@ class PrelabelEstimate(APIView):
         """What a pass would cost; the model is not asked for it."""
         queue = queue_for(request.user, queue_id, ADMIN)
         prelabeler, options = _asked(queue, request)
-        found = estimate(
-            queue,
-            prelabeler,
-            limit=options.limit,
-            retries_failed=options.retries_failed,
-            concurrency=options.concurrency,
-            prices=options.prices,
-            batch=options.uses_batches,
-            reads_all=True,
-        )
-        return Response(EstimateSerializer(found.to_dict()).data)
+        found = estimate(queue, prelabeler, options, reads_all=True)
+        return Response(EstimateSerializer(found).data)
 
 
 class PrelabelPass(APIView):

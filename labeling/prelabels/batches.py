@@ -15,14 +15,15 @@ from decimal import Decimal
 from typing import Any
 
 from labeling.language_models.client import (
+    Asked,
     ModelError,
     NotTakenError,
     PassingError,
     StopError,
     UnanswerableError,
     answer_of,
+    batch_result,
     read_problem,
-    result_of,
 )
 from labeling.prelabels.running import (
     BUDGET,
@@ -124,7 +125,7 @@ class BatchPass(Pass):
                     continue
             state, results = await self._patiently(self.client.fetch_batch, batch["id"])
             for line in results:
-                self._take_result(result_of(line))
+                self._take_result(batch_result(line))
             if state == "failed" and not results:
                 self.stop(STOP, "The server could not work on the batch. Try without the Batch interface.")
             elif state in ("expired", "cancelled"):
@@ -193,15 +194,9 @@ class BatchPass(Pass):
 
     def _problem(self, response: Mapping[str, Any]) -> ModelError:
         status = response.get("status_code")
-        return read_problem(
-            status=status if isinstance(status, int) and status else 500,
-            body=response.get("body"),
-            retry_after=None,
-            base_url=self.job.prelabeler.base_url,
-            key=None,
-            model=self.asking.model,
-            dialect=self.dialect,
-        )
+        asked = Asked(self.job.prelabeler.base_url, self.asking.model, self.dialect)
+        known = status if isinstance(status, int) and status else 500
+        return read_problem(known, response.get("body"), asked)
 
     async def _drop(self, batch: dict[str, Any]) -> None:
         """Forget a batch, in the transaction that stores its answers at the latest."""

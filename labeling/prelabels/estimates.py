@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from django.conf import settings
 from django.db.models import Avg, Count, StdDev, Sum
 
 from labeling.models import Item, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue
-from labeling.prelabels.costs import Prices
 from labeling.prelabels.options import DEFAULTS, current_prompt, site_prices
+from labeling.prelabels.passes import PassOptions
 from labeling.prelabels.work import Question, chunks, pending_pairs
 
 # Texts of so many pairs stand for all of them; an admin may have as many asked first.
@@ -48,29 +47,26 @@ class Estimate:
     seconds: float | None
     rests_on: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """The estimate as plain data."""
-        return asdict(self)
-
 
 def estimate(
     queue: Queue,
     prelabeler: Prelabeler,
+    options: PassOptions,
     *,
-    limit: int | None = None,
-    retries_failed: bool = False,
-    concurrency: int = 8,
-    prices: Prices | None = None,
-    batch: bool = False,
     reads_all: bool = False,
 ) -> Estimate:
-    """What a pass with these options would do.
+    """What a pass with these options would do; their budget does not matter.
 
     `reads_all` goes through every text to count the answers that are `known` from equal texts, which takes a
     second for ten thousand documents; without it they are taken as to be asked, and `known` is None.
     """
-    prices = prices or site_prices(prelabeler.model, batch=batch)
-    job = PrelabelJob(queue=queue, prelabeler=prelabeler, pair_limit=limit, retries_failed=retries_failed)
+    prices = options.prices or site_prices(prelabeler.model, batch=options.uses_batches)
+    job = PrelabelJob(
+        queue=queue,
+        prelabeler=prelabeler,
+        pair_limit=options.limit,
+        retries_failed=options.retries_failed,
+    )
     pairs = pending_pairs(job)
     sample: list[Question] = []
     known = without_text = 0
@@ -98,7 +94,7 @@ def estimate(
         output_tokens=tokens[1],
         cost=cost,
         currency=settings.LLM_CURRENCY,
-        seconds=_seconds(prelabeler, to_ask, concurrency),
+        seconds=_seconds(prelabeler, to_ask, options.concurrency),
         rests_on=rests_on,
     )
 
@@ -120,7 +116,7 @@ def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[t
         for name in ("input", "output"):
             mean, spread = float(told[name]), float(told[f"{name}_spread"])
             lost = max(float(taken[name]) - mean * told["count"], 0.0)
-            ranges.append(_mean_of_both(told["count"], mean, spread, useless, lost))
+            ranges.append(_mean_of_both(told["count"], mean=mean, spread=spread, useless=useless, lost=lost))
         return ranges, told["count"]
     most = {**DEFAULTS, **prelabeler.options}["max_tokens"]
     if not sample:
@@ -131,7 +127,9 @@ def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[t
     return [(size / MANY_BYTES, size / FEW_BYTES), (LEAST_OUTPUT, most)], 0
 
 
-def _mean_of_both(count: int, mean: float, spread: float, useless: int, lost: float) -> tuple[float, float]:
+def _mean_of_both(
+    count: int, *, mean: float, spread: float, useless: int, lost: float
+) -> tuple[float, float]:
     """The tokens of an answer, [low, high], where `useless` answers took the `lost` tokens beside the others:
     those that are cut off take the most of all.
     """

@@ -66,7 +66,7 @@ def start_pass(
     """Make a pass over the pairs of a queue and hand it to the background worker."""
     pause_abandoned_passes(SHORT_SILENCE)
     with transaction.atomic():
-        job = _made(queue, prelabeler, options, by, State.QUEUED)
+        job = _made(queue, prelabeler, options=options, by=by, state=State.QUEUED)
         transaction.on_commit(lambda: run_in_background.enqueue(job.pk))
     return job
 
@@ -87,7 +87,7 @@ def run_here(
     pause_abandoned_passes()
     job = PrelabelJob.objects.filter(queue=queue, prelabeler=prelabeler, state__in=RESUMABLE).first()
     if job is None:
-        job = _made(queue, prelabeler, options, None, State.RUNNING)
+        job = _made(queue, prelabeler, options=options, by=None, state=State.RUNNING)
     else:
         values = _values(prelabeler, options)
         for name, value in values.items():
@@ -179,7 +179,7 @@ def run_in_background(job_id: int) -> None:
 
 
 def _made(
-    queue: Queue, prelabeler: Prelabeler, options: PassOptions, by: User | None, state: str
+    queue: Queue, prelabeler: Prelabeler, *, options: PassOptions, by: User | None, state: str
 ) -> PrelabelJob:
     values = _values(prelabeler, options)
     job = PrelabelJob(queue=queue, prelabeler=prelabeler, state=state, created_by=by, **values)

@@ -245,14 +245,18 @@ class Pass:
                 uncertain += paid
                 await self._settle(question, at_most, paid, is_open=error.may_be_paid)
                 if attempts >= (MOST_TIME_OUTS if error.reason == "time_out" else MOST_ATTEMPTS):
-                    return self._failure(question, error.reason, error.detail, attempts, uncertain)
+                    return self._failure(
+                        question, error.reason, detail=error.detail, attempts=attempts, uncertain=uncertain
+                    )
                 await self._wait(attempts, error.wait)
                 continue
             except UnanswerableError as error:
                 paid = at_most if error.may_be_paid else Decimal(0)
                 uncertain += paid
                 await self._settle(question, at_most, paid, is_open=True)
-                return self._failure(question, error.reason, error.detail, attempts + 1, uncertain)
+                return self._failure(
+                    question, error.reason, detail=error.detail, attempts=attempts + 1, uncertain=uncertain
+                )
             except StopError as error:
                 await self._settle(question, at_most, Decimal(0), is_open=False)
                 self.stop(STOP, error.detail)
@@ -302,7 +306,7 @@ class Pass:
         return self.prices.cost(answer.input_tokens, answer.output_tokens)
 
     def _failure(
-        self, question: Question, reason: str, detail: str, attempts: int, uncertain: Decimal
+        self, question: Question, reason: str, *, detail: str, attempts: int, uncertain: Decimal
     ) -> Outcome:
         return Outcome(
             question.key,

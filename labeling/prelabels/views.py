@@ -63,15 +63,7 @@ def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
         asked["base_url"] = allowed_url(asked["base_url"])
         prelabeler = prelabeler_for(queue.collection, by=person(request), **asked)
         if "estimate" in request.POST:
-            found = estimate(
-                queue,
-                prelabeler,
-                limit=options.limit,
-                retries_failed=options.retries_failed,
-                concurrency=options.concurrency,
-                prices=options.prices,
-                batch=options.uses_batches,
-            )
+            found = estimate(queue, prelabeler, options)
             return _shown(request, queue, form, estimate=found, estimate_of=prelabeler)
         start_pass(queue, prelabeler, options, by=person(request))
     except refusals() as error:

@@ -114,12 +114,13 @@ def chunks(job: PrelabelJob, pairs: Sequence[tuple[int, int]]) -> Iterator[Chunk
         queries |= Query.objects.in_bulk(missing)
         fields = ("title", "text", "version")
         documents = Document.objects.only(*fields).in_bulk({document for _, document in some})
-        yield _chunk(job, _questions(some, queries, documents, base, most))
+        yield _chunk(job, _questions(some, queries, documents=documents, base=base, most=most))
 
 
 def _questions(
     pairs: Sequence[tuple[int, int]],
     queries: dict[int, Query],
+    *,
     documents: dict[int, Document],
     base: str,
     most: int,

@@ -89,9 +89,9 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
             **cost_of(
                 queue,
                 left,
-                paid,
-                sum(row["gold"] for row in annotators),
-                answers_to_repeats(queue).count(),
+                paid=paid,
+                paid_gold=sum(row["gold"] for row in annotators),
+                paid_repeats=answers_to_repeats(queue).count(),
             ),
         },
         "end_date": _end_date(left, pace["per_day"], now),

@@ -40,7 +40,7 @@ def prices_of(queue: Queue) -> Prices:
     )
 
 
-def cost_of(queue: Queue, left: float, paid: int, paid_gold: int, paid_repeats: int) -> dict[str, Any]:
+def cost_of(queue: Queue, left: float, *, paid: int, paid_gold: int, paid_repeats: int) -> dict[str, Any]:
     """What `paid` judgments and `paid_repeats` cost, and `left` more will; amounts are null without a price.
 
     Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and

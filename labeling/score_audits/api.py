@@ -8,12 +8,13 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.serializer_helpers import ReturnDict
 from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_admin
 from labeling.models import Queue
 from labeling.queues.drawn import LARGEST_SEED
-from labeling.score_audits.audits import USUAL_STRATA, draw_audit, plan_audit
+from labeling.score_audits.audits import USUAL_STRATA, AuditDraw, AuditFacts, draw_audit, plan_audit
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN, pool_for
 
@@ -79,14 +80,13 @@ class ScoreAudits(APIView):
         body = parsed(AuditRequestSerializer, request)
         pool = pool_for(request.user, body["pool"], ADMIN)
         if body["dry_run"]:
-            plan = plan_audit(pool, prelabeler, body["pairs"], strata=body["strata"]).told()
-            return Response(_told(None, plan))
-        names = ("strata", "seed", "judgments_per_item")
-        chosen = {name: body[name] for name in names}
-        queue = draw_audit(pool, prelabeler, body["pairs"], by=person(request), **chosen)
-        return Response(_told(queue, queue.pool.provenance), status=status.HTTP_201_CREATED)
+            plan = plan_audit(pool, prelabeler, body["pairs"], strata=body["strata"]).facts()
+            return Response(_answer(None, plan))
+        draw = AuditDraw(body["pairs"], body["strata"], body["seed"], body["judgments_per_item"])
+        queue = draw_audit(pool, prelabeler, draw, by=person(request))
+        return Response(_answer(queue, queue.pool.provenance), status=status.HTTP_201_CREATED)
 
 
-def _told(queue: Queue | None, plan: dict[str, Any]) -> dict[str, Any]:
+def _answer(queue: Queue | None, plan: AuditFacts) -> ReturnDict[str, Any]:
     drawn = {"queue": queue and queue.pk, "name": queue and queue.name}
-    return dict(AuditPlanSerializer({**plan, **drawn}).data)
+    return AuditPlanSerializer({**plan, **drawn}).data

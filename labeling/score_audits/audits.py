@@ -15,7 +15,8 @@ order each stratum was drawn.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db.models import Count, Q
 from django.utils import timezone
@@ -23,7 +24,7 @@ from django.utils import timezone
 from labeling.models import Item, Prelabeler, Queue
 from labeling.qrels.labels import judged_labels
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
-from labeling.score_audits.strata import MOST_STRATA, plan_by_scores
+from labeling.score_audits.strata import MOST_STRATA, PlanFacts, StratumFacts, plan_by_scores
 from labeling.verification.blind_labels import evidence
 from labeling.verification.pool_scores import pool_scores
 from pooling.interface.problems import InputError
@@ -42,6 +43,70 @@ USUAL_PAIRS = 240
 USUAL_STRATA = 5
 
 
+class AuditFacts(PlanFacts):
+    """What is shown before the draw; `certain`: pairs of the pool that have a label already."""
+
+    certain: int
+
+
+class PoolOfOrigin(TypedDict):
+    """The pool that an audit was drawn from."""
+
+    id: int
+    name: str
+    version: int
+
+
+class AuditProvenance(TypedDict):
+    """What the pool of an audit keeps: the facts of its plan, and the draw.
+
+    `prelabeler` and `model` say whose scores made the strata; `drawn`: of each stratum, its pairs [query id,
+    document id] in the order of the draw.
+    """
+
+    pool: PoolOfOrigin
+    prelabeler: int
+    model: str
+    draw_seed: int
+    drawn_at: str
+    population: int
+    pairs: int
+    strata: list[StratumFacts]
+    half_width: float
+    simple_half_width: float
+    sentence: str
+    certain: int
+    drawn: list[list[list[str]]]
+
+
+@dataclass(frozen=True)
+class AuditDraw:
+    """How many pairs are drawn from at most how many bands of scores, and how often each is judged.
+
+    Without a seed one is drawn.
+    """
+
+    pairs: int
+    strata: int = USUAL_STRATA
+    seed: int | None = None
+    judgments_per_item: int = 1
+
+
+@dataclass(frozen=True)
+class AuditRow:
+    """An audit of a collection: its own pool, its queue, the name of the pool it was drawn `of`, and how many
+    of its pairs are `done`.
+    """
+
+    pool: Pool
+    queue: Queue | None
+    of: str
+    model: str
+    drawn_at: datetime
+    pairs: int
+    done: int
+
+
 @dataclass(frozen=True)
 class Drawable:
     """A plan with what it is drawn from: `pairs` (query_id, document_id), and of each its stratum's number;
@@ -53,9 +118,9 @@ class Drawable:
     strata: NDArray[Any]
     certain: int
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> AuditFacts:
         """What is shown before the draw, in plain values."""
-        return {**self.plan.told(), "certain": self.certain}
+        return {**self.plan.facts(), "certain": self.certain}
 
 
 def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = USUAL_STRATA) -> Drawable:
@@ -89,16 +154,7 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
     return Drawable(plan, rest.select(PAIR), numbers, everything.height - rest.height)
 
 
-def draw_audit(
-    pool: Pool,
-    prelabeler: Prelabeler,
-    pairs: int,
-    *,
-    strata: int = USUAL_STRATA,
-    seed: int | None = None,
-    judgments_per_item: int = 1,
-    by: User | None = None,
-) -> Queue:
+def draw_audit(pool: Pool, prelabeler: Prelabeler, draw: AuditDraw, *, by: User | None = None) -> Queue:
     """Draw the audit that `plan_audit` plans, and open it as a queue: shuffled, blind, in parts that are each
     a random part of every stratum.
     """
@@ -106,21 +162,21 @@ def draw_audit(
 
     from labeling.verification.plans import drawn_design
 
-    found = plan_audit(pool, prelabeler, pairs, strata=strata)
-    seed = seed_or_drawn(seed)
+    found = plan_audit(pool, prelabeler, draw.pairs, strata=draw.strata)
+    seed = seed_or_drawn(draw.seed)
     sizes = [one.drawn for one in found.plan.strata]
     design = drawn_design(found.pairs, found.strata, sizes, seed=seed)
     drawn = design.select(*PAIR, "inclusion_probability", in_audit=pl.lit(True))
     population = found.pairs.join(drawn, on=PAIR, how="left", maintain_order="left").with_columns(
         pl.col("in_audit").fill_null(False), rank=pl.lit(1)
     )
-    facts = {
+    provenance: AuditProvenance = {
         "pool": {"id": pool.pk, "name": pool.name, "version": pool.version},
         "prelabeler": prelabeler.pk,
         "model": str(prelabeler),
         "draw_seed": seed,
         "drawn_at": timezone.now().isoformat(),
-        **found.told(),
+        **found.facts(),
         "drawn": [
             [list(pair) for pair in design.filter(stratum=f"{number}").sort("place").select(PAIR).rows()]
             for number in range(len(sizes))
@@ -130,17 +186,14 @@ def draw_audit(
         pool.collection,
         population,
         strategy=Pool.STRATA,
-        provenance=facts,
-        judgments_per_item=judgments_per_item,
+        provenance=provenance,
+        judgments_per_item=draw.judgments_per_item,
         by=by,
     )
 
 
-def audits_of(collection: Collection) -> list[dict[str, Any]]:
-    """A row for each audit by scores of a collection, newest first: `pool` (its own), `queue` (or None),
-    `of` (the name of the pool it was drawn from), `model`, `drawn_at`, `pairs` and how many of them are
-    `done`. A constant number of statements.
-    """
+def audits_of(collection: Collection) -> list[AuditRow]:
+    """The audits by scores of a collection, newest first, in a constant number of statements."""
     pools = collection.pools.filter(strategy=Pool.STRATA).defer("diagnostics")
     queues = {
         queue.pool_id: queue
@@ -149,15 +202,15 @@ def audits_of(collection: Collection) -> list[dict[str, Any]]:
         )
     }
     return [
-        {
-            "pool": pool,
-            "queue": queues.get(pool.pk),
-            "of": pool.provenance["pool"]["name"],
-            "model": pool.provenance["model"],
-            "drawn_at": pool.built_at,
-            "pairs": pool.provenance["pairs"],
-            "done": queues[pool.pk].settled if pool.pk in queues else 0,
-        }
+        AuditRow(
+            pool=pool,
+            queue=queues.get(pool.pk),
+            of=pool.provenance["pool"]["name"],
+            model=pool.provenance["model"],
+            drawn_at=pool.built_at,
+            pairs=pool.provenance["pairs"],
+            done=queues[pool.pk].settled if pool.pk in queues else 0,
+        )
         for pool in pools
     ]
 

@@ -8,7 +8,7 @@ from django import forms
 
 from labeling.models import Prelabeler
 from labeling.queues.drawn import LARGEST_SAMPLE, LARGEST_SEED
-from labeling.score_audits.audits import USUAL_PAIRS, USUAL_STRATA
+from labeling.score_audits.audits import USUAL_PAIRS, USUAL_STRATA, AuditDraw
 from labeling.score_audits.strata import MOST_STRATA
 from pooling.models import Collection, Pool
 
@@ -47,14 +47,7 @@ class AuditForm(forms.Form):
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
         self.fields["prelabeler"].queryset = collection.prelabelers.asked()  # type: ignore[attr-defined]
 
-    def planned(self) -> dict[str, Any]:
-        """The arguments of `plan_audit`."""
-        return {name: self.cleaned_data[name] for name in ("pool", "prelabeler", "pairs", "strata")}
-
-    def drawn(self) -> dict[str, Any]:
-        """The arguments of `draw_audit`, but who draws."""
-        return {
-            **self.planned(),
-            "seed": self.cleaned_data["seed"],
-            "judgments_per_item": self.cleaned_data["judgments_per_item"] or 1,
-        }
+    def draw(self) -> AuditDraw:
+        """The draw that was asked for."""
+        data = self.cleaned_data
+        return AuditDraw(data["pairs"], data["strata"], data["seed"], data["judgments_per_item"] or 1)

@@ -9,8 +9,8 @@ where the scores tell nothing, the estimate is as good as from a simple random s
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypedDict
 
 if TYPE_CHECKING:
     import numpy as np
@@ -28,6 +28,31 @@ SCORES = "scores"
 OTHERS = "the other strata"
 
 
+class StratumFacts(TypedDict):
+    """A `Stratum` in plain values, with its name."""
+
+    name: str
+    low: float | None
+    high: float | None
+    has_scores: bool
+    pairs: int
+    rate: float
+    rests_on: str
+    labels: int
+    drawn: int
+
+
+class PlanFacts(TypedDict):
+    """An `AuditPlan` in plain values: pairs drawn from, pairs drawn, and what that promises."""
+
+    population: int
+    pairs: int
+    strata: list[StratumFacts]
+    half_width: float
+    simple_half_width: float
+    sentence: str
+
+
 @dataclass(frozen=True)
 class Stratum:
     """Pairs with a score from `low` to below `high`; None is open, and both None, with `has_scores` false,
@@ -43,6 +68,20 @@ class Stratum:
     rests_on: str
     labels: int
     drawn: int = 0
+
+    def facts(self) -> StratumFacts:
+        """The stratum in plain values."""
+        return {
+            "name": self.name,
+            "low": self.low,
+            "high": self.high,
+            "has_scores": self.has_scores,
+            "pairs": self.pairs,
+            "rate": self.rate,
+            "rests_on": self.rests_on,
+            "labels": self.labels,
+            "drawn": self.drawn,
+        }
 
     @property
     def name(self) -> str:
@@ -89,12 +128,12 @@ class AuditPlan:
             told += "the end rests on labels alone"
         return f"{told}."
 
-    def told(self) -> dict[str, Any]:
+    def facts(self) -> PlanFacts:
         """The plan in plain values."""
         return {
             "population": self.population,
             "pairs": self.drawn,
-            "strata": [{"name": one.name, **asdict(one)} for one in self.strata],
+            "strata": [one.facts() for one in self.strata],
             "half_width": self.half_width,
             "simple_half_width": self.simple_half_width,
             "sentence": self.sentence(),

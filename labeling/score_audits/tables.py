@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from labeling.progress.tables import columns
+from labeling.score_audits.audits import AuditFacts, AuditProvenance
+from labeling.score_audits.strata import StratumFacts
 
 
-def audit_table(plan: Mapping[str, Any]) -> str:
-    """The plan as `Drawable.told` has it."""
+def audit_table(plan: AuditFacts | AuditProvenance) -> str:
+    """The plan of an audit, before or after the draw."""
     head = ("score", "pairs", "relevant, supposed", "from", "drawn")
     rows = [
         (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", source_of(one), f"{one['drawn']:,}")
@@ -19,8 +18,8 @@ def audit_table(plan: Mapping[str, Any]) -> str:
     return "\n".join([*columns([head, *rows]), without, plan["sentence"]])
 
 
-def source_of(stratum: Mapping[str, Any]) -> str:
+def source_of(stratum: StratumFacts) -> str:
     """Where the supposed rate of a stratum comes from."""
     if stratum["rests_on"] == "labels":
         return f"{stratum['labels']:,} blind labels"
-    return "mean score" if stratum["rests_on"] == "scores" else str(stratum["rests_on"])
+    return "mean score" if stratum["rests_on"] == "scores" else stratum["rests_on"]

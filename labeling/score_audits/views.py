@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -10,14 +10,24 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from labeling.score_audits.audits import audits_of, draw_audit, plan_audit
+from labeling.score_audits.audits import AuditFacts, audits_of, draw_audit, plan_audit
 from labeling.score_audits.forms import AuditForm
+from labeling.score_audits.strata import StratumFacts
 from labeling.score_audits.tables import source_of
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
+
+
+@dataclass(frozen=True)
+class StratumRow:
+    """A stratum of a plan, where its supposed rate comes from, and that rate in per cent."""
+
+    stratum: StratumFacts
+    source: str
+    percent: float
 
 
 @login_required
@@ -29,7 +39,8 @@ def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
         form = AuditForm(collection, request.POST)
         if form.is_valid():
             try:
-                queue = draw_audit(**form.drawn(), by=person(request))
+                pool, prelabeler = form.cleaned_data["pool"], form.cleaned_data["prelabeler"]
+                queue = draw_audit(pool, prelabeler, form.draw(), by=person(request))
                 messages.success(request, f"Queue “{queue.name}” is open; people judge it blind.")
                 return redirect(queue)
             except refusals() as error:
@@ -40,23 +51,24 @@ def score_audits(request: HttpRequest, slug: str) -> HttpResponse:
     form, plan = AuditForm(collection, request.GET), None
     if form.is_valid():
         try:
-            plan = plan_audit(**form.planned()).told()
+            data = form.cleaned_data
+            drawable = plan_audit(data["pool"], data["prelabeler"], data["pairs"], strata=data["strata"])
+            plan = drawable.facts()
         except refusals() as error:
             show_problem(form, error)
     return _shown(request, collection, form, plan)
 
 
 def _shown(
-    request: HttpRequest, collection: Collection, form: AuditForm, plan: dict[str, Any] | None
+    request: HttpRequest, collection: Collection, form: AuditForm, plan: AuditFacts | None
 ) -> HttpResponse:
-    if plan is not None:
-        for one in plan["strata"]:
-            one |= {"source": source_of(one), "percent": f"{100 * one['rate']:.1f}"}
+    strata = [] if plan is None else plan["strata"]
     context = {
         "collection": collection,
         "section": "queues",
         "form": form,
         "plan": plan,
+        "strata": [StratumRow(stratum, source_of(stratum), 100 * stratum["rate"]) for stratum in strata],
         "audits": audits_of(collection),
         "can_draw": all(form.fields[name].queryset.exists() for name in ("pool", "prelabeler")),  # type: ignore[attr-defined]
     }

@@ -114,9 +114,9 @@ def evidence(collection: Collection, prelabeler: int | None = None) -> dict[int,
         compared = Compared.of(
             [labels[pair].relevant for pair in pairs],
             verdicts,
-            [score for _, _, score in answers],
-            weight,
-            [query for query, _ in pairs],
+            score=[score for _, _, score in answers],
+            weight=weight,
+            query=[query for query, _ in pairs],
         )
         result[key] = Evidence(pairs, compared, weighed, sum(pair in probability for pair in pairs))
     return result

@@ -57,6 +57,7 @@ class Compared:
         relevant: ArrayLike,
         verdict: ArrayLike,
         score: ArrayLike | None = None,
+        *,
         weight: ArrayLike | None = None,
         query: ArrayLike | None = None,
     ) -> Compared:
@@ -224,12 +225,12 @@ def quality_by_group(pairs: Compared, groups: Sequence[Collection[str]]) -> dict
 
 def kappa_of(pairs: Compared) -> Figure:
     """Cohen's kappa of person and model."""
-    return kappa_over_queries(pairs.relevant, pairs.verdict, pairs.weight, pairs.query)
+    return kappa_over_queries(pairs.relevant, pairs.verdict, pairs.weight, query=pairs.query)
 
 
 def correlation_of(pairs: Compared, level: float = LEVEL) -> Figure:
     """Pearson's ρ of score and label."""
-    return correlation_over_queries(pairs.relevant, pairs.score, pairs.weight, pairs.query, level)
+    return correlation_over_queries(pairs.relevant, pairs.score, pairs.weight, query=pairs.query, level=level)
 
 
 def saved_by(pairs: Compared, correlation: Figure) -> Figure:

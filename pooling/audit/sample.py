@@ -64,7 +64,7 @@ def choose(
             rows = slice(start, start + size)
             documents = ordered["document_id"][start : start + size]
             in_audit[rows], probability[rows] = choose_in_query(
-                query, documents, int(share), audit_share, seed
+                query, documents, budget=int(share), audit_share=audit_share, seed=seed
             )
     return pl.Series("in_audit", in_audit), pl.Series("inclusion_probability", probability).fill_nan(None)
 
@@ -116,7 +116,7 @@ def drawn_order(query_id: str, bytewise: Integers, seed: int) -> Integers:
 
 
 def choose_in_query(
-    query_id: str, document_ids: pl.Series, budget: int, audit_share: float, seed: int
+    query_id: str, document_ids: pl.Series, *, budget: int, audit_share: float, seed: int
 ) -> tuple[Booleans, NDArray[np.float64]]:
     """(in_audit, π) for the documents of one query in the order of the strategy; π is nan for none."""
     in_audit = np.zeros(len(document_ids), dtype=bool)

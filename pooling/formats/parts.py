@@ -202,7 +202,7 @@ def start_of_next_query(raw: BinaryIO) -> int:
 
 def read_part(codes: Codes, layout: Layout, separator: bytes) -> PlainRows:
     """A checked part; IrregularError for anything that is not plainly in order."""
-    lines = Lines(codes, 0, len(codes) - WORD, layout.fields, separator)
+    lines = Lines(codes, 0, len(codes) - WORD, fields=layout.fields, separator=separator)
     queries, documents, values = (lines.field(layout.columns.index(name)) for name in COLUMNS)
     start = first_rows(queries)
     numbers = decimals(codes, values.start, values.length)

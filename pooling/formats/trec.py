@@ -156,9 +156,9 @@ def careful_rows(
         fields = BLANKS.split(line.strip(" \t"))
         if fields == [""]:
             continue
-        check_fields(source, layout, number, fields, first)
+        check_fields(source, layout, number, fields, first=first)
         first = False
-        yield row_of(source, layout, number, fields, need_rank)
+        yield row_of(source, layout, number, fields, need_rank=need_rank)
 
 
 def numbers_of_rows(source: Source) -> Iterator[int]:
@@ -167,7 +167,7 @@ def numbers_of_rows(source: Source) -> Iterator[int]:
     return (number for number, line in lines if line.strip(b" \t") and not line.startswith(b"#"))
 
 
-def check_fields(source: Source, layout: Layout, number: int, fields: list[str], first: bool) -> None:
+def check_fields(source: Source, layout: Layout, number: int, fields: list[str], *, first: bool) -> None:
     if first and (foreign := foreign_beginning(layout, fields)):
         raise source.error(number, *foreign)
     if len(fields) != layout.fields:
@@ -204,7 +204,7 @@ def is_word(field: str) -> bool:
     return field[:1].isalpha() and field.lower() not in ("nan", "inf", "infinity", "none", "null")
 
 
-def row_of(source: Source, layout: Layout, number: int, fields: list[str], need_rank: bool) -> Row:
+def row_of(source: Source, layout: Layout, number: int, fields: list[str], *, need_rank: bool) -> Row:
     value = fields[layout.columns.index("value")]
     try:
         rank = rank_of(fields[3], need_rank) if layout.has_rank else None

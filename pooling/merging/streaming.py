@@ -169,7 +169,7 @@ class PoolPart:
 
 
 def pool_in_parts(
-    paths: Sequence[Path], choice: Choice, folder: Path, engine: Engine, chunks: Chunks | None = None
+    paths: Sequence[Path], choice: Choice, *, folder: Path, engine: Engine, chunks: Chunks | None = None
 ) -> tuple[Iterator[bytes], list[str]]:
     """The TSV of the pool in pieces, and what the readers of the runs noticed.
 

@@ -66,7 +66,11 @@ class Chunks:
         if self.mapping is not None:
             found = frame.join(self._frame, on="chunk_id", how="left", maintain_order="left")["document_id"]
             self._refuse(
-                ids, found.is_null(), run, f"is not among those of {self.name}", "Add its line there."
+                ids,
+                found.is_null(),
+                run,
+                what=f"is not among those of {self.name}",
+                remedy="Add its line there.",
             )
             return found
         # The last separator, found as the first of the reversed text: Polars has no search from the right.
@@ -76,11 +80,11 @@ class Chunks:
             pl.when(parts.list.len() > 1).then(before).otherwise(pl.col("chunk_id")).alias("document_id")
         )["document_id"]
         what = f"has no document before its “{self.separator}”"
-        self._refuse(ids, found == "", run, what, "Choose another separator.")
+        self._refuse(ids, found == "", run, what=what, remedy="Choose another separator.")
         return found
 
     @staticmethod
-    def _refuse(ids: pl.Series, wrong: pl.Series, run: str, what: str, remedy: str) -> None:
+    def _refuse(ids: pl.Series, wrong: pl.Series, run: str, *, what: str, remedy: str) -> None:
         first = ids.filter(wrong).head(1).to_list()
         if first:
             raise ValueError(f"Run {run}: chunk {first[0]} {what}. {remedy}")

@@ -34,6 +34,7 @@ def rows(
     statement: str,
     values: Sequence[Any] | Mapping[str, Any],
     model: type[Row],
+    *,
     related: Mapping[str, type[Model]] | None = None,
     extra: Sequence[str] = (),
 ) -> list[Any]:

@@ -35,10 +35,10 @@ class MaxMean(PlayedRuns):
             playable = np.flatnonzero(first < len(one))
             best = playable[mean[playable] == mean[playable].max()] if len(playable) else playable
             return [int(first[best].min())] if len(best) else []
-        return play(one, mean, first, is_open, count)
+        return play(one, mean, first, is_open, count=count)
 
 
-def play(one: Candidates, mean: Floats, first: Integers, is_open: Booleans, count: int) -> list[int]:
+def play(one: Candidates, mean: Floats, first: Integers, is_open: Booleans, *, count: int) -> list[int]:
     """Documents in the order of play while the means stay as they are."""
     cursor, ends, lists = one.list_starts[:-1].tolist(), one.list_starts[1:].tolist(), one.lists.tolist()
     waiting = [(-float(mean[run]), int(first[run]), run) for run in np.flatnonzero(first < len(one)).tolist()]

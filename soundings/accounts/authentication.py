@@ -34,7 +34,7 @@ class PlainTokenAuthentication(TokenAuthentication):
         """The user of an active account and the token; 401 for one that was never made or has ended."""
         model = get_user_model()
         statement = OWNER.format(user=columns_of(model, "auth_user"), token=columns_of(ApiToken, "token"))
-        for user in rows(statement, [hashed(key)], model, {"token": ApiToken}):
+        for user in rows(statement, [hashed(key)], model, related={"token": ApiToken}):
             if user.is_active and _works(user.token, user):
                 return user, user.token
         raise AuthenticationFailed("This token does not exist or has ended. Make a new one.")

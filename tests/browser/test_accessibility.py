@@ -18,7 +18,7 @@ from evaluation.scoring.conventions import Conventions
 from labeling.judging import views as judging
 from labeling.models import Queue
 from labeling.qrels.releases import release_qrels
-from labeling.score_audits.audits import draw_audit
+from labeling.score_audits.audits import AuditDraw, draw_audit
 from labeling.verification.samples import Wanted, open_sample
 from pooling.models import Membership
 from pooling.pools.building import build_pool
@@ -129,7 +129,7 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     runs = world.import_runs()
     pool = build_pool(world.collection, name="to audit", runs=runs, depth=3, user=world.ada)
     prelabeler = make_prelabels(world)
-    audit = draw_audit(pool, prelabeler, pool.pair_count, strata=1, by=world.ada)
+    audit = draw_audit(pool, prelabeler, AuditDraw(pool.pair_count, strata=1), by=world.ada)
     *_, last = audit.pool.provenance["drawn"][0]
     for one in (queue, audit):
         waiting = one.items.filter(done=0).exclude(query__external_id=last[0], document__external_id=last[1])

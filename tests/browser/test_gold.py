@@ -7,7 +7,7 @@ from collections.abc import Callable
 from playwright.sync_api import Page, expect
 
 from labeling.gold.options import GoldOptions
-from labeling.gold.questions import add_question
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.queues.opening import open_queue
 from tests.browser.judging import open_judging
 from tests.browser.test_accessibility import PHONE, violations
@@ -19,7 +19,8 @@ def test_practice_comes_first_and_explains(page_of: Callable[..., Page], world: 
     for document, answer in (("d3", "relevant"), ("d4", "not_relevant")):
         why = f"Because of {document}."
         add_question(
-            world.collection, query="q1", document=document, answer=answer, reason=why, practice=True
+            world.collection,
+            NewQuestion(query="q1", document=document, answer=answer, reason=why, practice=True),
         )
     queue = open_queue(make_pool(world), seed=1, gold=GoldOptions(0, 0, practice_questions=2))
     page = page_of(world.ben, **PHONE)
@@ -39,7 +40,9 @@ def test_practice_comes_first_and_explains(page_of: Callable[..., Page], world: 
 
 
 def test_an_admin_pauses_and_restores(page_of: Callable[..., Page], world: World) -> None:
-    question = add_question(world.collection, query="q1", document="d5", answer="relevant", reason="It is.")
+    question = add_question(
+        world.collection, NewQuestion(query="q1", document="d5", answer="relevant", reason="It is.")
+    )
     options = GoldOptions(0.5, 0.5, practice_questions=0, gold_pause="proposed")
     queue = open_queue(make_pool(world), seed=1, gold=options)
     judge(queue, world.ben, queue.items.get(document=question.document).pk, "not_relevant", active_ms=700)

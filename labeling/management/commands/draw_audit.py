@@ -6,7 +6,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.prelabels.export import newest_named
-from labeling.score_audits.audits import draw_audit, plan_audit
+from labeling.score_audits.audits import AuditDraw, draw_audit, plan_audit
 from labeling.score_audits.tables import audit_table
 from labeling.verification.pool_scores import prelabels_of_pool
 from pooling.interface.commands import InputCommand
@@ -36,11 +36,11 @@ class Command(InputCommand):
         prelabeler = newest_named(prelabels_of_pool(pool), options["model"], options["prompt"], pool.name)
         pairs, strata = options["pairs"], options["strata"]
         if options["dry_run"]:
-            plan = plan_audit(pool, prelabeler, pairs, strata=strata).told()
+            plan = plan_audit(pool, prelabeler, pairs, strata=strata).facts()
             self.stdout.write(audit_table(plan))
             return
         chosen = {name: options[name] for name in ("seed", "judgments_per_item")}
-        queue = draw_audit(pool, prelabeler, pairs, strata=strata, **chosen)
+        queue = draw_audit(pool, prelabeler, AuditDraw(pairs, strata=strata, **chosen))
         facts = queue.pool.provenance
         self.stdout.write(audit_table(facts))
         self.stdout.write(f"Queue {queue.pk}, “{queue.name}”: {pairs:,} pairs, seed {facts['draw_seed']}.")

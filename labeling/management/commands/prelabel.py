@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from argparse import ArgumentParser
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from labeling.prelabels.costs import parse_budget, parse_prices
@@ -73,16 +74,7 @@ class Command(InputCommand):
         if not options["dry_run"]:
             self._run(queue, prelabeler, chosen)
         if options["dry_run"] or options["sample"]:
-            found = estimate(
-                queue,
-                prelabeler,
-                limit=options["limit"],
-                retries_failed=chosen.retries_failed,
-                concurrency=chosen.concurrency,
-                prices=prices,
-                batch=chosen.uses_batches,
-                reads_all=True,
-            )
+            found = estimate(queue, prelabeler, replace(chosen, limit=options["limit"]), reads_all=True)
             self.stdout.write(estimate_in_words(found))
             if problem := missing_key(queue.collection, prelabeler.base_url):
                 self.stdout.write(problem)

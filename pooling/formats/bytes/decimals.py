@@ -43,7 +43,13 @@ def decimals(codes: Codes, start: Rows, length: Rows) -> npt.NDArray[np.float64]
         return None
     behind = text >> _bits(whole + 1) if length.max() <= WORD else _words_behind(codes, start, length, whole)
     places = np.maximum(fraction, 0).astype(np.uint8)
-    return _values(text << _bits(WORD - whole), behind << _bits(WORD - places), whole, places, negative)
+    return _values(
+        text << _bits(WORD - whole),
+        behind << _bits(WORD - places),
+        whole=whole,
+        places=places,
+        negative=negative,
+    )
 
 
 def _bits(count: npt.NDArray[np.uint8]) -> Words:
@@ -57,6 +63,7 @@ def _words_behind(codes: Codes, start: Rows, length: Rows, whole: npt.NDArray[np
 def _values(
     before: Words,
     behind: Words,
+    *,
     whole: npt.NDArray[np.uint8],
     places: npt.NDArray[np.uint8],
     negative: npt.NDArray[np.bool_],

@@ -50,7 +50,7 @@ class Lines:
     IrregularError for anything else: ids beyond ASCII, control characters, doubled blanks and comments too.
     """
 
-    def __init__(self, codes: Codes, start: int, end: int, fields: int, separator: bytes) -> None:
+    def __init__(self, codes: Codes, start: int, end: int, *, fields: int, separator: bytes) -> None:
         text = codes[start:end]
         other = (text - np.uint8(FIRST_PRINTED)) >= PRINTED
         blanks = np.flatnonzero(other)

@@ -78,7 +78,7 @@ def test_the_expected_share_reached_is_that_of_the_choice() -> None:
     reached, drawn = [], []
     for seed in range(300):
         documents = pl.Series([f"d{number:03}" for number in range(120)])
-        _, probability = choose_in_query("q", documents, 40, 0.3, seed)
+        _, probability = choose_in_query("q", documents, budget=40, audit_share=0.3, seed=seed)
         reached.append(np.mean(probability == 1))
         drawn.append(np.nanmin(probability))
     design = design_of(whole(120), whole(40), whole(12))
@@ -97,7 +97,9 @@ def test_the_expected_width_is_that_of_drawn_samples_in_the_mean() -> None:
     pairs = pl.DataFrame({"query_id": ["q"] * size, "document_id": [f"d{n:03}" for n in range(size)]})
     widths = []
     for seed in range(200):
-        _, probability = choose_in_query("q", pairs["document_id"], budget, audit / budget, seed)
+        _, probability = choose_in_query(
+            "q", pairs["document_id"], budget=budget, audit_share=audit / budget, seed=seed
+        )
         sample = pairs.with_columns(
             relevant=pl.Series(random.random(size) < chance), inclusion_probability=pl.Series(probability)
         ).filter(pl.col("inclusion_probability").is_not_nan())

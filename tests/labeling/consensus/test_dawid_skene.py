@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from labeling.consensus.dawid_skene import Fitted, dawid_skene
+from labeling.consensus.dawid_skene import Fitted, Priors, dawid_skene
 
-NONE = (0.0, 0.0)
+NONE = Priors(0, 0, 0)
 
 Votes = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
@@ -86,5 +86,5 @@ def test_without_priors_it_equals_crowd_kit() -> None:
     pair, annotator, relevant, _ = votes(11, [(0.9, 0.8), (0.7, 0.9), (0.8, 0.6), (0.6, 0.95)])
     frame = pd.DataFrame({"task": pair, "worker": annotator, "label": relevant})
     theirs = aggregation.DawidSkene(n_iter=100, tol=1e-9).fit_predict_proba(frame)[True]
-    ours = dawid_skene(pair, annotator, relevant, prior=NONE, prevalence_prior=0, constrained=False)
+    ours = dawid_skene(pair, annotator, relevant, priors=NONE, constrained=False)
     assert ours.relevant == pytest.approx(theirs.sort_index().to_numpy(), abs=1e-3)

@@ -16,7 +16,7 @@ from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.showing import revealed_to
 from labeling.exposure.use import PrelabelUse, change_use
 from labeling.gold.options import GoldOptions
-from labeling.gold.questions import add_question
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold.scores import score_of
 from labeling.items.numbers import item_of, number_of
 from labeling.judging.leases import claim
@@ -199,7 +199,9 @@ def test_a_conflict_is_revealed_on_a_gold_question_as_on_any_other_pair(
     world: World, prelabeler: Prelabeler
 ) -> None:
     options = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
-    add_question(world.collection, query="q1", document="d5", answer="not_relevant", user=world.ada)
+    add_question(
+        world.collection, NewQuestion(query="q1", document="d5", answer="not_relevant"), user=world.ada
+    )
     queue = make_queue(world, gold=options)
     show_prelabels(queue, "reveal", prelabeler)
     hidden = queue.items.get(state="gold")

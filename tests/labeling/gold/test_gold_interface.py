@@ -18,6 +18,7 @@ from pytest_django import DjangoAssertNumQueries
 from labeling.gold.importing import import_gold
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import (
+    NewQuestion,
     accept_suggestions,
     add_question,
     decline_suggestions,
@@ -96,7 +97,7 @@ def test_a_file_of_gold_questions_is_imported(world: World, name: str, text: str
 def test_a_file_with_an_error_stores_nothing_and_names_its_line(
     world: World, line: str, problem: str
 ) -> None:
-    add_question(world.collection, query="q1", document="d4", answer="not_relevant")
+    add_question(world.collection, NewQuestion(query="q1", document="d4", answer="not_relevant"))
     path = write(world, "\n".join([*GOOD.splitlines()[:2], line]) + "\n")
     with pytest.raises(FormatError) as refused:
         import_gold(world.collection, path)
@@ -168,7 +169,10 @@ def test_unanimous_pairs_are_suggested_accepted_and_declined(world: World) -> No
 )
 def test_what_is_no_gold_question_is_refused(world: World, changes: dict[str, str], field: str) -> None:
     with pytest.raises(InputError) as refused:
-        add_question(world.collection, **{"query": "q1", "document": "d1", "answer": "relevant", **changes})
+        add_question(
+            world.collection,
+            NewQuestion(**{"query": "q1", "document": "d1", "answer": "relevant", **changes}),
+        )
     assert list(refused.value.fields) == [field]
 
 
@@ -235,7 +239,8 @@ def test_a_queue_s_options_over_http(world: World) -> None:
 
 def test_practice_over_http(world: World) -> None:
     add_question(
-        world.collection, query="q1", document="d3", answer="relevant", reason="Look.", practice=True
+        world.collection,
+        NewQuestion(query="q1", document="d3", answer="relevant", reason="Look.", practice=True),
     )
     queue = make_queue(world, pairs=2, gold=GoldOptions(0, 0, practice_questions=3))
     path = f"queues/{queue.pk}/practice/"
@@ -256,7 +261,7 @@ def test_practice_over_http(world: World) -> None:
 
 def practice_question(world: World) -> None:
     pair = {"query": "q1", "document": "d3"}
-    add_question(world.collection, **pair, answer="relevant", reason="Look.", practice=True)
+    add_question(world.collection, NewQuestion(**pair, answer="relevant", reason="Look.", practice=True))
 
 
 ADMINS_ONLY = [
@@ -275,7 +280,7 @@ ADMINS_ONLY = [
 
 @pytest.mark.parametrize(("method", "path"), ADMINS_ONLY)
 def test_gold_is_for_admins_only(world: World, method: str, path: str) -> None:
-    question = add_question(world.collection, query="q1", document="d5", answer="relevant")
+    question = add_question(world.collection, NewQuestion(query="q1", document="d5", answer="relevant"))
     place = path.format(queue=make_queue(world, gold=HALF).pk, gold=question.pk)
     people = {world.ben: 403, world.vera: 403, world.dan: 404}
     assert {user: call(user, method, place, {}).status_code for user in people} == people
@@ -295,7 +300,9 @@ def without_names(answer: Any, known: dict[str, str]) -> Any:
 
 
 def test_no_answer_to_an_annotator_differs_between_gold_and_other_items(world: World) -> None:
-    add_question(world.collection, query="q2", document="d5", answer="relevant", reason="secret reason")
+    add_question(
+        world.collection, NewQuestion(query="q2", document="d5", answer="relevant", reason="secret reason")
+    )
     queue = make_queue(world, needed=2, pairs=6, gold=HALF)
     gold, ordinary = queue.items.get(state="gold"), queue.items.filter(query__external_id="q3")[0]
     any_item = dict.fromkeys(
@@ -331,7 +338,9 @@ def test_no_answer_to_an_annotator_differs_between_gold_and_other_items(world: W
 
 
 def test_the_judging_page_of_a_gold_question_is_like_any_other(world: World) -> None:
-    add_question(world.collection, query="q2", document="d5", answer="relevant", reason="secret reason")
+    add_question(
+        world.collection, NewQuestion(query="q2", document="d5", answer="relevant", reason="secret reason")
+    )
     queue = make_queue(world, pairs=6, gold=HALF)
     gold, ordinary = queue.items.get(state="gold"), queue.items.filter(state="open")[0]
     client = signed_in(world.ben)
@@ -362,7 +371,9 @@ def test_the_pages_of_an_admin(world: World) -> None:
 
 
 def test_an_admin_pauses_and_restores_on_the_pages(world: World) -> None:
-    add_question(world.collection, query="q1", document="d5", answer="relevant", reason="so it is")
+    add_question(
+        world.collection, NewQuestion(query="q1", document="d5", answer="relevant", reason="so it is")
+    )
     queue = make_queue(world, pairs=2, gold=HALF)
     judge(queue, world.ben, queue.items.get(state="gold").pk, "not_relevant", active_ms=1500)
     ada = signed_in(world.ada)
@@ -381,7 +392,8 @@ def test_an_admin_pauses_and_restores_on_the_pages(world: World) -> None:
 
 def test_practice_on_pages(world: World) -> None:
     add_question(
-        world.collection, query="q1", document="d3", answer="relevant", reason="Look.", practice=True
+        world.collection,
+        NewQuestion(query="q1", document="d3", answer="relevant", reason="Look.", practice=True),
     )
     queue = make_queue(world, pairs=2, gold=GoldOptions(0, 0, practice_questions=3))
     ben = signed_in(world.ben)
@@ -398,7 +410,7 @@ def test_the_queue_page_takes_as_many_queries_for_more_people(
     world: World, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for document in ("d3", "d4", "d5"):
-        add_question(world.collection, query="q1", document=document, answer="relevant")
+        add_question(world.collection, NewQuestion(query="q1", document=document, answer="relevant"))
     queue = make_queue(world, pairs=2, gold=HALF)
     for person in (world.ben, world.cleo, world.ada):
         for item in queue.items.filter(state="gold"):

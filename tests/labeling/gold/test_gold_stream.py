@@ -14,7 +14,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.gold.options import GoldOptions, change_options
-from labeling.gold.questions import add_question, change_question
+from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.gold.scores import gold_rows, score_of
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import claim, release, renew
@@ -37,7 +37,7 @@ NONE = GoldOptions(gold_first_share=0, gold_share=0, practice_questions=0)
 def gold(world: World, query: str = "q1", document: str = "d5", answer: str = "relevant", **more: Any) -> Any:
     """A gold question; d1 and d2 are in the pool of `make_pool`, the others are not."""
     return add_question(
-        world.collection, query=query, document=document, answer=answer, user=world.ada, **more
+        world.collection, NewQuestion(query=query, document=document, answer=answer, **more), user=world.ada
     )
 
 

@@ -12,7 +12,7 @@ from pytest_django import DjangoAssertNumQueries
 from labeling.gold.options import GoldOptions
 from labeling.gold.practice import practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
-from labeling.gold.questions import add_question
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.gold.scores import evidence_of, gold_rows
 from labeling.judging.leases import PAUSED_FOR_YOU, claim
 from labeling.judging.practice import answer_practice
@@ -37,10 +37,12 @@ def gold_queue(world: World, questions: int = 14, **options: Any) -> Queue:
     for number in range(questions):
         add_question(
             world.collection,
-            query="q1",
-            document=f"g{number}",
-            answer="not_relevant" if number % 2 else "relevant",
-            reason=f"reason {number}",
+            NewQuestion(
+                query="q1",
+                document=f"g{number}",
+                answer="not_relevant" if number % 2 else "relevant",
+                reason=f"reason {number}",
+            ),
         )
     return make_queue(world, pairs=6, gold=GoldOptions(**{**HALF.__dict__, **options}))
 
@@ -230,11 +232,9 @@ def practice_queue(world: World, practice: int = 2) -> Queue:
     for document, answer in (("d3", "relevant"), ("d4", "not_relevant"), ("d5", "relevant")):
         add_question(
             world.collection,
-            query="q1",
-            document=document,
-            answer=answer,
-            reason=f"see {document}",
-            practice=True,
+            NewQuestion(
+                query="q1", document=document, answer=answer, reason=f"see {document}", practice=True
+            ),
         )
     return make_queue(world, pairs=2, gold=GoldOptions(0, 0, practice_questions=practice))
 
@@ -269,7 +269,7 @@ def test_practice_is_an_event_that_never_counts_nor_scores(world: World) -> None
 def test_who_has_begun_is_not_sent_back_to_practice(world: World) -> None:
     queue = make_queue(world, pairs=2, gold=GoldOptions(0, 0, practice_questions=5))
     judge(queue, world.ben, only_lease(queue, world.ben).item_id)
-    add_question(world.collection, query="q1", document="d3", answer="relevant", practice=True)
+    add_question(world.collection, NewQuestion(query="q1", document="d3", answer="relevant", practice=True))
     queue.refresh_from_db()
     assert len(claim(queue, world.ben, 1).leases) == 1
 

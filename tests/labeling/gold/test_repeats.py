@@ -100,7 +100,7 @@ def test_what_is_said_again_counts_nowhere_but_for_its_author(
     progress = queue_progress(queue)
     assert progress["items"]["total"] == 6
     assert (progress["cost"]["paid_judgments"], progress["cost"]["paid_repeats"]) == (done + 1, 1)
-    assert cost_of(queue, 8, 0, 0, 0)["judgments_to_pay"] == 10
+    assert cost_of(queue, 8, paid=0, paid_gold=0, paid_repeats=0)["judgments_to_pay"] == 10
 
 
 def test_undo_brings_the_repeat_back_and_leaves_the_first_verdict_alone(

@@ -10,6 +10,7 @@ from django.test import Client
 
 from labeling.judging.adjudication import adjudicate, take_back
 from labeling.judging.leases import claim
+from labeling.judging.verdicts import Submission
 from labeling.models import Item, JudgmentEvent, Queue
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
@@ -47,7 +48,7 @@ def state(item: Item) -> str:
 
 
 def settle(item: Item, by: User, verdict: str = "relevant", **options: Any) -> str:
-    return adjudicate(item.queue, by, item.pk, verdict, **options).status
+    return adjudicate(item.queue, by, Submission(item.pk, options.pop("key", ""), verdict, **options)).status
 
 
 def test_a_tie_is_settled_by_one_verdict(world: World, tied: Item) -> None:
@@ -119,9 +120,9 @@ def test_only_what_waits_can_be_settled(world: World) -> None:
     item = claim(queue, world.ben, 1).leases[0].item_id
     judge(queue, world.ben, item, "relevant")
     with pytest.raises(InputError, match="waits for no adjudication"):
-        adjudicate(queue, world.ada, item, "not_relevant")
+        adjudicate(queue, world.ada, Submission(item, "", "not_relevant"))
     with pytest.raises(InputError, match="not in this queue"):
-        adjudicate(queue, world.ada, 10**6, "not_relevant")
+        adjudicate(queue, world.ada, Submission(10**6, "", "not_relevant"))
 
 
 def test_a_verdict_that_lacks_its_reason_settles_nothing(world: World, tied: Item) -> None:

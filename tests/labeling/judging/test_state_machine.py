@@ -24,7 +24,7 @@ from labeling.exposure.use import PrelabelUse, change_use
 from labeling.gold import repeats
 from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
-from labeling.gold.questions import add_question, change_question
+from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.verdicts import Submission, record_judgment, skip, undo
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
@@ -59,7 +59,7 @@ class Judging(RuleBasedStateMachine):
         self.atomic.__enter__()
         self.now = datetime(2026, 1, 1, tzinfo=UTC)
         self.questions = [
-            add_question(self.world.collection, query="q1", document=document, answer=answer)
+            add_question(self.world.collection, NewQuestion(query="q1", document=document, answer=answer))
             for document, answer in GOLD_PAIRS.items()
         ]
         self.queues = {

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from labeling.language_models.answers import MalformedAnswerError, Reading, TokenChoice, read_answer
 from labeling.language_models.client import (
+    Asked,
     Dialect,
     ModelError,
     NotTakenError,
@@ -20,8 +21,8 @@ from labeling.language_models.client import (
     StopError,
     UnanswerableError,
     answer_of,
+    batch_result,
     read_problem,
-    result_of,
 )
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens, parse_prices, price_table, prices_of
 from labeling.prelabels.journal import Journal, read_journal
@@ -171,15 +172,8 @@ def test_what_a_server_does_not_take_is_dropped_once() -> None:
 
 def said(status: int, body: Any, dialect: Dialect | None = None) -> ModelError:
     """What is made of an answer with an error's status."""
-    return read_problem(
-        status=status,
-        body=body,
-        retry_after=None,
-        base_url="http://host/v1",
-        key="my-own-key-77",
-        model="small",
-        dialect=dialect or Dialect(),
-    )
+    asked = Asked("http://host/v1", "small", dialect or Dialect(), key="my-own-key-77")
+    return read_problem(status, body, asked)
 
 
 @pytest.mark.parametrize(
@@ -334,9 +328,9 @@ def test_a_count_of_tokens_is_a_whole_number_of_a_possible_size(count: Any) -> N
 
 
 def test_a_result_of_a_batch_that_cannot_be_read_is_nothing() -> None:
-    assert result_of(b'{"custom_id": "a"}') == {"custom_id": "a"}
+    assert batch_result(b'{"custom_id": "a"}') == {"custom_id": "a"}
     for line in (b"", b"[1]", b"{", b"[" * 100_000, b'{"custom_id": "' + b"a" * 1_000_000 + b'"}'):
-        assert result_of(line) == {}
+        assert batch_result(line) == {}
 
 
 READING_OF = """

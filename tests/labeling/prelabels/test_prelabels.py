@@ -332,7 +332,7 @@ def test_an_estimate_counts_the_answers_that_were_of_no_use(queue: Queue, server
     server.tokens = (100, 300)
     server.faults.append("truncated")
     job = ask(queue)
-    found = estimate(queue, job.prelabeler, retries_failed=True)
+    found = estimate(queue, job.prelabeler, PassOptions(retries_failed=True))
     assert (found.to_ask, found.rests_on, found.input_tokens) == (1, 5, (98, 102))
     # The mean is (5 × 20 + 300) / 6 = 66.7, its standard error √(1/6 · 5/6) · 280 / √6 = 42.6.
     assert found.output_tokens == (0, 152)

@@ -18,7 +18,7 @@ from rest_framework.test import APIClient
 
 from labeling.consensus.rules import VERDICTS, Ballots, decide
 from labeling.gold.quarantine import impose
-from labeling.gold.questions import add_question
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import skip, undo
 from labeling.models import JudgmentEvent, PrelabelSeen, Queue
@@ -50,7 +50,7 @@ def queue(world: World) -> Queue:
     judge(queue, world.ben, three.pk, "not_relevant")
     judge(queue, world.ada, four.pk, "not_relevant")
     impose(queue, world.ada, by=world.ada)
-    add_question(world.collection, query="q3", document="d2", answer="relevant")
+    add_question(world.collection, NewQuestion(query="q3", document="d2", answer="relevant"))
     gold = queue.items.get(query__external_id="q3", document__external_id="d2")
     judge(queue, world.ben, gold.pk, "not_relevant")
     return queue

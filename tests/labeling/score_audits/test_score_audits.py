@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from labeling.models import Item, Prelabel, Prelabeler, Queue
 from labeling.qrels.imported import import_qrels
-from labeling.score_audits.audits import audits_of, draw_audit, plan_audit
+from labeling.score_audits.audits import AuditDraw, audits_of, draw_audit, plan_audit
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry, Query
 from tests.labeling.helpers import SENTINEL, judge, make_queue
@@ -74,7 +74,7 @@ def test_the_audit_is_drawn_from_what_has_no_label_and_keeps_how(world: World) -
     path = world.folder / "known.qrels"
     path.write_text("".join(f"s0 0 s{at:02} {int(at < 10)}\n" for at in range(30)) + "s1 0 s00 -1\n")
     import_qrels(world.collection, path, user=world.ada)
-    queue = draw_audit(pool, prelabeler, 130, strata=3, seed=4, by=world.ada)
+    queue = draw_audit(pool, prelabeler, AuditDraw(130, strata=3, seed=4), by=world.ada)
     drawn, facts = queue.pool, queue.pool.provenance
     # 30 are certain; a negative label is none.
     assert (drawn.pair_count, drawn.chosen_count, facts["certain"]) == (210, 130, 30)
@@ -92,7 +92,7 @@ def test_the_audit_is_drawn_from_what_has_no_label_and_keeps_how(world: World) -
     assert sum(1 / one for one in weights) == pytest.approx(210)
     assert drawn.entries.filter(in_audit=False, inclusion_probability__isnull=False).count() == 0
     assert queue.items.count() == 130
-    again = draw_audit(pool, prelabeler, 130, strata=3, seed=4).pool.provenance["drawn"]
+    again = draw_audit(pool, prelabeler, AuditDraw(130, strata=3, seed=4)).pool.provenance["drawn"]
     assert again == facts["drawn"]
 
 
@@ -101,7 +101,7 @@ def test_pairs_that_wait_elsewhere_are_drawn_too_and_one_verdict_settles_both(wo
 
     pool, prelabeler = scored_pool(world)
     whole = open_queue(pool, seed=1)
-    queue = draw_audit(pool, prelabeler, 90, strata=2, seed=4)
+    queue = draw_audit(pool, prelabeler, AuditDraw(90, strata=2, seed=4))
     item = queue.items.select_related("query", "document").order_by("order_key")[0]
     judge(queue, world.ben, item.pk)
     same = whole.items.get(query=item.query, document=item.document)
@@ -124,11 +124,11 @@ def test_what_will_not_do_is_refused_with_what_to_do_and_leaves_nothing(world: W
     ]
     for options, message in wrong:
         with pytest.raises(InputError, match=message):
-            draw_audit(pool, prelabeler, **options)
+            draw_audit(pool, prelabeler, AuditDraw(**options))
     empty = Prelabeler.objects.create(collection=world.collection, model="empty", options_hash="e")
     with pytest.raises(InputError, match="no pre-labels by empty"):
         plan_audit(pool, empty, 100)
-    sample = draw_audit(pool, prelabeler, 100, strata=2).pool
+    sample = draw_audit(pool, prelabeler, AuditDraw(100, strata=2)).pool
     with pytest.raises(InputError, match="picked one by one"):
         plan_audit(sample, prelabeler, 50)
     path = world.folder / "all.qrels"
@@ -141,7 +141,7 @@ def test_what_will_not_do_is_refused_with_what_to_do_and_leaves_nothing(world: W
 
 def test_supposed_rates_come_from_blind_labels_where_there_are_enough(world: World) -> None:
     pool, prelabeler = scored_pool(world)
-    queue = draw_audit(pool, prelabeler, 120, strata=2, seed=1)
+    queue = draw_audit(pool, prelabeler, AuditDraw(120, strata=2, seed=1))
     for item in queue.items.select_related("document"):
         judge(queue, world.ben, item.pk, "relevant" if is_relevant(item) else "not_relevant")
     low, high = plan_audit(pool, prelabeler, 100, strata=2).plan.strata
@@ -153,7 +153,7 @@ def test_supposed_rates_come_from_blind_labels_where_there_are_enough(world: Wor
 
 def test_nobody_who_judges_gets_anything_of_scores_or_strata(world: World, client: Client) -> None:
     pool, prelabeler = scored_pool(world)
-    queue = draw_audit(pool, prelabeler, 90, strata=2, seed=4)
+    queue = draw_audit(pool, prelabeler, AuditDraw(90, strata=2, seed=4))
     client.force_login(world.ben)
     api = APIClient()
     api.force_authenticate(world.ben)
@@ -260,7 +260,7 @@ def test_the_page_takes_as_many_queries_for_many_audits_as_for_one(
     client.force_login(world.ada)
     make_queue(world)
     for number in range(3):
-        draw_audit(pool, prelabeler, 60, strata=1 + number % 2)
+        draw_audit(pool, prelabeler, AuditDraw(60, strata=1 + number % 2))
     with django_assert_max_num_queries(13):
         client.get(f"/collections/{world.collection.slug}/audits/")
-    assert [row["pairs"] for row in audits_of(world.collection)] == [60, 60, 60]
+    assert [row.pairs for row in audits_of(world.collection)] == [60, 60, 60]

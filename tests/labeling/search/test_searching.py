@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils import timezone
 from rest_framework.test import APIClient
 
-from labeling.gold.questions import add_question
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.models import Lease, Queue
 from labeling.queues.opening import open_queue
 from labeling.search.documents import add_found, query_named, search_for
@@ -110,7 +110,7 @@ def test_only_who_added_a_document_learns_that_it_was_added(world: World) -> Non
 
 def test_a_gold_question_beyond_the_pool_looks_as_if_a_pool_held_it(world: World) -> None:
     queue = queue_of(world)
-    add_question(world.collection, query="q2", document="d4", answer="relevant", user=world.ada)
+    add_question(world.collection, NewQuestion(query="q2", document="d4", answer="relevant"), user=world.ada)
     assert hit(world, world.ben, "d4")["in_pool"]
     with pytest.raises(InputError, match="A pool holds this document for this query"):
         add_found(query_named(world.collection, "q2"), "d4", user=world.ben, like=queue)

@@ -89,7 +89,7 @@ def test_the_interval_of_the_correlation_is_fishers_where_its_assumptions_hold()
     rng = np.random.default_rng(1)
     score, noise = rng.normal(size=(2, 20_000))
     label = score + noise > 0
-    found = correlation_over_queries(label, score, np.ones(20_000), np.arange(20_000))
+    found = correlation_over_queries(label, score, np.ones(20_000), query=np.arange(20_000))
     theirs = stats.pearsonr(label, score).confidence_interval()
     assert found.value == pytest.approx(stats.pearsonr(label, score).statistic)
     assert (found.low, found.high) == pytest.approx((theirs.low, theirs.high), abs=0.003)
@@ -100,7 +100,7 @@ def test_labels_of_one_query_that_say_the_same_count_once() -> None:
     rng = np.random.default_rng(3)
     label, score = rng.random(60) < 0.4, rng.random(60)
     verdict = np.where(rng.random(60) < 0.75, label, ~label)
-    once = quality(Compared.of(label, verdict, score))
+    once = quality(Compared.of(label, verdict, score=score))
     copied = [np.repeat(one, 5) for one in (label, verdict, score, np.arange(60))]
     often = quality(Compared.of(*copied[:3], query=copied[3]))
     apart = quality(Compared.of(*copied[:3]))
@@ -260,7 +260,7 @@ def test_scores_too_timid_for_a_weight_of_one_save_what_one_can() -> None:
 
 
 def test_calibration_counts_each_score_in_its_bin() -> None:
-    pairs = Compared.of([1, 1, 0, *[0] * 6], [1, 1, 0, *[0] * 6], [1.0, 0.95, 0.9, *[0.05] * 5, 0.1])
+    pairs = Compared.of([1, 1, 0, *[0] * 6], [1, 1, 0, *[0] * 6], score=[1.0, 0.95, 0.9, *[0.05] * 5, 0.1])
     found = calibration_of(pairs)
     assert [(one.low, one.high, one.relevant.count, one.relevant.labels) for one in found.bins] == [
         (0.0, 0.1, 0, 5),
@@ -328,7 +328,13 @@ def test_values_that_cannot_be_are_refused(values: dict[str, list[float]], messa
     )
 )
 def test_figures_stay_where_they_belong(rows: list[tuple[bool, bool, float, float, int]]) -> None:
-    found = quality(Compared.of(*([row[at] for row in rows] for at in range(5))))
+    found = quality(
+        Compared.of(
+            *([row[at] for row in rows] for at in range(3)),
+            weight=[row[3] for row in rows],
+            query=[row[4] for row in rows],
+        )
+    )
     for share in (found.agreement, found.precision, found.recall, found.missed, found.elusion):
         if share.value is not None:
             assert share.low is not None

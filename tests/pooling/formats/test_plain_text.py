@@ -105,4 +105,4 @@ def test_a_number_written_otherwise_leaves_all_to_another_reader(number: str) ->
 def test_lines_of_another_shape_are_refused(text: str) -> None:
     codes = codes_of(text.encode())
     with pytest.raises(IrregularError):
-        Lines(codes, 0, len(text), 2, b" ")
+        Lines(codes, 0, len(text), fields=2, separator=b" ")

@@ -39,7 +39,7 @@ def test_parts_give_the_bytes_of_the_whole(tmp_path: Path, strategy: str, budget
         audit_share=audit_share,
         seed=3,
     )
-    pieces, notes = pool_in_parts(paths, choice, tmp_path, in_turn)
+    pieces, notes = pool_in_parts(paths, choice, folder=tmp_path, engine=in_turn)
     assert b"".join(pieces) == at_once(paths, choice)
     assert notes == ["run0.run: 1 line that starts with # skipped as a comment."]
 

@@ -196,7 +196,11 @@ def test_a_pool_made_in_parts_collapses_too(tmp_path: Path) -> None:
     folder = tmp_path / "parts"
     folder.mkdir()
     pieces, notes = pool_in_parts(
-        [path], Choice(depth=2), folder, lambda function, tasks: [function(task) for task in tasks], HASH
+        [path],
+        Choice(depth=2),
+        folder=folder,
+        engine=lambda function, tasks: [function(task) for task in tasks],
+        chunks=HASH,
     )
 
     assert b"".join(pieces).count(b"\nq1\td") == 2

@@ -18,10 +18,10 @@ from labeling.adaptive.options import LiveOptions
 from labeling.adaptive.state import selection_of
 from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
-from labeling.gold.questions import add_question
+from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.adjudication import adjudicate
 from labeling.judging.leases import claim
-from labeling.judging.verdicts import skip, undo
+from labeling.judging.verdicts import Submission, skip, undo
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share, judged_share_of_pool
@@ -53,8 +53,8 @@ def verdict_of(person: str, query: str, step: int) -> str:
 def campaign(world: World) -> Queue:
     """Ben and Cleo judge an adaptive queue with a budget: with skips, undos, ties, gold questions of the pool
     and from elsewhere, imported labels; Cleo is paused and restored."""
-    add_question(world.collection, query="q1", document="d1", answer="relevant")
-    add_question(world.collection, query="q2", document="d5", answer="not_relevant")
+    add_question(world.collection, NewQuestion(query="q1", document="d1", answer="relevant"))
+    add_question(world.collection, NewQuestion(query="q2", document="d5", answer="not_relevant"))
     path = world.folder / "known.qrels"
     path.write_text("q3 0 d3 1\nq3 0 d2 -1\n")
     import_qrels(world.collection, path, user=world.ada)
@@ -86,7 +86,7 @@ def campaign(world: World) -> Queue:
         judge(queue, world.cleo, question.pk, "relevant")
     tied = queue.items.filter(state=Item.State.ADJUDICATION).order_by("pk")
     assert tied.count() >= 2
-    adjudicate(queue, world.ada, tied[0].pk, "relevant")
+    adjudicate(queue, world.ada, Submission(tied[0].pk, "", "relevant"))
     impose(queue, world.cleo, by=world.ada)
     lift(queue, world.cleo, by=world.ada)
     return queue
@@ -193,7 +193,7 @@ def test_what_has_a_label_is_counted_alike_on_the_pool_in_judged_at_k_and_in_a_r
 
 def test_a_gold_question_counts_as_a_label_before_a_queue_holds_it(world: World) -> None:
     pool = world.build_pool(depth=2)
-    add_question(world.collection, query="q1", document="d1", answer="relevant")
+    add_question(world.collection, NewQuestion(query="q1", document="d1", answer="relevant"))
 
     finds = pool_finds(pool)
 
