@@ -12,6 +12,9 @@ from django.test import Client
 from soundings.pages.guide import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
+# A link from one page of the guide to another, or to a part; and one from a template.
+LINK = re.compile(r"\]\((?:\.\./(\w+)/)?(?:#([\w-]+))?\)")
+TEMPLATE_LINK = re.compile(r"\{% url 'guide_page' '(\w+)' %\}(?:#([\w-]+))?")
 OWN_APPS = ("soundings", "pooling", "labeling", "evaluation")
 
 
@@ -67,9 +70,13 @@ def test_every_page_of_the_guide_is_shown_to_everybody(client: Client, page: str
     assert guide(page).splitlines()[0].removeprefix("# ") in response.content.decode()
 
 
-def test_links_within_the_guide_lead_somewhere() -> None:
-    linked = {name for page in PAGES for name in re.findall(r"\]\(\.\./(\w+)/\)", guide(page))}
-    assert linked <= set(PAGES)
+def test_links_to_the_guide_lead_somewhere(client: Client) -> None:
+    pages = {page: client.get(f"/guide/{page}/").content.decode() for page in PAGES}
+    linked = {(target or page, part) for page in PAGES for target, part in LINK.findall(guide(page))}
+    for template in (ROOT / "templates").rglob("*.html"):
+        linked |= set(TEMPLATE_LINK.findall(template.read_text(encoding="utf-8")))
+    assert {page for page, _ in linked} <= set(pages)
+    assert [(page, part) for page, part in linked if part and f'id="{part}"' not in pages[page]] == []
 
 
 @pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md", "SECURITY.md"])

@@ -5,11 +5,15 @@ Its pages are open to everybody, since they say nothing about anybody's collecti
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from django.conf import settings
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import strip_tags
+from django.utils.safestring import SafeString, mark_safe
+from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from pooling.interface.markdown import render_markdown
@@ -53,6 +57,17 @@ def guide_page(name: str) -> GuidePage:
     return GuidePage(name, title, path.read_text(encoding="utf-8"))
 
 
+def with_anchors(html: SafeString) -> SafeString:
+    """The same page with an id on each heading, made from its words, so that links can lead to it."""
+    return mark_safe(  # noqa: S308  only ids are added, of letters, digits and hyphens
+        re.sub(
+            r"<(h[23])>(.*?)</h",
+            lambda found: f'<{found[1]} id="{slugify(strip_tags(found[2]))}">{found[2]}</h',
+            html,
+        )
+    )
+
+
 @require_safe
 def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     """One page of the guide beside the list of all; without a name, go to the first."""
@@ -61,5 +76,6 @@ def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     if page not in PAGES:
         raise Http404(f"The guide has no page “{page}”.")
     shown = guide_page(page)
-    context = {"page": shown, "pages": PAGES, "html": render_markdown(shown.text, pictures=True)}
+    html = with_anchors(render_markdown(shown.text, pictures=True))
+    context = {"page": shown, "pages": PAGES, "html": html}
     return render(request, "soundings/guide.html", context)
