@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo run test spark lint format map bench migrations-check
+.PHONY: demo run test spark lint format map docs bench migrations-check
 
 # The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
 demo: $(VENV)/.installed
@@ -37,6 +37,10 @@ format: $(VENV)/.installed-dev
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m docs.draw_map
 
+# The guide as a static site in site/, with a reference of the Python functions; stops at a link that leads nowhere.
+docs: $(VENV)/.installed-docs
+	$(BIN)/python -m mkdocs build --strict --clean --quiet --config-file docs/mkdocs.yml
+
 migrations-check: $(VENV)/.installed-dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
 
@@ -55,6 +59,11 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt
 	@echo "Installing Soundings and what its tests need into $(VENV) …"
 	$(PIP) install --constraint constraints.txt --editable ".[dev,examples]"
 	touch $@ $(VENV)/.installed
+
+$(VENV)/.installed-docs: $(VENV)/.installed
+	@echo "Installing MkDocs into $(VENV) …"
+	$(PIP) install --constraint constraints.txt --editable ".[docs]"
+	touch $@
 
 $(VENV)/.installed-spark: $(VENV)/.installed-dev
 	@echo "Installing PySpark into $(VENV) …"
