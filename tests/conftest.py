@@ -72,6 +72,15 @@ def migrated_database(pytestconfig: pytest.Config, tmp_path_factory: pytest.Temp
     return copied
 
 
+@pytest.fixture
+def data_folder(tmp_path: Path, migrated_database: Path) -> Path:
+    """A data folder whose database is migrated, for a command that a test starts."""
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shutil.copy(migrated_database, folder / "soundings.sqlite3")
+    return folder
+
+
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None, request: pytest.FixtureRequest) -> None:
     """Keep SQLite's test database in a file: threads and the live server need connections of their own."""

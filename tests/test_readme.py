@@ -28,7 +28,7 @@ def commands() -> list[str]:
     return re.findall(r"^ +soundings (.+)$", section, flags=re.MULTILINE)
 
 
-def test_the_five_steps_lead_from_files_to_recall(tmp_path: Path) -> None:
+def test_the_five_steps_lead_from_files_to_recall(tmp_path: Path, data_folder: Path) -> None:
     for name, source in FILES.items():
         shutil.copy(EXAMPLES / source, tmp_path / name)
     done = None
@@ -38,7 +38,7 @@ def test_the_five_steps_lead_from_files_to_recall(tmp_path: Path) -> None:
         done = subprocess.run(
             [sys.executable, str(ROOT / "manage.py"), *shlex.split(written)],
             cwd=tmp_path,
-            env=environment(tmp_path / "data"),
+            env=environment(data_folder),
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

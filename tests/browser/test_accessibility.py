@@ -29,19 +29,20 @@ from tests.labeling.helpers import judge, make_prelabels
 from tests.world import World
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
-LOOKS: dict[str, dict[str, Any]] = {
-    "light": {},
-    "dark": {"color_scheme": "dark", "reduced_motion": "reduce"},
-    "phone": PHONE,
-}
+LOOKS: dict[str, dict[str, Any]] = {"wide": {}, "phone": PHONE}
+# The only rule of axe-core whose answer depends on the colours.
+COLOURS = {"runOnly": ["color-contrast"]}
 # A page whose document has come may still wait for its style sheets.
 IS_STYLED = "document.styleSheets.length === document.querySelectorAll('link[rel=stylesheet]').length"
 
 
 def violations(page: Page) -> list[str]:
-    """What axe-core has to say of the page as it is now: rule and element."""
+    """What axe-core finds on the page as it is now, in light and in dark: rule and element."""
     eventually(page, lambda: bool(page.evaluate(IS_STYLED)))
     found = Axe().run(page).response["violations"]
+    page.emulate_media(color_scheme="dark", reduced_motion="reduce")
+    found += Axe().run(page, options=COLOURS).response["violations"]
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     return [f"{rule['id']}: {node['html'][:150]}" for rule in found for node in rule["nodes"]]
 
 

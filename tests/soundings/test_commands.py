@@ -117,9 +117,9 @@ def test_a_name_that_is_no_command_is_told_in_one_line(tmp_path: Path) -> None:
     assert done.stderr == "There is no command 'import_rnu'. Did you mean import_run?\n"
 
 
-def test_a_password_is_made_up_where_stdin_is_closed(tmp_path: Path) -> None:
+def test_a_password_is_made_up_where_stdin_is_closed(data_folder: Path) -> None:
     command = f'exec "{sys.executable}" "{ROOT / "manage.py"}" create_user ada <&-'
     done = subprocess.run(
-        ["sh", "-c", command], env=environment(tmp_path), capture_output=True, text=True, timeout=120
+        ["sh", "-c", command], env=environment(data_folder), capture_output=True, text=True, timeout=120
     )
     assert "Its password, shown only now" in done.stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sqlite3
 from collections import Counter
 from pathlib import Path
@@ -13,8 +14,10 @@ from tests.soundings.processes import manage
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("demo")
+def folder(tmp_path_factory: pytest.TempPathFactory, migrated_database: Path) -> Path:
+    folder = tmp_path_factory.mktemp("demo")
+    shutil.copy(migrated_database, folder / "soundings.sqlite3")
+    return folder
 
 
 @pytest.fixture(scope="module")
