@@ -14,7 +14,9 @@ from evaluation.report_store.files import run_names, scan_beside, scan_per_query
 from labeling.models import Item, Queue
 from labeling.qrels.labels import judged_labels, state_of_labels
 from labeling.qrels.releases import read_release
+from labeling.queues.opening import redundancy_of
 from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
 from pooling.pools.building import pooled_frame
@@ -228,11 +230,9 @@ def open_deciding_queue(
         user=user,
     )
     latest = collection.queues.order_by("-pk").first()
-    needed = (1, None) if latest is None else (latest.judgments_per_item, latest.most_judgments_per_item)
+    needed: dict[str, Any] = {} if latest is None else redundancy_of(latest)
     try:
-        return open_or_start(
-            pool, name=name, judgments_per_item=needed[0], most_judgments_per_item=needed[1], user=user
-        )
+        return open_or_start(pool, QueueOptions(**needed), name=name, user=user)
     except InputError:
         pool.delete()
         raise

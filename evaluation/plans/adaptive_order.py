@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def planned_order(planned: Planned) -> dict[str, Any] | None:
     """What can be told of a plan's adaptive order; None for a fixed one. See `PlannedOrderSerializer`."""
-    live = planned.settings.live
+    live = planned.settings.queue.live
     if live is None:
         return None
     some = planned.chosen[planned.sizes > 0]
@@ -35,7 +35,7 @@ def _open(planned: Planned) -> int:
     """Pairs of the budget that no query has before labels come."""
     from pooling.audit.selection import spread
 
-    live, budget = planned.settings.live, planned.settings.budget
+    live, budget = planned.settings.queue.live, planned.settings.budget
     if live is None or budget is None or live.budget_rule != Selection.Rule.GREEDY:
         return 0
     sizes = {str(query): int(size) for query, size in enumerate(planned.sizes) if size}
@@ -49,7 +49,7 @@ def _best_look(planned: Planned) -> dict[str, Any]:
 
     from pooling.audit.bounds import most_missing, most_missing_in_all
 
-    live = planned.settings.live
+    live = planned.settings.queue.live
     assert live is not None
     some = np.flatnonzero(planned.sizes)
     level = LEVEL / live.stop_looks
@@ -86,11 +86,10 @@ def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], floa
     from pooling.audit.sample import audit_size
 
     settings = planned.settings
-    assert settings.live is not None
+    live = settings.queue.live
+    assert live is not None
     sizes = planned.sizes[queries]
-    settled = np.array(
-        [look_points(int(one), settings.live.stop_looks)[-1] for one in planned.chosen[queries]]
-    )
+    settled = np.array([look_points(int(one), live.stop_looks)[-1] for one in planned.chosen[queries]])
     audits = np.array([audit_size(settings.choice.audit_share, int(one)) for one in settled])
     design = design_of(sizes, settled, audits)
     left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)

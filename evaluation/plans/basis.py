@@ -80,8 +80,8 @@ class Planned:
         labels = _labels(collection, numbered, folder)
         tops = all_tops.to_depths(settings.depth, own)
         planned = cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
-        if settings.live:
-            checked_live(planned.pool, settings.live)
+        if settings.queue.live:
+            checked_live(planned.pool, settings.queue.live)
         return planned
 
     @property
@@ -138,7 +138,7 @@ class Planned:
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
             return self.sizes
-        live = self.settings.live or LiveOptions()
+        live = self.settings.queue.live or LiveOptions()
         floor = floor_of(len(some), budget, live.budget_rule, live.budget_floor)
         rule = Selection.Rule.SHARE if live.budget_rule == Selection.Rule.GREEDY else live.budget_rule
         sizes = {str(query): int(self.sizes[query]) for query in some}

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings as site
 from django.urls import reverse
 
 from evaluation.plans.settings import PlanSettings
-from labeling.adaptive.options import checked_live
-from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.models import Queue
 from labeling.queues.costs import change_prices
-from labeling.queues.opening import checked_judgments, free_name, open_queue
+from labeling.queues.opening import free_name, open_queue
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, note_stored, start_job
@@ -55,19 +53,12 @@ def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
             problem += ", or open a queue on that pool's page: it has none"
         raise InputError(f"{problem}.", fields={"name": f"{problem}."}, conflict=True)
     free_name(pool, name)
-    checked_judgments(settings.judgments_per_item, settings.most_judgments_per_item)
-    checked_options(_gold(settings))
-    if settings.live:
-        checked_live(pool, settings.live)
+    settings.queue.checked(pool)
     return name
 
 
 def _silent(share: float, detail: str) -> None:
     """Nobody waits for a report within a request."""
-
-
-def _gold(settings: PlanSettings) -> GoldOptions:
-    return site_options(**{one.name: getattr(settings, one.name, None) for one in fields(GoldOptions)})
 
 
 def _built(
@@ -89,12 +80,9 @@ def _opened(pool: Pool, settings: PlanSettings, user: User | None, progress: Pro
         queue = open_queue(
             pool,
             name=pool.name,
-            judgments_per_item=settings.judgments_per_item,
-            most_judgments_per_item=settings.most_judgments_per_item,
-            gold=_gold(settings),
-            live=settings.live,
             user=user,
             progress=lambda share, detail: progress(0.6 + 0.4 * share, detail),
+            **vars(settings.queue),
         )
     except Exception:
         pool.delete()

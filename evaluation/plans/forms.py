@@ -20,7 +20,7 @@ from evaluation.plans.settings import (
 from labeling.adaptive.forms import LiveOptionsForm
 from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
+from labeling.queues.options import MOST_JUDGMENTS_PER_ITEM
 from pooling.interface.problems import InputError
 from pooling.merging.choice import Choice, strategies_offered
 from pooling.models import Collection

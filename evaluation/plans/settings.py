@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from labeling.adaptive.options import USUAL_LOOKS, LiveOptions, taken_from
+from labeling.adaptive.options import USUAL_LOOKS
 from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
 from labeling.models import Selection
 from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
+from labeling.queues.options import MOST_JUDGMENTS_PER_ITEM, QueueOptions, options_from
 from pooling.interface.problems import InputError
 from pooling.merging.choice import Choice
 
@@ -75,13 +75,11 @@ class PlanSettings:
         )
 
     @property
-    def live(self) -> LiveOptions | None:
-        """How a queue whose order is adaptive spends and stops; its budget is the pool's. `InputError` for an
-        option of such a queue where the order is fixed.
+    def queue(self) -> QueueOptions:
+        """The options of the queue; an adaptive order has the pool's budget. `InputError` for an option of
+        such an order where the order is fixed.
         """
-        # Before there is a queue no model has said anything of its pairs: a plan foretells without scores.
-        given = {one.name: getattr(self, one.name) for one in fields(LiveOptions) if one.name != "prior"}
-        return taken_from({**given, "budget": None, "adaptive": self.adaptive})
+        return options_from({**vars(self), "budget": None})
 
     @property
     def shallowest(self) -> int:
@@ -115,7 +113,7 @@ class PlanSettings:
                 f"The order “{self.strategy}” does not learn from labels; choose one that does."
             )
         try:
-            self.live  # noqa: B018 - it refuses
+            self.queue  # noqa: B018 - it refuses
         except InputError as error:
             found |= error.fields
         if found:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from labeling.adaptive.prior_scores import check_prior
 from labeling.models import Selection
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.options.option import MOST
+from pooling.options.option import MOST, chosen, option, problems_of
 
 USUAL_LOOKS = 4
 MOST_LOOKS = 20
@@ -24,30 +24,96 @@ class LiveOptions:
     `prior` is the number of the model whose scores the strategy starts from; None: the runs alone.
     """
 
-    budget: int | None = None
-    budget_rule: str = Selection.Rule.EQUAL
-    budget_floor: int | None = None
-    stop_missing: float | None = None
-    stop_looks: int = USUAL_LOOKS
-    stop_over: str = Selection.Over.QUERY
-    prior: int | None = None
+    budget: int | None = field(
+        default=None,
+        metadata=option(
+            "Budget: pairs in all",
+            kind=int,
+            about="Pairs in all.",
+            empty="the pool's budget, or every pair",
+            metavar="B",
+            minimum=1,
+            refusal=f"A budget is a number of pairs from 1 to {MOST:,}.",
+        ),
+    )
+    budget_rule: str = field(
+        default=Selection.Rule.EQUAL,
+        metadata=option(
+            "The budget is spent on",
+            about=f"How the budget is spent: {', '.join(Selection.Rule.values)}.",
+            choices=dict(Selection.Rule.choices),
+            metavar="HOW",
+            refusal=f"A budget is spread by {' or '.join(Selection.Rule.values)}, not “{{value}}”.",
+        ),
+    )
+    budget_floor: int | None = field(
+        default=None,
+        metadata=option(
+            "Pairs that each query gets at least",
+            kind=int,
+            about="Pairs that each query gets at least.",
+            empty="none, or ten where the budget goes to what turns up",
+            minimum=0,
+            refusal="A floor is 0 or more pairs.",
+        ),
+    )
+    stop_missing: float | None = field(
+        default=None,
+        metadata=option(
+            "Stop when at most this share of what is relevant is missing",
+            "0.1 is a tenth, at 95 % confidence, by the audit of the pool.",
+            float,
+            about="Stop when the audit says that at most this share of what is relevant is missing.",
+            empty="only budget and admins end a query",
+        ),
+    )
+    stop_looks: int = field(
+        default=USUAL_LOOKS,
+        metadata=option(
+            "How often the audit is looked at",
+            "Fixed beforehand, because each look may err.",
+            int,
+            about="How often the audit is looked at.",
+            metavar="M",
+            minimum=1,
+            maximum=MOST_LOOKS,
+            refusal=f"The audit is looked at 1 to {MOST_LOOKS} times.",
+        ),
+    )
+    stop_over: str = field(
+        default=Selection.Over.QUERY,
+        metadata=option(
+            "What is missing is counted for",
+            about="Whether what is missing is counted for each query, or for the queue.",
+            choices=dict(Selection.Over.choices),
+            metavar="WHAT",
+            refusal=f"A bound is over each {' or '.join(Selection.Over.values)}, not “{{value}}”.",
+        ),
+    )
+    prior: int | None = field(
+        default=None,
+        metadata=option(
+            "Adaptive: the order starts from the scores of",
+            "They count as half as many runs again, until labels tell what they are worth.",
+            int,
+            about="The number of the model and prompt whose scores the strategy starts from.",
+            empty="the runs alone",
+            minimum=1,
+            maximum=2**62,
+        ),
+    )
 
 
-def taken_from(values: dict[str, Any]) -> LiveOptions | None:
-    """Take the options out of `values`, as a form or a call brought them; None unless `adaptive` is true."""
-    given = {one.name: values.pop(one.name, None) for one in fields(LiveOptions)}
-    if not values.pop("adaptive", False):
-        _refuse_without_order(given)
-        return None
-    return LiveOptions(**{name: value for name, value in given.items() if value not in (None, "")})
-
-
-def _refuse_without_order(given: Mapping[str, Any]) -> None:
-    defaults = LiveOptions()
+def options_from(values: Mapping[str, Any]) -> LiveOptions | None:
+    """From what a form, a call or a command brought; None unless `adaptive` is true."""
+    given = chosen(LiveOptions, values)
+    if values.get("adaptive"):
+        return LiveOptions(**given)
     for name, value in given.items():
-        if value not in (None, "", getattr(defaults, name)):
+        if value != getattr(LiveOptions(), name):
             problem = f"{name} is for a queue whose order is adaptive. Ask for that too, or leave it empty."
             raise InputError(problem, fields={name: problem})
+    return None
 
 
 def checked_live(pool: Pool, options: LiveOptions) -> LiveOptions:
@@ -73,14 +139,7 @@ def _problems(pool: Pool, options: LiveOptions) -> dict[str, str]:
     budget = pool.budget if options.budget is None else options.budget
     floor = options.budget_floor or 0
     is_greedy = options.budget_rule == Selection.Rule.GREEDY
-    problems = {
-        "budget": None
-        if options.budget is None or 1 <= options.budget <= MOST
-        else f"A budget is a number of pairs from 1 to {MOST:,}.",
-        "budget_rule": _of(Selection.Rule.values, options.budget_rule, "A budget is spread by"),
-        "budget_floor": None if floor >= 0 else "A floor is 0 or more pairs.",
-        "stop_over": _of(Selection.Over.values, options.stop_over, "A bound is over each"),
-    }
+    problems: dict[str, str | None] = {**problems_of(options)}
     if is_greedy and not budget:
         problems["budget_rule"] = "To spend a budget where relevant documents turn up, set a budget."
     if budget and floor * pool.query_count > budget:
@@ -88,12 +147,7 @@ def _problems(pool: Pool, options: LiveOptions) -> dict[str, str]:
             f"A floor of {floor:,} pairs for each of {pool.query_count:,} queries is more than the budget."
         )
     if options.stop_missing is not None:
-        problems |= {
-            "stop_missing": _missing_problem(pool, options.stop_missing),
-            "stop_looks": None
-            if 1 <= options.stop_looks <= MOST_LOOKS
-            else f"The audit is looked at 1 to {MOST_LOOKS} times.",
-        }
+        problems["stop_missing"] = _missing_problem(pool, options.stop_missing)
         if is_greedy and options.stop_over == Selection.Over.QUERY:
             problems["stop_over"] = (
                 "Where the budget goes to what turns up, no look at a single query can be fixed beforehand. "
@@ -111,7 +165,3 @@ def _missing_problem(pool: Pool, share: float) -> str | None:
             "audit share, or stop by budget."
         )
     return None
-
-
-def _of(values: list[str], given: str, words: str) -> str | None:
-    return None if given in values else f"{words} {' or '.join(values)}, not “{given}”."

@@ -6,10 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.adaptive.options import MOST_LOOKS
+from labeling.adaptive.options import LiveOptions
 from labeling.models import QueryPlan, Selection
+from pooling.interface.option_fields import serializer_fields
 
 
+@serializer_fields(LiveOptions, filled=False, but=["prior"])
 class LiveOptionsSerializer(serializers.Serializer[Any]):
     """Whether labels move the order of what is left, and what ends it; the rest is for such a queue alone."""
 
@@ -17,41 +19,11 @@ class LiveOptionsSerializer(serializers.Serializer[Any]):
         default=False,
         help_text="Labels move the order, by the strategy of the pool, which must be one that learns.",
     )
-    budget = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        help_text="Pairs in all; null: the pool's, else every pair.",
-    )
-    budget_rule = serializers.ChoiceField(choices=Selection.Rule.choices, required=False, allow_null=True)
-    budget_floor = serializers.IntegerField(
-        required=False, allow_null=True, min_value=0, help_text="Pairs that each query gets at least."
-    )
-    stop_missing = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        help_text="Stop when the audit says that at most this share of what is relevant is missing.",
-    )
-    stop_looks = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=MOST_LOOKS,
-        help_text="How often the audit is looked at; 4 unless given.",
-    )
-    stop_over = serializers.ChoiceField(choices=Selection.Over.choices, required=False, allow_null=True)
 
 
+@serializer_fields(LiveOptions, filled=False)
 class LiveQueueSerializer(LiveOptionsSerializer):
     """The same for a queue, of whose pairs a model may have said something."""
-
-    prior = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=1,
-        max_value=2**62,
-        help_text="Adaptive: the prelabeler whose scores the strategy starts from; null: the runs alone.",
-    )
 
 
 class LookSerializer(serializers.Serializer[Any]):

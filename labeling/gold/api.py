@@ -14,7 +14,7 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.gold import serializers as shapes
-from labeling.gold.options import change_options
+from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
     NewQuestion,
@@ -29,6 +29,7 @@ from labeling.gold.questions import (
 from labeling.gold.scores import gold_rows
 from labeling.models import GoldQuestion, Queue
 from pooling.interface.api import PROBLEM, made, making, parsed, person
+from pooling.options.option import options_of
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
 
@@ -152,10 +153,9 @@ class QueueGold(APIView):
 
 
 def _queue_gold(queue: Queue) -> dict[str, Any]:
-    names = ("gold_first_share", "gold_share", "practice_questions", "gold_pause", "repeat_share")
     quarantines = queue.quarantines.select_related("annotator", "imposed_by", "lifted_by")
     return {
-        **{name: getattr(queue, name) for name in names},
+        **{name: getattr(queue, name) for name in options_of(GoldOptions)},
         "questions": queue.gold_count,
         "annotators": [shapes.described(row) for row in gold_rows(queue)],
         "quarantines": shapes.QuarantineSerializer(quarantines, many=True).data,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -11,6 +11,7 @@ from django.db import transaction
 from labeling.gold.questions import follow_gold_in
 from labeling.models import Queue
 from pooling.interface.problems import InputError
+from pooling.options.option import option, options_of, problems_of
 from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
@@ -23,59 +24,91 @@ MOST_PRACTICE = 50
 LARGEST_REPEAT_SHARE = 0.2
 
 
+GOLD_REFUSAL = f"The share of gold questions is 0 to {LARGEST_SHARE}, not {{value}}."
+
+
 @dataclass(frozen=True)
 class GoldOptions:
     """The share of gold questions among somebody's first 25 items and after; practice; who pauses people; and
     the share of their own earlier items among those after the first 25.
     """
 
-    gold_first_share: float
-    gold_share: float
-    practice_questions: int
-    gold_pause: str = Queue.GoldPause.AUTOMATIC
-    repeat_share: float = 0.0
+    gold_first_share: float = field(
+        metadata=option(
+            "Gold questions among a person's first 25 items (share)",
+            kind=float,
+            about="Share of gold questions among a person's first 25 items.",
+            minimum=0,
+            maximum=LARGEST_SHARE,
+            refusal=GOLD_REFUSAL,
+        )
+    )
+    gold_share: float = field(
+        metadata=option(
+            "Gold questions among later items (share)",
+            kind=float,
+            about="Share of gold questions among later items.",
+            minimum=0,
+            maximum=LARGEST_SHARE,
+            refusal=GOLD_REFUSAL,
+        )
+    )
+    practice_questions: int = field(
+        metadata=option(
+            "Practice questions before the first item",
+            kind=int,
+            about="Practice questions before the first item.",
+            flag="--practice",
+            minimum=0,
+            maximum=MOST_PRACTICE,
+            refusal=f"A practice round has 0 to {MOST_PRACTICE} questions.",
+        )
+    )
+    gold_pause: str = field(
+        default=Queue.GoldPause.AUTOMATIC,
+        metadata=option(
+            "Who pauses somebody whose answers are too often wrong",
+            about="Who pauses somebody who is too often wrong: automatic, or proposed to an admin.",
+            choices=dict(Queue.GoldPause.choices),
+            metavar="HOW",
+            refusal=f"A pause is {' or '.join(Queue.GoldPause.values)}, not “{{value}}”.",
+        ),
+    )
+    repeat_share: float = field(
+        default=0.0,
+        metadata=option(
+            "A person's own earlier pairs shown again among later items (share)",
+            "Tells whether they say the same twice; the second verdict never counts, but costs one.",
+            float,
+            about="Of items after the first 25: pairs that the person has judged before, shown again.",
+            minimum=0,
+            maximum=LARGEST_REPEAT_SHARE,
+            refusal=f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {{value}}.",
+        ),
+    )
 
 
 def site_options(**given: Any) -> GoldOptions:
-    """The site's settings, with what is given and not empty in their place."""
-    values = {
+    """The site's settings, with what is given in their place."""
+    site = {
         "gold_first_share": settings.GOLD_FIRST_SHARE,
         "gold_share": settings.GOLD_SHARE,
         "practice_questions": settings.PRACTICE_QUESTIONS,
         "gold_pause": settings.GOLD_PAUSE,
-        "repeat_share": 0.0,
     }
-    return GoldOptions(
-        **{**values, **{name: value for name, value in given.items() if value not in (None, "")}}
-    )
-
-
-def taken_from(values: dict[str, Any]) -> GoldOptions:
-    """Take the options out of `values`, as a form or a call brought them, and complete them."""
-    return site_options(**{field.name: values.pop(field.name, None) for field in fields(GoldOptions)})
+    return GoldOptions(**{**site, **given})
 
 
 def checked_options(options: GoldOptions) -> GoldOptions:
     """Return `options`; `InputError` for a share, a number or a word that will not do."""
-    for name in ("gold_first_share", "gold_share"):
-        if not 0 <= getattr(options, name) <= LARGEST_SHARE:
-            problem = f"The share of gold questions is 0 to {LARGEST_SHARE}, not {getattr(options, name)}."
-            raise InputError(problem, fields={name: problem})
-    if not 0 <= options.repeat_share <= LARGEST_REPEAT_SHARE:
-        problem = f"The share of repeats is 0 to {LARGEST_REPEAT_SHARE}, not {options.repeat_share}."
-        raise InputError(problem, fields={"repeat_share": problem})
-    if not 0 <= options.practice_questions <= MOST_PRACTICE:
-        problem = f"A practice round has 0 to {MOST_PRACTICE} questions."
-        raise InputError(problem, fields={"practice_questions": problem})
-    if options.gold_pause not in Queue.GoldPause.values:
-        problem = f"A pause is {' or '.join(Queue.GoldPause.values)}, not “{options.gold_pause}”."
-        raise InputError(problem, fields={"gold_pause": problem})
+    if problems := problems_of(options):
+        raise InputError(" ".join(problems.values()), fields=problems)
     return options
 
 
 def change_options(queue: Queue, changes: Mapping[str, Any]) -> None:
     """Change some of a queue's options; what people have in hand stays as it is."""
-    names = [field.name for field in fields(GoldOptions)]
+    names = list(options_of(GoldOptions))
     options = {name: changes.get(name, getattr(queue, name)) for name in names}
     checked_options(GoldOptions(**options))
     with transaction.atomic():

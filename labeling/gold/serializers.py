@@ -7,42 +7,18 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.consensus.wilson import wilson
-from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
+from labeling.gold.options import GoldOptions
 from labeling.gold.questions import LONGEST_REASON
 from labeling.gold.scores import AnnotatorGold
-from labeling.models import GoldQuestion, Quarantine, Queue, Verdict
+from labeling.models import GoldQuestion, Quarantine, Verdict
+from pooling.interface.option_fields import serializer_fields
 
 ANSWERS = [(value, label) for value, label in Verdict.choices if value != Verdict.CANNOT_JUDGE]
 
 
+@serializer_fields(GoldOptions, filled=False)
 class GoldOptionsSerializer(serializers.Serializer[Any]):
     """How gold questions come among the items of a queue; what is left out is as the site's settings say."""
-
-    gold_first_share = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        min_value=0,
-        max_value=LARGEST_SHARE,
-        help_text="Of the first 25 items.",
-    )
-    gold_share = serializers.FloatField(
-        required=False, allow_null=True, min_value=0, max_value=LARGEST_SHARE, help_text="Of later items."
-    )
-    practice_questions = serializers.IntegerField(
-        required=False,
-        allow_null=True,
-        min_value=0,
-        max_value=MOST_PRACTICE,
-        help_text="Before the first item.",
-    )
-    gold_pause = serializers.ChoiceField(choices=Queue.GoldPause.choices, required=False, allow_null=True)
-    repeat_share = serializers.FloatField(
-        required=False,
-        allow_null=True,
-        min_value=0,
-        max_value=LARGEST_REPEAT_SHARE,
-        help_text="Of items after the first 25: pairs that the person has judged before, shown again.",
-    )
 
 
 class GoldQuestionSerializer(serializers.ModelSerializer[GoldQuestion]):

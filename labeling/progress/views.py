@@ -22,7 +22,7 @@ from labeling.models import Queue
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.queues.changes import change_queue
-from labeling.queues.costs import FIELDS
+from labeling.queues.costs import PRICES
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
 from labeling.queues.redundancy import has_unfinished_change
@@ -48,7 +48,7 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
-    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, *FIELDS)}
+    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, *PRICES)}
     return _shown(request, queue, QueueSettingsForm(initial=initial))
 
 

@@ -10,12 +10,11 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
-from labeling.adaptive import options as live_options
-from labeling.gold.options import taken_from
 from labeling.models import Queue
 from labeling.queues import serializers
 from labeling.queues.changes import change_queue
 from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.options import options_from
 from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
@@ -33,8 +32,7 @@ class PoolQueue(APIView):
         """Open a queue over a pool; that of a large pool is opened by a job."""
         pool = pool_for(request.user, pool_id, ADMIN)
         body = parsed(serializers.QueueRequestSerializer, request)
-        gold, live = taken_from(body), live_options.taken_from(body)
-        opened = open_or_start(pool, user=person(request), gold=gold, live=live, **body)
+        opened = open_or_start(pool, options_from(body), name=body.get("name"), user=person(request))
         return made(opened if isinstance(opened, Job) else _described(opened))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from labeling.models import Queue
-from labeling.queues.costs import FIELDS, change_prices
+from labeling.queues.costs import PRICES, change_prices
 from labeling.queues.opening import change_state
 from labeling.queues.redundancy import change_or_start, has_unfinished_change
 
@@ -24,7 +24,7 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
     cannot be; what comes before it in this order is changed then.
     """
-    if prices := {name: changes[name] for name in FIELDS if name in changes}:
+    if prices := {name: changes[name] for name in PRICES if name in changes}:
         change_prices(queue, prices, by=by)
     if "state" in changes:
         change_state(queue, changes["state"], by=by)

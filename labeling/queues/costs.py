@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +11,7 @@ from django.db import transaction
 
 from labeling.models import Queue
 from pooling.interface.problems import InputError
+from pooling.options.option import option, problems_of
 from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
@@ -17,9 +19,43 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-FIELDS = ("price_per_judgment", "currency", "overhead")
 HIGHEST_PRICE = 10_000
 HIGHEST_OVERHEAD = 10
+
+
+@dataclass(frozen=True)
+class OwnPrices:
+    """What a queue has in place of the site's prices; None and an empty currency are the site's."""
+
+    price_per_judgment: float | None = field(
+        default=None,
+        metadata=option(
+            "Price per judgment",
+            kind=float,
+            flag="--price",
+            metavar="P",
+            empty="as the site's settings say",
+            minimum=0,
+            maximum=HIGHEST_PRICE,
+            refusal=f"A price is 0 to {HIGHEST_PRICE:,}.",
+        ),
+    )
+    currency: str = ""
+    overhead: float | None = field(
+        default=None,
+        metadata=option(
+            "Overhead",
+            "A share that is added, such as fees: 0.2 adds a fifth.",
+            float,
+            empty="the site's",
+            minimum=0,
+            maximum=HIGHEST_OVERHEAD,
+            refusal=f"The overhead is a share, 0 to {HIGHEST_OVERHEAD}: 0.2 adds a fifth.",
+        ),
+    )
+
+
+PRICES = tuple(one.name for one in fields(OwnPrices))
 
 
 class Prices(NamedTuple):
@@ -67,15 +103,11 @@ def cost_of(queue: Queue, left: float, *, paid: int, paid_gold: int, paid_repeat
 
 def change_prices(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> None:
     """Change price, currency or overhead of a queue; None or "" means the site's. `InputError` for others."""
-    price, overhead = changes.get("price_per_judgment"), changes.get("overhead")
-    if price is not None and not 0 <= price <= HIGHEST_PRICE:
-        problem = f"A price is 0 to {HIGHEST_PRICE:,}."
-        raise InputError(problem, fields={"price_per_judgment": problem})
-    if overhead is not None and not 0 <= overhead <= HIGHEST_OVERHEAD:
-        problem = f"The overhead is a share, 0 to {HIGHEST_OVERHEAD}: 0.2 adds a fifth."
-        raise InputError(problem, fields={"overhead": problem})
-    before = {name: getattr(queue, name) for name in FIELDS}
-    after = {**before, **{name: changes[name] for name in FIELDS if name in changes}}
+    given = {name: changes[name] for name in PRICES if name in changes}
+    if problems := problems_of(OwnPrices(**given)):
+        raise InputError(" ".join(problems.values()), fields=problems)
+    before = {name: getattr(queue, name) for name in PRICES}
+    after = {**before, **given}
     after["currency"] = (after["currency"] or "").strip()
     if after["price_per_judgment"] is not None:
         after["price_per_judgment"] = Decimal(str(after["price_per_judgment"])).quantize(Decimal("0.0001"))
@@ -84,6 +116,6 @@ def change_prices(queue: Queue, changes: Mapping[str, Any], *, by: User | None =
     for name, value in after.items():
         setattr(queue, name, value)
     with transaction.atomic():
-        queue.save(update_fields=FIELDS)
+        queue.save(update_fields=PRICES)
         told = {name: None if value is None else str(value) for name, value in after.items()}
         record_action(queue.collection, by, "queue prices changed", queue.name, **told)

@@ -2,63 +2,36 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
 from django import forms
 
 from labeling.adaptive.forms import LiveOptionsForm
+from labeling.adaptive.options import LiveOptions
 from labeling.gold.forms import GoldOptionsForm
 from labeling.gold.options import site_options
 from labeling.models import Queue
-from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.queues.opening import MOST_JUDGMENTS_PER_ITEM
+from labeling.queues.costs import OwnPrices
+from labeling.queues.options import QueueOptions
+from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
+from pooling.options.option import options_of
+
+PRIOR = options_of(LiveOptions)["prior"]
 
 
-def _most_judgments() -> forms.IntegerField:
-    return forms.IntegerField(
-        required=False,
-        min_value=2,
-        max_value=MOST_JUDGMENTS_PER_ITEM,
-        label="At most, where judgments tie",
-        help_text="One more person is asked while as many say relevant as not: 2 and at most 3 is a third "
-        "opinion where two differ. Empty: a tie goes to adjudication at once.",
-    )
-
-
+@form_fields(QueueOptions, judgments_per_item={"required": True})
 class QueueForm(LiveOptionsForm, GoldOptionsForm):
     """What to judge, how often each pair, and how gold questions come."""
 
-    field_order = [
-        *("pool", "name", "judgments_per_item", "most_judgments_per_item", "seed", "adaptive"),
-        *("prior", "budget", "budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over"),
-    ]
+    field_order = ["pool", "name", *options_of(QueueOptions), "adaptive", "prior", *options_of(LiveOptions)]
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     name = forms.CharField(
         max_length=200, required=False, help_text="Left empty, the queue is called as its pool."
     )
-    judgments_per_item = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_JUDGMENTS_PER_ITEM,
-        initial=1,
-        label="Judgments per pair",
-        help_text="How many people judge each pair. An odd number leaves no ties.",
-    )
-    most_judgments_per_item = _most_judgments()
-    seed = forms.IntegerField(
-        required=False,
-        min_value=-(2**63),
-        max_value=2**63 - 1,
-        help_text="Shuffles the order; the same seed, the same order. Empty: drawn and stored.",
-    )
     prior = forms.TypedChoiceField(
-        required=False,
-        coerce=int,
-        empty_value=None,
-        label="Adaptive: the order starts from the scores of",
-        help_text="They count as half as many runs again, until labels tell what they are worth.",
+        required=False, coerce=int, empty_value=None, label=PRIOR.title, help_text=PRIOR.help
     )
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
@@ -70,7 +43,7 @@ class QueueForm(LiveOptionsForm, GoldOptionsForm):
             del self.fields["prior"]
         pools = collection.pools.select_related("collection").defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
-        for name, value in asdict(site_options()).items():
+        for name, value in vars(site_options()).items():
             self.fields[name].required = False
             self.fields[name].initial = value
 
@@ -81,27 +54,20 @@ class QueueStateForm(forms.Form):
     state = forms.ChoiceField(choices=Queue.State.choices)
 
 
+RAISED = "Raised, settled pairs open again for others; lowered, those that have enough are settled."
+
+
+@form_fields(QueueOptions, but=["seed"], judgments_per_item={"required": True, "help_text": RAISED})
+@form_fields(OwnPrices)
 class QueueSettingsForm(forms.Form):
     """How many judgments a pair needs, and what one costs."""
 
-    judgments_per_item = forms.IntegerField(
-        min_value=1,
-        max_value=MOST_JUDGMENTS_PER_ITEM,
-        label="Judgments per pair",
-        help_text="Raised, settled pairs open again for others; lowered, those that have enough are settled.",
-    )
-    most_judgments_per_item = _most_judgments()
-    price_per_judgment = forms.FloatField(
-        min_value=0,
-        max_value=HIGHEST_PRICE,
-        required=False,
-        label="Price per judgment",
-        help_text="Empty: as the site's settings say.",
-    )
+    field_order = [
+        "judgments_per_item",
+        "most_judgments_per_item",
+        "price_per_judgment",
+        "currency",
+        "overhead",
+    ]
+
     currency = forms.CharField(max_length=12, required=False, help_text="Empty: the site's.")
-    overhead = forms.FloatField(
-        min_value=0,
-        max_value=HIGHEST_OVERHEAD,
-        required=False,
-        help_text="A share that is added, such as fees: 0.2 adds a fifth. Empty: the site's.",
-    )

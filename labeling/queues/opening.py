@@ -32,7 +32,6 @@ from __future__ import annotations
 import secrets
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,9 +40,7 @@ from django.db.models import Q
 from django.utils import timezone
 
 from labeling.adaptive import reordering as adaptive
-from labeling.adaptive.options import LiveOptions, checked_live
 from labeling.adaptive.query_state import HELD_BACK
-from labeling.gold.options import GoldOptions, checked_options, site_options
 from labeling.gold.questions import follow_gold_in
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
 from labeling.items.slots import recount, settle
@@ -59,6 +56,7 @@ from labeling.models import (
     Quarantine,
     Queue,
 )
+from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool
 from pooling.people.trail import record_action
@@ -85,7 +83,6 @@ __all__ = [
     "undo",
 ]
 
-MOST_JUDGMENTS_PER_ITEM = 20
 # No request that judges takes longer, nor do the clocks of two servers differ by more.
 LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
@@ -109,40 +106,34 @@ def open_queue(
     pool: Pool,
     *,
     name: str | None = None,
-    judgments_per_item: int = 1,
-    most_judgments_per_item: int | None = None,
-    seed: int | None = None,
-    gold: GoldOptions | None = None,
-    live: LiveOptions | None = None,
     user: User | None = None,
     progress: Progress | None = None,
+    **options: Any,
 ) -> Queue:
     """Put the pool's pairs that were chosen for judging (by budget or audit) into a queue.
 
-    Pairs with an imported label are left out, and of a later version of a pool those that another queue has.
-    Judgments that earlier queues brought count: such an item
-    starts with them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not
-    needs one more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is
-    drawn itself when None) and stored. `gold` says how gold questions come among the items; None is as the
-    site's settings say. With `live`, all pairs of the pool may come, and labels move the order of what is
+    options: fields of `QueueOptions`. Pairs with an imported label are left out, and of a later version of a
+    pool those that another queue has. Judgments that earlier queues brought count: such an item starts with
+    them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not needs one
+    more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is drawn itself
+    when None) and stored. With `live`, all pairs of the pool may come, and labels move the order of what is
     left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or nothing is
     left to judge.
     """
     progress = progress or (lambda share, detail: None)
-    checked_judgments(judgments_per_item, most_judgments_per_item)
+    chosen = QueueOptions(**options).checked(pool)
+    live = chosen.live
     queue = Queue(
         collection=pool.collection,
         pool=pool,
         name=checked_name(name or pool.name, "queue"),
-        judgments_per_item=judgments_per_item,
-        most_judgments_per_item=most_judgments_per_item,
-        seed=secrets.randbelow(2**31) if seed is None else seed,
+        judgments_per_item=chosen.judgments_per_item,
+        most_judgments_per_item=chosen.most_judgments_per_item,
+        seed=secrets.randbelow(2**31) if chosen.seed is None else chosen.seed,
         opened_by=user,
         is_adaptive=live is not None,
-        **asdict(checked_options(gold or site_options())),
+        **vars(chosen.gold),
     )
-    if live:
-        checked_live(pool, live)
     started = timezone.now()
     progress(0.0, "Reading the pool.")
     pairs = _unlabelled_pairs(pool, whole=live is not None)
@@ -176,28 +167,6 @@ def open_queue(
             raise
         raise _name_exists(queue.name) from error
     return queue
-
-
-def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
-    """`InputError` for a number of judgments that no item needs, or a most that ends no tie."""
-    if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
-        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
-        raise InputError(problem, fields={"judgments_per_item": problem})
-    if most is None:
-        return
-    problem = ""
-    if not judgments_per_item < most <= MOST_JUDGMENTS_PER_ITEM:
-        problem = (
-            f"The most judgments of an item are more than the {judgments_per_item} that each needs, and at "
-            f"most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty where a tie asks for no more."
-        )
-    elif judgments_per_item % 2:
-        problem = (
-            f"{judgments_per_item} judgments never tie, so none more would be asked for. Take an even number "
-            "of judgments per item, such as 2 and at most 3."
-        )
-    if problem:
-        raise InputError(problem, fields={"most_judgments_per_item": problem})
 
 
 def redundancy_of(queue: Queue) -> dict[str, int]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.urls import reverse
 
-from labeling.adaptive.options import LiveOptions, checked_live
-from labeling.gold.options import GoldOptions, checked_options, site_options
+from labeling.adaptive.options import LiveOptions
+from labeling.gold.options import GoldOptions
 from labeling.items.results import QueueResult
 from labeling.models import Queue
-from labeling.queues.opening import checked_judgments, free_name, open_queue
+from labeling.queues.opening import free_name, open_queue
+from labeling.queues.options import QueueOptions
 from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Job, Pool
@@ -22,32 +23,18 @@ if TYPE_CHECKING:
 
 
 def open_or_start(
-    pool: Pool,
-    *,
-    name: str | None = None,
-    judgments_per_item: int = 1,
-    most_judgments_per_item: int | None = None,
-    seed: int | None = None,
-    gold: GoldOptions | None = None,
-    live: LiveOptions | None = None,
-    user: User | None = None,
+    pool: Pool, options: QueueOptions, *, name: str | None = None, user: User | None = None
 ) -> Queue | Job:
     """Open the queue of a small pool at once, that of a large one in the background.
 
     What can be refused without reading the pool's pairs is refused now.
     """
-    gold = checked_options(gold or site_options())
-    chosen: dict[str, Any] = {
-        "judgments_per_item": judgments_per_item,
-        "most_judgments_per_item": most_judgments_per_item,
-        "seed": seed,
-    }
-    if (pool.pair_count if live else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
-        return open_queue(pool, name=name, gold=gold, live=live, user=user, **chosen)
-    if live:
-        chosen["live"] = asdict(checked_live(pool, live))
-    checked_judgments(judgments_per_item, most_judgments_per_item)
-    arguments = {"pool": pool.pk, "name": free_name(pool, name), "gold": asdict(gold), **chosen}
+    if (pool.pair_count if options.live else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
+        return open_queue(pool, name=name, user=user, **vars(options))
+    chosen = {field: value for field, value in asdict(options.checked(pool)).items() if field != "live"}
+    if options.live:
+        chosen["live"] = asdict(options.live)
+    arguments = {"pool": pool.pk, "name": free_name(pool, name), **chosen}
     return start_job(pool.collection, "queue", arguments, user)
 
 

@@ -20,7 +20,8 @@ from labeling.adaptive.reordering import order_anew
 from labeling.items.results import QueueResult
 from labeling.items.slots import recount
 from labeling.models import Item, Queue
-from labeling.queues.opening import Pair, checked_judgments, presentation_keys, redundancy_of
+from labeling.queues.opening import Pair, presentation_keys, redundancy_of
+from labeling.queues.options import checked_judgments
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job

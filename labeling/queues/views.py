@@ -7,10 +7,9 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from labeling.adaptive import options as live_options
-from labeling.gold.options import taken_from
 from labeling.queues.forms import QueueForm
 from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.options import options_from
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
@@ -26,10 +25,10 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     initial = {"pool": request.GET.get("pool")}
     form = QueueForm(collection, request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
-        values = dict(form.cleaned_data)
+        values = form.cleaned_data
         try:
-            gold, live = taken_from(values), live_options.taken_from(values)
-            opened = open_or_start(values.pop("pool"), user=person(request), gold=gold, live=live, **values)
+            options, name = options_from(values), values["name"]
+            opened = open_or_start(values["pool"], options, name=name, user=person(request))
             return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
         except refusals() as error:
             show_problem(form, error)

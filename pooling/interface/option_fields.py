@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 from django import forms
@@ -26,16 +26,19 @@ SERIALIZER_FIELDS: dict[type, type[serializers.Field[Any, Any, Any, Any]]] = {
 }
 
 
-def form_fields(settings: type, **changes: Mapping[str, Any]) -> Callable[[type[FormClass]], type[FormClass]]:
-    """A decorator that gives a form a field for each option of a settings class.
+def form_fields(
+    settings: type, *, but: Collection[str] = (), **changes: Mapping[str, Any]
+) -> Callable[[type[FormClass]], type[FormClass]]:
+    """A decorator that gives a form a field for each option of a settings class, save those in `but`.
 
     Fields that the form declares itself stay, and numbers by name are left to it. `changes`: by option,
     arguments of the field that are different in this form.
     """
+    left_out = {one.name for one in options_of(settings).values() if one.kind is dict}.union(but)
 
     def add(form: type[FormClass]) -> type[FormClass]:
         for one in options_of(settings).values():
-            if one.kind is not dict and one.name not in form.declared_fields:
+            if one.name not in left_out.union(form.declared_fields):
                 field = form_field(one, **changes.get(one.name, {}))
                 form.declared_fields[one.name] = field
         return form
@@ -47,7 +50,7 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
     """The field of a form; an option with a default may be left empty."""
     shared = {
         "label": one.title,
-        "help_text": one.help_with("Empty"),
+        "help_text": one.form_help,
         "required": one.is_required,
         "initial": one.initial if one.initial is not None or one.is_required else one.default,
         **_bounds(one),
@@ -60,30 +63,39 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
 
 
 def serializer_fields(
-    settings: type, **changes: Mapping[str, Any]
+    settings: type, *, filled: bool = True, but: Collection[str] = (), **changes: Mapping[str, Any]
 ) -> Callable[[type[SerializerClass]], type[SerializerClass]]:
-    """The same for a serializer."""
+    """The same for a serializer; if not `filled`, what is left out of a call stays out."""
 
     def add(serializer: type[SerializerClass]) -> type[SerializerClass]:
         declared = serializer._declared_fields
         for one in options_of(settings).values():
-            declared.setdefault(one.name, serializer_field(one, **changes.get(one.name, {})))
+            if one.name not in declared and one.name not in but:
+                declared[one.name] = serializer_field(one, filled=filled, **changes.get(one.name, {}))
         return serializer
 
     return add
 
 
-def serializer_field(one: Option, **changes: Any) -> serializers.Field[Any, Any, Any, Any]:
-    """The field of a serializer; an option whose default is None may be null or left out."""
-    shared: dict[str, Any] = {"help_text": one.help_with("Null") or None, **changes}
-    if not one.is_required and "required" not in changes:
-        shared["default"] = dict if one.kind is dict else one.default
-        shared |= {"allow_null": True} if one.default is None else {}
+def serializer_field(
+    one: Option, *, filled: bool = True, **changes: Any
+) -> serializers.Field[Any, Any, Any, Any]:
+    """The field of a serializer; an option whose default is None, or any if not `filled`, may be null."""
+    shared: dict[str, Any] = {"help_text": one.call_help or None, **_absent(one, filled), **changes}
     if one.kind is dict:
         return serializers.DictField(child=serializers.IntegerField(**_bounds(one)), **shared)
     if isinstance(one.choices, Mapping):
         return serializers.ChoiceField(choices=list(one.choices.items()), **shared)
     return SERIALIZER_FIELDS[one.kind](**_bounds(one), **shared)
+
+
+def _absent(one: Option, filled: bool) -> dict[str, Any]:
+    if not filled:
+        return {"required": False, "allow_null": True}
+    if one.is_required:
+        return {}
+    default = dict if one.kind is dict else one.default
+    return {"default": default, **({"allow_null": True} if default is None else {})}
 
 
 def _bounds(one: Option) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError
+from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, _ArgumentGroup
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -41,14 +41,22 @@ class NumbersByName(Action):
         setattr(namespace, self.dest, {**(getattr(namespace, self.dest) or {}), **given})
 
 
-def add_option_arguments(parser: ArgumentParser, options: Iterable[Option], *, filled: bool = True) -> None:
+def add_option_arguments(
+    parser: ArgumentParser | _ArgumentGroup,
+    options: Iterable[Option],
+    *,
+    filled: bool = True,
+    bounded: bool = True,
+) -> None:
     """Add one argument for each option.
 
     What is not given has its default, and what has no default must be given; if not `filled`, it is None.
+    If not `bounded`, bounds and choices are left to whoever takes the values.
     """
     for one in options:
         flag = one.flag or f"--{one.name.replace('_', '-')}"
-        parser.add_argument(flag, dest=one.name, help=_help(one), **_reading(one), **_absent(one, filled))
+        reading = _reading(one, bounded)
+        parser.add_argument(flag, dest=one.name, help=_help(one), **reading, **_absent(one, filled))
 
 
 def _absent(one: Option, filled: bool) -> dict[str, Any]:
@@ -57,26 +65,27 @@ def _absent(one: Option, filled: bool) -> dict[str, Any]:
     return {"required": True} if one.is_required else {"default": one.default}
 
 
-def _reading(one: Option) -> dict[str, Any]:
+def _reading(one: Option, bounded: bool) -> dict[str, Any]:
     """How the text behind the flag becomes a value."""
     if one.kind is bool:
         return {"action": "store_true"}
-    if isinstance(one.choices, Mapping):
+    if isinstance(one.choices, Mapping) and bounded:
         return {"choices": tuple(one.choices)}
     shown = {"metavar": one.metavar or METAVARS.get(one.kind)}
     if one.kind is dict:
         return {**shown, "action": NumbersByName}
-    return {**shown, "type": _type(one)}
+    return {**shown, "type": _type(one) if bounded else one.kind}
 
 
 def _type(one: Option) -> Callable[[str], Any]:
     if one.kind is int and (one.minimum or 0) >= 1:
         return count
-    return share if one.kind is float and (one.minimum, one.maximum) == (0, 1) else one.kind
+    is_share = one.kind is float and one.minimum == 0 and one.maximum is not None and one.maximum <= 1
+    return share if is_share else one.kind
 
 
 def _help(one: Option) -> str:
-    text = (one.help or one.title).removesuffix(".")
+    text = (one.about or one.help or one.title).removesuffix(".")
     default = one.empty if one.default is None else one.default
     if one.kind is dict:
         text += "; may be repeated"

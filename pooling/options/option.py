@@ -31,16 +31,19 @@ Number: TypeAlias = int | float
 class Option:
     """An option of some settings.
 
-    kind: int, float, bool, str, or dict for numbers by name. empty: what happens without a value, where the
-    default is None. unit: what a page writes behind the value. minimum, maximum: the bounds, which forms and
-    the HTTP interface state; without a maximum, `limit` is what can be stored. refusal: the sentence for a
-    number out of bounds. initial: what a form starts with, where that is not the default. flag, metavar: of
-    the command, where they are not made from name and kind. name, default: of the field.
+    help: what a form says below the title. about: what calls and commands say, where the help needs the
+    title. kind: int, float, bool, str, or dict for numbers by name. empty: what happens without a value,
+    where the default is None. unit: what a page writes behind the value. minimum, maximum: the bounds, which
+    forms and the HTTP interface state; without a maximum, `limit` is what can be stored. refusal: the
+    sentence for a number out of bounds or a word that is no choice. initial: what a form starts with, where
+    that is not the default. flag, metavar: of the command, where they are not made from name and kind. name,
+    default: of the field.
     """
 
     title: str
     help: str = ""
     kind: type = str
+    about: str = ""
     empty: str = ""
     unit: str = ""
     minimum: Number | None = None
@@ -58,14 +61,19 @@ class Option:
     def is_required(self) -> bool:
         return self.default is REQUIRED
 
-    def help_with(self, word: str) -> str:
-        """The help, and what happens without a value; `word` says what that looks like there."""
-        return " ".join(filter(None, [self.help, self.empty and f"{word}: {self.empty}."]))
+    @property
+    def form_help(self) -> str:
+        return " ".join(filter(None, [self.help, self.empty and f"Empty: {self.empty}."]))
+
+    @property
+    def call_help(self) -> str:
+        return " ".join(filter(None, [self.about or self.help, self.empty and f"Null: {self.empty}."]))
 
     def problem(self, value: Any) -> str | None:
         """A sentence if a number is out of bounds, or a word is not among the choices."""
-        if isinstance(self.choices, Mapping) and value not in self.choices:
-            return f"Unknown {self.name} {value!r}; known are {', '.join(self.choices)}."
+        if isinstance(self.choices, Mapping):
+            unknown = self.refusal or f"Unknown {self.name} {{value!r}}; known are {', '.join(self.choices)}."
+            return None if value in self.choices else unknown.format(value=value)
         if not self.refusal or not isinstance(value, int | float):
             return None
         least = -self.limit - 1 if self.minimum is None else self.minimum

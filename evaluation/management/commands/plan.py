@@ -32,7 +32,7 @@ class Command(InputCommand):
         parser.add_argument("--strategy", metavar="S", help="the order of judging (default: rrf)")
         parser.add_argument("--budget", metavar="B", type=count, help="pairs in all (default: every pair)")
         parser.add_argument("--audit-share", metavar="F", type=share, help="part of the budget at random")
-        add_live_arguments(parser)
+        add_live_arguments(parser, but=["budget", "prior"])
         parser.add_argument("--judgments-per-item", metavar="N", type=count, help="default: 1")
         parser.add_argument(
             "--most-judgments-per-item", metavar="N", type=count, help="one more while judgments tie"

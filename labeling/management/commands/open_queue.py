@@ -5,15 +5,17 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.adaptive import options as live_options
 from labeling.adaptive.arguments import add_live_arguments
 from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
-from labeling.gold.options import taken_from
+from labeling.gold.options import GoldOptions
 from labeling.models import PrelabelMode
 from labeling.queues.opening import open_queue
+from labeling.queues.options import QueueOptions, options_from
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
+from pooling.options.arguments import add_option_arguments
+from pooling.options.option import options_of
 from pooling.people.membership import collection_named
 
 
@@ -24,44 +26,10 @@ class Command(InputCommand):
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("pool", metavar="POOL", help="the pool's name")
         parser.add_argument("--name", help="what the queue is called (default: as the pool)")
-        parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
-        parser.add_argument(
-            "--most-judgments-per-item",
-            type=int,
-            metavar="N",
-            help="one more while judgments tie, up to so many (default: a tie asks for no more)",
-        )
-        parser.add_argument("--seed", type=int, metavar="N", help="shuffles the order (default: drawn)")
-
-        parser.add_argument(
-            "--gold-first-share", type=float, metavar="F", help="gold in a person's first 25 items"
-        )
-        parser.add_argument("--gold-share", type=float, metavar="F", help="gold in later items")
-        parser.add_argument(
-            "--practice", type=int, metavar="N", dest="practice_questions", help="questions before"
-        )
-        parser.add_argument(
-            "--gold-pause",
-            metavar="HOW",
-            help="automatic, or proposed: an admin pauses people (default: settings)",
-        )
-        parser.add_argument(
-            "--repeat-share",
-            type=float,
-            metavar="F",
-            help="of later items, own earlier ones again (default: 0)",
-        )
-
-        parser.add_argument(
-            "--budget", type=int, metavar="B", help="adaptive: pairs in all (default: the pool's)"
-        )
+        add_option_arguments(parser, options_of(QueueOptions).values(), bounded=False)
+        gold = parser.add_argument_group("gold questions", "What is not given is as the site's settings say.")
+        add_option_arguments(gold, options_of(GoldOptions).values(), filled=False, bounded=False)
         add_live_arguments(parser)
-        parser.add_argument(
-            "--prior",
-            type=int,
-            metavar="N",
-            help="adaptive: start from the scores of the model and prompt of that number",
-        )
 
         parser.add_argument(
             "--prelabels",
@@ -98,11 +66,9 @@ class Command(InputCommand):
             options["prelabels"], prelabeler, second_opinion_from=options["second_opinion_from"]
         )
         checked_use(collection, use)
-        names = ("name", "judgments_per_item", "most_judgments_per_item", "seed")
-        chosen = {name: options[name] for name in names}
         with progress_bar("Opening") as progress:
-            gold, live = taken_from(options), live_options.taken_from(options)
-            queue = open_queue(pool, progress=progress, gold=gold, live=live, **chosen)
+            chosen = vars(options_from(options))
+            queue = open_queue(pool, name=options["name"], progress=progress, **chosen)
         if use != PrelabelUse():
             change_use(queue, use, understood=True)
         each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"

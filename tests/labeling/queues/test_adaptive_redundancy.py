@@ -17,6 +17,7 @@ from labeling.models import Item, Queue
 from labeling.progress.counts import queue_progress
 from labeling.qrels.labels import current_labels
 from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.options import QueueOptions
 from labeling.queues.redundancy import change_redundancy, has_unfinished_change
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
@@ -157,7 +158,7 @@ def test_bounds_between_which_no_tie_can_be_ended_are_refused(
 ) -> None:
     pool = make_pool(world)
     with pytest.raises(InputError, match=problem) as refused:
-        open_or_start(pool, judgments_per_item=needed, most_judgments_per_item=most)
+        open_or_start(pool, QueueOptions(needed, most))
     assert "most_judgments_per_item" in refused.value.fields
     assert not Queue.objects.exists()
 

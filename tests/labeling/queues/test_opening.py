@@ -9,6 +9,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from labeling.models import Item, Queue
 from labeling.queues.opening_jobs import open_or_start
+from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
 from tests.labeling.helpers import make_pool
@@ -53,9 +54,9 @@ def test_the_page_goes_on_to_the_job(world: World, client: Client, pool: Pool) -
 def test_what_is_refused_is_refused_before_a_job_is_made(pool: Pool) -> None:
     Queue.objects.create(collection=pool.collection, pool=pool, name="pool")
     with pytest.raises(InputError, match="There is a queue “pool” already"):
-        open_or_start(pool)
+        open_or_start(pool, QueueOptions())
     with pytest.raises(InputError, match="1 to 20 judgments"):
-        open_or_start(pool, judgments_per_item=0)
+        open_or_start(pool, QueueOptions(judgments_per_item=0))
     assert not Job.objects.exists()
 
 
@@ -69,7 +70,7 @@ def test_a_job_that_fails_half_way_leaves_no_queue(
 
     monkeypatch.setattr("labeling.queues.opening._item_rows", broken)
     with django_capture_on_commit_callbacks(execute=True):
-        job = open_or_start(pool)
+        job = open_or_start(pool, QueueOptions())
     assert isinstance(job, Job)
     job.refresh_from_db()
     assert (job.state, job.detail) == (Job.State.FAILED, "Broken.")
@@ -79,4 +80,4 @@ def test_a_job_that_fails_half_way_leaves_no_queue(
 
 def test_a_pool_at_the_bound_is_opened_at_once(pool: Pool, settings: Settings) -> None:
     settings.BACKGROUND_QUEUE_PAIRS = 6
-    assert isinstance(open_or_start(pool), Queue)
+    assert isinstance(open_or_start(pool, QueueOptions()), Queue)

@@ -1,0 +1,100 @@
+"""What a queue is opened with: what pages, calls and commands ask for alike."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from labeling.adaptive import options as adaptive
+from labeling.adaptive.options import LiveOptions, checked_live
+from labeling.gold.options import GoldOptions, checked_options, site_options
+from pooling.interface.problems import InputError
+from pooling.models import Pool
+from pooling.options.option import LARGEST_SEED, chosen, option
+
+MOST_JUDGMENTS_PER_ITEM = 20
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """The options of `labeling.queues.opening.open_queue`.
+
+    gold: how gold questions come among the items; None is as the site's settings say. live: with it, labels
+    move the order of what is left.
+    """
+
+    judgments_per_item: int = field(
+        default=1,
+        metadata=option(
+            "Judgments per pair",
+            "How many people judge each pair. An odd number leaves no ties.",
+            int,
+            minimum=1,
+            maximum=MOST_JUDGMENTS_PER_ITEM,
+        ),
+    )
+    most_judgments_per_item: int | None = field(
+        default=None,
+        metadata=option(
+            "At most, where judgments tie",
+            "One more person is asked while as many say relevant as not: 2 and at most 3 is a third opinion "
+            "where two differ.",
+            int,
+            about="One more while as many say relevant as not, up to so many.",
+            empty="a tie goes to adjudication at once",
+            minimum=2,
+            maximum=MOST_JUDGMENTS_PER_ITEM,
+        ),
+    )
+    seed: int | None = field(
+        default=None,
+        metadata=option(
+            "Seed",
+            "Shuffles the order; the same seed, the same order.",
+            int,
+            empty="drawn and stored",
+            minimum=-LARGEST_SEED,
+            maximum=LARGEST_SEED,
+        ),
+    )
+    gold: GoldOptions | None = None
+    live: LiveOptions | None = None
+
+    def checked(self, pool: Pool) -> QueueOptions:
+        """Itself, complete; `InputError` for what a queue over `pool` cannot have."""
+        checked_judgments(self.judgments_per_item, self.most_judgments_per_item)
+        if self.live:
+            checked_live(pool, self.live)
+        return replace(self, gold=checked_options(self.gold or site_options()))
+
+
+def options_from(values: Mapping[str, Any]) -> QueueOptions:
+    """From what a form, a call or a command brought; empty values take their defaults."""
+    return QueueOptions(
+        **chosen(QueueOptions, values),
+        gold=site_options(**chosen(GoldOptions, values)),
+        live=adaptive.options_from(values),
+    )
+
+
+def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
+    """`InputError` for a number of judgments that no item needs, or a most that ends no tie."""
+    if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
+        problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
+        raise InputError(problem, fields={"judgments_per_item": problem})
+    if most is None:
+        return
+    problem = ""
+    if not judgments_per_item < most <= MOST_JUDGMENTS_PER_ITEM:
+        problem = (
+            f"The most judgments of an item are more than the {judgments_per_item} that each needs, and at "
+            f"most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty where a tie asks for no more."
+        )
+    elif judgments_per_item % 2:
+        problem = (
+            f"{judgments_per_item} judgments never tie, so none more would be asked for. Take an even number "
+            "of judgments per item, such as 2 and at most 3."
+        )
+    if problem:
+        raise InputError(problem, fields={"most_judgments_per_item": problem})
