@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pooling.formats.writing import write_pieces, write_text
 from pooling.interface.terminal import Writer, tracked
 from pooling.merging.choice import Choice
 from pooling.options.arguments import add_option_arguments
@@ -37,7 +38,6 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Pool the runs and write the table: the exit code. ValueError and OSError for what cannot be done."""
-    from pooling.formats.writing import write_text
     from pooling.merging.merging import build_pool
     from pooling.merging.streaming import named_paths, pool_as_tsv
 
@@ -87,7 +87,6 @@ def _pool_in_parts(
 ) -> None:
     from tempfile import TemporaryDirectory
 
-    from pooling.formats.writing import write_pieces
     from pooling.merging.streaming import pool_in_parts
 
     def in_turn(function: Callable[[Any], Any], tasks: Sequence[Any]) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from django.urls import reverse
 from labeling.gold.questions import LONGEST_REASON, follow_gold
 from labeling.models import GoldQuestion
 from pooling.formats.errors import FormatError
+from pooling.formats.gold import GoldRecord, read_gold
 from pooling.interface.results import Result
 from pooling.models import Collection
 from pooling.storage.imports import importer
@@ -23,7 +24,6 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.formats.gold import GoldRecord
     from pooling.interface.progress import Progress
 
 BATCH = 1000
@@ -52,8 +52,6 @@ def import_gold(
     One that is there already takes over reason and use, and is active again. FormatError with file and
     line for an unknown query or document, and for an answer that contradicts the stored one.
     """
-    from pooling.formats.gold import read_gold
-
     path = Path(path)
     place = file_name or path.name
     records = read_gold(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
@@ -27,6 +27,7 @@ from labeling.prelabels.passes import (
     resume_pass,
     start_pass,
 )
+from pooling.formats.registry import formats
 from pooling.interface.api import PROBLEM, OneKind, parsed, person
 from pooling.interface.downloads import attachment
 from pooling.interface.problems import InputError
@@ -223,7 +224,7 @@ class PrelabelsDownload(APIView):
         ],
         responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 404: PROBLEM},
     )
-    def get(self, request: Request, queue_id: int) -> HttpResponse:
+    def get(self, request: Request, queue_id: int) -> HttpResponseBase:
         """Download what one model said as a file whose rows name their source."""
         queue = queue_for(request.user, queue_id, ADMIN)
         number = request.query_params.get("prelabeler", "")
@@ -233,7 +234,7 @@ class PrelabelsDownload(APIView):
         prelabeler = prelabeler_for_queue(queue, int(number))
         format = request.query_params.get("format") or "csv"
         content = export_prelabels(queue, prelabeler, format)
-        return attachment(content, export_name(queue, prelabeler, format), format)
+        return attachment(content, export_name(queue, prelabeler, format), formats()[format].media_type)
 
 
 def _asked(queue: Queue, request: Request) -> tuple[Prelabeler, PassOptions]:

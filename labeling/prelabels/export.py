@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
@@ -10,18 +9,13 @@ from typing import TYPE_CHECKING, Any
 from django.utils.text import slugify
 
 from labeling.models import Prelabel, Prelabeler, Queue, Verdict
-from pooling.formats.cells import table_text
+from pooling.formats.registry import line_writers
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from labeling.models.prelabels import PrelabelQuerySet
 
-FORMATS = {
-    "csv": ".prelabels.csv",
-    "tsv": ".prelabels.tsv",
-    "jsonl": ".prelabels.jsonl",
-    "trec": ".prelabels.qrels",
-}
+FORMATS = (*line_writers(), "trec")
 COLUMNS = ("query_id", "document_id", "relevance", "source", "score", "grade")
 
 
@@ -48,16 +42,14 @@ def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") 
         raise InputError(f"There are no pre-labels of {prelabeler} in “{queue.name}”.", missing=True)
     if format == "trec":
         return "".join(map(_trec_line, rows)).encode()
-    if format == "jsonl":
-        return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
-    cells = ([row[column] for column in COLUMNS] for row in rows)
-    return table_text(COLUMNS, cells, "," if format == "csv" else "\t").encode()
+    return "".join(line_writers()[format](COLUMNS, rows)).encode()
 
 
 def export_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:
     """A file name, of letters that every file system takes."""
+    suffix = ".qrels" if format == "trec" else f".{format}"
     words = slugify(f"{queue.collection.slug}-{queue.name}-{prelabeler.model}-{prelabeler.prompt}")
-    return (words[:120] or f"prelabels-{prelabeler.pk}") + FORMATS[format]
+    return (words[:120] or f"prelabels-{prelabeler.pk}") + ".prelabels" + suffix
 
 
 def prelabeler_named(queue: Queue, model: str, prompt: str | None = None) -> Prelabeler:

@@ -7,6 +7,7 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.debug import sensitive_post_parameters
@@ -31,6 +32,7 @@ from labeling.prelabels.passes import (
     start_pass,
 )
 from labeling.prelabels.tables import use_told
+from pooling.formats.registry import formats
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
@@ -132,7 +134,9 @@ def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def prelabels_download(request: HttpRequest, queue_id: int, prelabeler_id: int, format: str) -> HttpResponse:
+def prelabels_download(
+    request: HttpRequest, queue_id: int, prelabeler_id: int, format: str
+) -> HttpResponseBase:
     """The pre-labels of one model as a file of their own."""
     queue = queue_for(request.user, queue_id, ADMIN)
     prelabeler = prelabeler_for_queue(queue, prelabeler_id)
@@ -141,7 +145,7 @@ def prelabels_download(request: HttpRequest, queue_id: int, prelabeler_id: int, 
     except refusals() as error:
         messages.error(request, str(error))
         return redirect("prelabels", queue.pk)
-    return attachment(content, export_name(queue, prelabeler, format), format)
+    return attachment(content, export_name(queue, prelabeler, format), formats()[format].media_type)
 
 
 def _passes(queue: Queue) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -60,13 +60,14 @@ class QrelsDownload(APIView):
         ],
         responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 404: PROBLEM},
     )
-    def get(self, request: Request, slug: str) -> HttpResponse:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Download a release as a file, or its sidecar."""
         collection = collection_for(request.user, slug)
         name = request.query_params.get("release")
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
-        return attachment(export_release(release, format), export_name(release, format), format)
+        content = export_release(release, format)
+        return attachment(content, export_name(release, format), FORMATS[format].media_type)
 
 
 class Qrels(QrelsDownload):
@@ -75,7 +76,7 @@ class Qrels(QrelsDownload):
     parser_classes = [MultiPartParser, FormParser]
 
     @extend_schema(exclude=True)
-    def get(self, request: Request, slug: str) -> HttpResponse:
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
         """The same as without the slash at the end."""
         return super().get(request, slug)
 

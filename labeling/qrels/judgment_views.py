@@ -16,13 +16,14 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_in
 from labeling.qrels.judgments import FORMATS, export_judgments, export_name
+from pooling.formats.registry import formats
 from pooling.interface.api import PROBLEM, OneKind
-from pooling.interface.downloads import content_type_of
+from pooling.interface.downloads import streamed
 from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 
-JUDGMENT_FORMATS = [("csv", "CSV"), ("tsv", "TSV"), ("jsonl", "JSON lines")]
+JUDGMENT_FORMATS = [(name, formats()[name].title) for name in FORMATS]
 YES = ("1", "true", "on")
 NO = ("", "0", "false", "off")
 
@@ -62,10 +63,7 @@ def _download(collection: Collection, wanted: MultiValueDict[str, str]) -> Strea
     format, number = wanted.get("format") or "csv", wanted.get("queue")
     queue = queue_in(collection, number) if number else None
     content = export_judgments(collection, format, queue, anonymous=_is_anonymous(wanted.get("anonymous")))
-    response = StreamingHttpResponse(content, content_type=content_type_of(format))
-    name = export_name(collection, format, queue)
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+    return streamed(content, export_name(collection, format, queue), formats()[format].media_type)
 
 
 def _is_anonymous(said: str | None) -> bool:

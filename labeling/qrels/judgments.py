@@ -7,7 +7,6 @@ gold questions, but no answers to these.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +16,11 @@ from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
 from labeling.models import Judgment, JudgmentEvent, PrelabelSight, Queue
-from pooling.formats.cells import table_lines
+from pooling.formats.registry import line_writers
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 
-FORMATS = {"csv": ".judgments.csv", "tsv": ".judgments.tsv", "jsonl": ".judgments.jsonl"}
+FORMATS = line_writers()
 BATCH = 2000
 # What is read of an event as it is, by the name of its column.
 STORED = {
@@ -90,9 +89,7 @@ def export_judgments(
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
         raise InputError(problem, fields={"format": problem})
     rows = judgment_rows(collection, queue, anonymous=anonymous)
-    return _in_pieces(
-        _json_lines(rows) if format == "jsonl" else _table(rows, "," if format == "csv" else "\t")
-    )
+    return _in_pieces(FORMATS[format](COLUMNS, rows))
 
 
 def format_of(path: Path) -> str:
@@ -108,7 +105,7 @@ def format_of(path: Path) -> str:
 def export_name(collection: Collection, format: str, queue: Queue | None = None) -> str:
     """A file name, of letters that every file system takes."""
     words = slugify(f"{collection.slug}-{queue.name}" if queue else collection.slug)
-    return (words[:120] or f"collection-{collection.pk}") + FORMATS[format]
+    return (words[:120] or f"collection-{collection.pk}") + f".judgments.{format}"
 
 
 def pseudonym(collection: Collection, annotator: int) -> str:
@@ -153,20 +150,6 @@ def _state(found: dict[str, Any]) -> str:
     if found["repeats"] is not None:
         return "repeat"
     return "stands" if found["stands"] else "replaced"
-
-
-def _json_lines(rows: Iterable[dict[str, Any]]) -> Iterator[str]:
-    for row in rows:
-        yield json.dumps(row, ensure_ascii=False) + "\n"
-
-
-def _table(rows: Iterable[dict[str, Any]], delimiter: str) -> Iterator[str]:
-    cells = (map(_cell, row.values()) for row in rows)
-    return table_lines(COLUMNS, cells, delimiter)
-
-
-def _cell(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
 
 
 def _in_pieces(lines: Iterable[str]) -> Iterator[bytes]:

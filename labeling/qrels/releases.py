@@ -20,6 +20,8 @@ from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
 from pooling.formats.errors import FormatError
+from pooling.formats.registry import Format, writing
+from pooling.formats.writing import packed, qrels_content, replaced
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.trail import record_action
@@ -45,17 +47,10 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
-# What `export_release` writes, with the suffix of the file.
-FORMATS = {
-    "trec": ".qrels",
-    "beir": ".tsv",
-    "csv": ".csv",
-    "tsv": ".columns.tsv",
-    "jsonl": ".jsonl",
-    "json": ".json",
-    "parquet": ".parquet",
-    "sidecar": ".meta.json",
-}
+# What is written beside a release, and can be had alone as well.
+SIDECAR = Format("sidecar", title="Sidecar (JSON)", suffix=".meta.json", media_type="application/json")
+# What `export_release` writes.
+FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR}
 
 
 def release_qrels(
@@ -100,15 +95,13 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
     from pooling.formats import read_qrels
 
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"release{FORMATS[_format_of(release)]}"
+        path = Path(folder) / f"release{FORMATS[_format_of(release)].suffix}"
         path.write_bytes(_content(release))
         return read_qrels(path).frame
 
 
 def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
     """The release as a file of `format`, or its `sidecar`. `InputError` for an unknown format."""
-    from pooling.formats import write_qrels
-
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
         raise InputError(problem, fields={"format": problem})
@@ -116,13 +109,7 @@ def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
         return _json(release.sidecar)
     if format == _format_of(release):
         return _content(release)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / export_name(release, format)
-        try:
-            write_qrels(read_release(release), path, format=format)
-        except FormatError as error:
-            raise FormatError(path.name, error.line, error.problem, error.remedy) from None
-        return path.read_bytes()
+    return qrels_content(read_release(release), export_name(release, format), format)
 
 
 def export_name(release: QrelsRelease, format: str) -> str:
@@ -130,7 +117,7 @@ def export_name(release: QrelsRelease, format: str) -> str:
     from django.utils.text import slugify
 
     words = slugify(f"{release.collection.slug}-{release.name}") or f"release-{release.pk}"
-    return words[:120] + FORMATS[format]
+    return words[:120] + FORMATS[format].suffix
 
 
 def export_file(release: QrelsRelease, path: Path, format: str = "trec") -> Path:
@@ -139,11 +126,9 @@ def export_file(release: QrelsRelease, path: Path, format: str = "trec") -> Path
 
     Each file appears whole or not at all; a path that ends in .gz becomes a gzip file.
     """
-    from pooling.formats.writing import packed, replaced
-
     content = packed(path, export_release(release, format))
     export = {"file": path.name, "format": format, "sha256": hashlib.sha256(content).hexdigest()}
-    sidecar = path.with_name(path.name + FORMATS["sidecar"])
+    sidecar = path.with_name(path.name + SIDECAR.suffix)
     for target, whole in ((path, content), (sidecar, _json({**release.sidecar, "export": export}))):
         with disk_errors_named(), replaced(target) as temporary:
             temporary.write_bytes(whole)
@@ -179,16 +164,10 @@ def _name_exists(name: str) -> InputError:
 
 def _frozen(frame: pl.DataFrame) -> tuple[bytes, str]:
     """The file's bytes and format: TREC, or JSON lines where an id holds a blank or the like."""
-    from pooling.formats import write_qrels
-
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "release"
-        try:
-            write_qrels(frame, path, format="trec")
-            return path.read_bytes(), "trec"
-        except FormatError:
-            write_qrels(frame, path, format="jsonl")
-            return path.read_bytes(), "jsonl"
+    try:
+        return qrels_content(frame, "release", "trec"), "trec"
+    except FormatError:
+        return qrels_content(frame, "release", "jsonl"), "jsonl"
 
 
 def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
@@ -211,7 +190,7 @@ def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
 
 def _stored(release: QrelsRelease, content: bytes, format: str) -> QrelsRelease:
     """Write file, then row; the file goes again when the row cannot be written."""
-    place = f"qrels/{release.collection.slug}/{uuid4().hex}{FORMATS[format]}"
+    place = f"qrels/{release.collection.slug}/{uuid4().hex}{FORMATS[format].suffix}"
     with disk_errors_named():
         try:
             release.file.name = default_storage.save(place, ContentFile(content))

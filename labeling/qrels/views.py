@@ -5,6 +5,7 @@ from __future__ import annotations
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
@@ -19,17 +20,6 @@ from pooling.interface.pages import page_of, person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import upload
-
-DOWNLOADS = [
-    ("trec", "TREC qrels"),
-    ("beir", "BEIR TSV"),
-    ("csv", "CSV"),
-    ("tsv", "TSV"),
-    ("jsonl", "JSON lines"),
-    ("json", "ranx JSON"),
-    ("parquet", "Parquet"),
-    ("sidecar", "Sidecar (JSON)"),
-]
 
 
 @login_required
@@ -70,7 +60,7 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
         "release": release,
         "sidecar": release.sidecar,
         "selections": [(one, sentence(one)) for one in release.sidecar.get("selections", ())],
-        "downloads": DOWNLOADS,
+        "downloads": [(format.name, format.title) for format in FORMATS.values()],
         "collection": release.collection,
         "section": "releases",
     }
@@ -79,7 +69,7 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def release_download(request: HttpRequest, slug: str, release_id: int, format: str) -> HttpResponse:
+def release_download(request: HttpRequest, slug: str, release_id: int, format: str) -> HttpResponseBase:
     """The release as a file of `format`, or its sidecar."""
     release = release_for(request.user, release_id)
     if release.collection.slug != slug or format not in FORMATS:
@@ -89,7 +79,7 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(release)
-    return attachment(content, export_name(release, format), format)
+    return attachment(content, export_name(release, format), FORMATS[format].media_type)
 
 
 @login_required

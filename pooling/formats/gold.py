@@ -8,7 +8,7 @@ from pooling.formats.errors import shown
 from pooling.formats.records import records_source
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source
-from pooling.formats.tables import DOCUMENT, QUERY, RECORDS, number_text, plain_name
+from pooling.formats.tables import DOCUMENT, QUERY, number_text, plain_name
 
 ANSWER = ("answer", "gold", "verdict", "relevance", "label")
 REASON = ("reason", "explanation", "why")
@@ -43,10 +43,10 @@ def read_gold(
 
     The last two may be absent. FormatError for an answer that is none, and for a pair that comes twice.
     """
-    file = records_source(source, file_name, max_bytes)
+    file, records = records_source(source, file_name, max_bytes)
     lines: dict[tuple[str, str], int] = {}
     found = []
-    for line, record in RECORDS[file.format](file):
+    for line, record in records:
         gold = _record(file, line, {plain_name(name): value for name, value in record.items()})
         first = lines.setdefault((gold.query, gold.document), line)
         if first != line:

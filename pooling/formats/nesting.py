@@ -48,3 +48,10 @@ def refuse_deeper(value: Any) -> None:
             return
     if any(isinstance(inner, list | dict) for inner in level):
         raise NestedTooDeeplyError
+
+
+def reason_of(error: ValueError) -> str:
+    """Why a text is no JSON; Python also refuses whole numbers of more than a few thousand digits."""
+    if isinstance(error, json.JSONDecodeError):
+        return error.msg
+    return TOO_DEEP if isinstance(error, NestedTooDeeplyError) else "a number with too many digits"

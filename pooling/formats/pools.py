@@ -8,9 +8,9 @@ from typing import Any
 import polars as pl
 
 from pooling.formats.errors import shown
+from pooling.formats.kinds.delimited import delimited_records
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source, source_of
-from pooling.formats.tables import delimited_records
 
 COLUMNS = {
     "query_id": pl.String,

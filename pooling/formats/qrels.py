@@ -5,12 +5,13 @@ from pathlib import Path
 
 import polars as pl
 
-from pooling.formats import tables, trec
+from pooling.formats import trec
 from pooling.formats.bytes.lines import QRELS
 from pooling.formats.errors import shown
 from pooling.formats.pairs import HASHES, PAIR, alike_notes, repeated_rows
 from pooling.formats.runs import comment_notes, line_of
 from pooling.formats.sources import Source, source_of
+from pooling.formats.tables import read_table
 from pooling.formats.values import INT32
 
 
@@ -39,7 +40,7 @@ def read_qrels(
 
 def read_pairs(file: Source) -> tuple[pl.DataFrame, tuple[str, ...]]:
     if file.format != "trec":
-        frame = tables.read_table(file, "qrels")
+        frame = read_table(file, "qrels")
         return frame.with_columns(HASHES), alike_notes(frame)
     read = trec.read_trec(file, QRELS)
     value = read.frame["value"]

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from pooling.formats.errors import shown
 from pooling.formats.query_facts import weight_of
+from pooling.formats.registry import Record, formats
 from pooling.formats.rows import checked_id
 from pooling.formats.sources import Source, source_of
-from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, RECORDS, plain_name
+from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, plain_name
 
 ID = ("_id", "id")
 TEXT = ("text", "contents", "content", "body", "query", "question")
@@ -46,10 +47,10 @@ def read_queries(
     Raises FormatError for a missing id or text, for an id that comes twice, and for a weight (`weight` or
     `frequency` in the metadata) that is no number above 0.
     """
-    file = records_source(source, file_name, max_bytes)
+    file, records = records_source(source, file_name, max_bytes)
     lines: dict[str, int] = {}
     queries = []
-    for line, record in RECORDS[file.format](file):
+    for line, record in records:
         parts = Parts(file, line, record, QUERY)
         query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
         refuse_second(file, "query", query.id, lines.setdefault(query.id, line), line)
@@ -68,22 +69,26 @@ def iterate_documents(
     Constant memory; so an id that comes twice is for the caller to find. Title and text may be empty or
     absent.
     """
-    file = records_source(source, file_name, max_bytes)
+    file, records = records_source(source, file_name, max_bytes)
     line = 0
-    for line, record in RECORDS[file.format](file):
+    for line, record in records:
         parts = Parts(file, line, record, DOCUMENT)
         yield DocumentRecord(parts.id, parts.title, parts.text(required=False), parts.rest(), line)
     if not line:
         raise file.empty()
 
 
-def records_source(source: Path | str, file_name: str | None, max_bytes: int | None) -> Source:
+def records_source(
+    source: Path | str, file_name: str | None, max_bytes: int | None
+) -> tuple[Source, Iterator[Record]]:
+    """The file, and its records with their lines; FormatError for a format that has none."""
     file = source_of(source, file_name, max_bytes)
-    if file.format not in RECORDS:
+    records = formats()[file.format].records
+    if records is None:
         raise file.error(
             None, f"texts are not read from {file.format} files", "Give JSON lines (.jsonl), CSV or TSV."
         )
-    return file
+    return file, records(file)
 
 
 def refuse_second(file: Source, kind: str, identifier: str, first: int, line: int) -> None:

@@ -1,23 +1,19 @@
 """Rows read one by one: for files no column reader may be trusted with, and to find the line of an error."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
-
-import polars as pl
+from typing import TYPE_CHECKING, Any
 
 from pooling.formats.cells import unguarded
 from pooling.formats.sources import Source
 
+if TYPE_CHECKING:
+    import polars as pl
+
 CHUNK = 100_000
-SCHEMA = {
-    "query_id": pl.String,
-    "document_id": pl.String,
-    "value": pl.Float64,
-    "rank": pl.Int64,
-    "line": pl.Int64,
-}
 
 
 @dataclass(frozen=True)
@@ -33,12 +29,21 @@ class Row:
 
 def frame_of(rows: Iterable[Row]) -> pl.DataFrame:
     """The rows as columns, built in chunks so that Python objects of a few rows exist at a time."""
+    import polars as pl
+
+    schema = {
+        "query_id": pl.String,
+        "document_id": pl.String,
+        "value": pl.Float64,
+        "rank": pl.Int64,
+        "line": pl.Int64,
+    }
     iterator = iter(rows)
     chunks = []
     while chunk := list(islice(iterator, CHUNK)):
-        columns = ([getattr(row, name) for row in chunk] for name in SCHEMA)
-        chunks.append(pl.DataFrame(dict(zip(SCHEMA, columns, strict=True)), schema=SCHEMA))
-    return pl.concat(chunks) if chunks else pl.DataFrame(schema=SCHEMA)
+        columns = ([getattr(row, name) for row in chunk] for name in schema)
+        chunks.append(pl.DataFrame(dict(zip(schema, columns, strict=True)), schema=schema))
+    return pl.concat(chunks) if chunks else pl.DataFrame(schema=schema)
 
 
 def checked_id(source: Source, line: int, kind: str, value: Any) -> str:

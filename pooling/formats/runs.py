@@ -12,6 +12,7 @@ from pooling.formats.bytes.lines import RUN, Layout
 from pooling.formats.errors import shown
 from pooling.formats.pairs import HASHES, alike_notes, first_repeated, repeated_rows
 from pooling.formats.sources import Source, name_of, source_of
+from pooling.formats.tables import read_table
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,7 @@ def read_trec_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[st
 
 
 def read_table_run(file: Source, need_rank: bool) -> tuple[pl.DataFrame, tuple[str, ...], str]:
-    from pooling.formats import tables  # not every run is one
-
-    frame = tables.read_table(file, "run")
+    frame = read_table(file, "run")
     if need_rank and frame["rank"].null_count():
         raise file.error(None, "there is no column of ranks", "Add a column rank, or order by score.")
     return frame.with_columns(HASHES), alike_notes(frame), ""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pooling.formats.errors import FormatError
+from pooling.formats.registry import format_of, formats_by_suffix
 
 #: Most bytes a gzip file may hold once unpacked, unless `max_bytes` says otherwise (4 GiB).
 DEFAULT_MAX_BYTES = 4 * 2**30
@@ -31,14 +32,6 @@ OTHER_PACKERS = {
     b"\xfd7zXZ": "xz",
     b"PK\x03\x04": "ZIP",
 }
-TABLE_SUFFIXES = {
-    ".json": "json",
-    ".jsonl": "jsonl",
-    ".csv": "csv",
-    ".tsv": "tsv",
-    ".parquet": "parquet",
-}
-KNOWN_SUFFIXES = (".run", ".txt", ".trec", ".res", *TABLE_SUFFIXES)
 
 
 def name_of(path: Path | str) -> str:
@@ -48,7 +41,7 @@ def name_of(path: Path | str) -> str:
     'bm25.v2'
     """
     name = without_gz(Path(path).name)
-    for suffix in KNOWN_SUFFIXES:
+    for suffix in formats_by_suffix():
         if name.lower().endswith(suffix) and len(name) > len(suffix):
             return name[: -len(suffix)]
     return name
@@ -68,7 +61,8 @@ class Source:
 
     @cached_property
     def format(self) -> str:
-        return TABLE_SUFFIXES.get(Path(without_gz(self.shown)).suffix.lower(), "trec")
+        """The name of the format that the suffix tells."""
+        return format_of(without_gz(self.shown)).name
 
     @cached_property
     def head(self) -> bytes:

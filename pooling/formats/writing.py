@@ -1,17 +1,20 @@
 """Writing runs and qrels so that every other tool reads them: UTF-8, LF, no BOM, no comments."""
 
+from __future__ import annotations
+
 import gzip
-import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-import polars as pl
-
-from pooling.formats.cells import table_text
 from pooling.formats.errors import FormatError, shown
+from pooling.formats.registry import Target, writing
+
+if TYPE_CHECKING:
+    import polars as pl
 
 
 @contextmanager
@@ -55,17 +58,12 @@ def write_run(frame: pl.DataFrame, path: Path | str, *, tag: str, format: str = 
     Formats: trec, csv, tsv, jsonl, json (ranx), parquet. Raises FormatError for ids that the format cannot
     hold.
     """
+    import polars as pl
+
     if "rank" not in frame.columns:
         frame = frame.with_columns(rank=pl.int_range(1, pl.len() + 1).over("query_id"))
-    columns = ["query_id", "document_id", "rank", "score"]
-    if format == "trec":
-        refuse_blanks(path, frame, {"tag": pl.Series([tag])})
-        lines = frame.select(
-            "query_id", pl.lit("Q0"), "document_id", "rank", "score", pl.lit(tag).alias("tag")
-        )
-        write_text(path, delimited(lines, " "))
-        return
-    write_table(frame.select(columns), path, format, "score")
+    frame = frame.select("query_id", "document_id", "rank", "score")
+    write_content(path, content_of(frame, Target(path, tag), format, "run"))
 
 
 def write_qrels(frame: pl.DataFrame, path: Path | str, *, format: str = "trec") -> None:
@@ -73,36 +71,32 @@ def write_qrels(frame: pl.DataFrame, path: Path | str, *, format: str = "trec") 
 
     Formats: trec, beir (TSV with header), csv, tsv, jsonl, json (ranx), parquet.
     """
-    if format == "trec":
-        refuse_blanks(path, frame, {})
-        write_text(path, delimited(frame.select("query_id", pl.lit("0"), "document_id", "relevance"), " "))
-    elif format == "beir":
-        renamed = {"query_id": "query-id", "document_id": "corpus-id", "relevance": "score"}
-        write_table(frame.select(*renamed).rename(renamed), path, "tsv", "score")
-    else:
-        write_table(frame.select("query_id", "document_id", "relevance"), path, format, "relevance")
+    write_content(path, qrels_content(frame, path, format))
 
 
-def write_table(frame: pl.DataFrame, path: Path | str, format: str, value: str) -> None:
-    writers: dict[str, Callable[[], str]] = {
-        "csv": lambda: table_text(frame.columns, frame.iter_rows()),
-        "tsv": lambda: "\t".join(frame.columns) + "\n" + tsv_text(path, frame),
-        "jsonl": lambda: "".join(json_line(row) for row in frame.iter_rows(named=True)),
-        "json": lambda: ranx_text(frame, value),
-    }
-    if format == "parquet":
-        with replaced(path) as temporary:
-            frame.write_parquet(temporary)
-        return
-    if format not in writers:
-        raise ValueError(f"Unknown format {format!r}; known are trec, beir, parquet, {', '.join(writers)}.")
-    write_text(path, writers[format]())
+def qrels_content(frame: pl.DataFrame, path: Path | str, format: str) -> bytes:
+    """What `write_qrels` writes to `path`, before it is packed."""
+    frame = frame.select("query_id", "document_id", "relevance")
+    return content_of(frame, Target(path), format, "qrels")
+
+
+def content_of(frame: pl.DataFrame, target: Target, format: str, kind: str) -> bytes:
+    known = writing(kind)
+    if format not in known:
+        raise ValueError(f"Unknown format {format!r}; known are {', '.join(known)}.")
+    content = known[format].writers[kind](frame, target)
+    return content.encode() if isinstance(content, str) else content
 
 
 def write_text(path: Path | str, text: str) -> None:
     """Write a text whole or not at all; a name that ends in .gz gets a gzip file, as it promises."""
+    write_content(path, text.encode())
+
+
+def write_content(path: Path | str, content: bytes) -> None:
+    """As `write_text`, for bytes."""
     with replaced(path) as temporary:
-        temporary.write_bytes(packed(path, text.encode()))
+        temporary.write_bytes(packed(path, content))
 
 
 def write_pieces(path: Path | str, pieces: Iterable[bytes]) -> None:
@@ -120,15 +114,6 @@ def packed(path: Path | str, content: bytes) -> bytes:
     return gzip.compress(content, mtime=0) if Path(path).suffix.lower() == ".gz" else content
 
 
-def json_line(row: dict[str, object]) -> str:
-    return json.dumps(row, ensure_ascii=False, allow_nan=False) + "\n"
-
-
-def tsv_text(path: Path | str, frame: pl.DataFrame) -> str:
-    refuse(path, frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL")
-    return delimited(frame, "\t")
-
-
 def delimited(frame: pl.DataFrame, separator: str) -> str:
     """Rows without quoting; floats as the shortest decimals that read back as the same number."""
     return "".join(separator.join(map(text_of, row)) + "\n" for row in frame.iter_rows())
@@ -136,25 +121,6 @@ def delimited(frame: pl.DataFrame, separator: str) -> str:
 
 def text_of(value: object) -> str:
     return repr(value) if isinstance(value, float) else str(value)
-
-
-def ranx_text(frame: pl.DataFrame, value: str) -> str:
-    nested: dict[str, dict[str, float]] = {}
-    for query, document, number in frame.select("query_id", "document_id", value).iter_rows():
-        nested.setdefault(query, {})[document] = number
-    return json.dumps(nested, ensure_ascii=False, allow_nan=False)
-
-
-def refuse_blanks(path: Path | str, frame: pl.DataFrame, others: dict[str, pl.Series]) -> None:
-    """TREC files cannot hold blanks or line ends in an id, nor a query id that begins like a comment."""
-    refuse(path, frame, r"[ \t\n\r\x00]|^$", "a blank, a line end or a NUL")
-    for name, series in others.items():
-        if series.str.contains(r"[ \t\n\r\x00]|^$").any():
-            raise FormatError(
-                path, None, f"the {name} {shown(series[0])} holds a blank or is empty", "Shorten it."
-            )
-    if frame["query_id"].str.contains(r"^(#|\x{FEFF})").any():
-        raise FormatError(path, None, "a query id begins with #, which TREC tools skip", "Write JSON lines.")
 
 
 def refuse(
@@ -184,6 +150,8 @@ def shortest_decimals(numbers: pl.Series) -> pl.Series:
 
     Polars writes the same ones for ordinary sizes, so those are left to it.
     """
+    import polars as pl
+
     sizes = numbers.abs()
     if ((sizes >= 1e-4) & (sizes < 1e16)).all():
         return numbers

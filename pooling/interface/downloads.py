@@ -1,26 +1,52 @@
-"""Files offered to the browser."""
+"""Files offered to the browser, all of them in the same way."""
 
 from __future__ import annotations
 
-from django.http import HttpResponse
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import IO, Generic, ParamSpec
 
-# What a download is to the browser; text is shown as text whatever an id holds.
-CONTENT_TYPES = {
-    "json": "application/json",
-    "sidecar": "application/json",
-    "jsonl": "application/jsonl",
-    "csv": "text/csv; charset=utf-8",
-    "parquet": "application/vnd.apache.parquet",
-}
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
+
+Subject = ParamSpec("Subject")
 
 
-def attachment(content: bytes, name: str, format: str) -> HttpResponse:
-    """A file to save; `name` holds nothing that would have to be quoted."""
-    response = HttpResponse(content, content_type=content_type_of(format))
-    response["Content-Disposition"] = f'attachment; filename="{name}"'
-    return response
+@dataclass(frozen=True)
+class Download(Generic[Subject]):
+    """A file that a page offers: what its name ends in, its media type, and what makes it."""
+
+    suffix: str
+    media_type: str
+    make: Callable[Subject, bytes | IO[bytes]]
 
 
-def content_type_of(format: str) -> str:
-    """What a file of a format is to the browser."""
-    return CONTENT_TYPES.get(format, "text/plain; charset=utf-8")
+def offered(
+    files: Mapping[str, Download[Subject]],
+    format: str,
+    stem: str,
+    *subject: Subject.args,
+    **options: Subject.kwargs,
+) -> HttpResponseBase:
+    """The file that an address calls `format`, as `stem` and its suffix; `Http404` names what there is."""
+    if format not in files:
+        raise Http404(f"There is no format “{format}”; choose one of {', '.join(files)}.")
+    file = files[format]
+    return attachment(file.make(*subject, **options), stem + file.suffix, file.media_type)
+
+
+def attachment(content: bytes | IO[bytes], name: str, media_type: str) -> HttpResponseBase:
+    """A file to save; an open one is closed once it is sent."""
+    if isinstance(content, bytes):
+        return HttpResponse(content, content_type=media_type, headers=saved_as(name))
+    return FileResponse(content, as_attachment=True, filename=name, content_type=media_type)
+
+
+def streamed(pieces: Iterable[bytes | str], name: str, media_type: str) -> StreamingHttpResponse:
+    """A file to save that is made while it is sent."""
+    return StreamingHttpResponse(pieces, content_type=media_type, headers=saved_as(name))
+
+
+def saved_as(name: str) -> dict[str, str]:
+    """The header that says so; `name` holds nothing that would have to be quoted."""
+    return {"Content-Disposition": f'attachment; filename="{name}"'}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Case, Count, Exists, OuterRef, QuerySet, When
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from pooling.diagnosis import rows as pictures
 from pooling.diagnosis.stored import PoolDiagnostics
+from pooling.interface.downloads import streamed
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import asked, go_on, page_of, person
 from pooling.interface.problems import refusals
@@ -126,11 +128,8 @@ def _entries(pool: Pool, query: Query) -> QuerySet[PoolEntry]:
 
 @login_required
 @require_GET
-def download(request: HttpRequest, slug: str, pool_id: int) -> StreamingHttpResponse:
+def download(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
     """The pool as the table that the command `pool` prints."""
     pool = _pool(request, slug, pool_id)
-    response = StreamingHttpResponse(
-        pool_lines(pool), content_type="text/tab-separated-values; charset=utf-8"
-    )
-    response["Content-Disposition"] = f'attachment; filename="pool-{pool.pk}.tsv"'
-    return response
+    media_type = "text/tab-separated-values; charset=utf-8"
+    return streamed(pool_lines(pool), f"pool-{pool.pk}.tsv", media_type)

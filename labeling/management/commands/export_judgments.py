@@ -8,6 +8,7 @@ from typing import Any
 
 from labeling.progress.tables import queue_named
 from labeling.qrels.judgments import export_judgments, format_of
+from pooling.formats.writing import write_pieces
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 from pooling.storage.storing import disk_errors_named
@@ -25,8 +26,6 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.formats.writing import write_pieces
-
         collection, path = collection_named(options["slug"]), options["output"]
         queue = queue_named(collection.slug, options["queue"]) if options["queue"] else None
         pieces = export_judgments(collection, format_of(path), queue, anonymous=options["anonymous"])

@@ -6,12 +6,11 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from labeling.prelabels.export import export_prelabels, prelabeler_named
+from labeling.prelabels.export import FORMATS, export_prelabels, prelabeler_named
 from labeling.progress.tables import queue_named
+from pooling.formats.writing import packed, replaced
 from pooling.interface.commands import InputCommand
 from pooling.storage.storing import disk_errors_named
-
-FORMATS = ("csv", "tsv", "jsonl", "trec")
 
 
 class Command(InputCommand):
@@ -26,8 +25,6 @@ class Command(InputCommand):
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        from pooling.formats.writing import packed, replaced
-
         queue = queue_named(options["slug"], options["queue"])
         prelabeler = prelabeler_named(queue, options["model"], options["prompt"])
         path = options["output"]

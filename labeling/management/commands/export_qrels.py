@@ -7,10 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from labeling.qrels.releases import export_file, newest_release, release_named
+from pooling.formats.registry import writing
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
-
-FORMATS = ("trec", "beir", "csv", "tsv", "jsonl", "json", "parquet")
 
 
 class Command(InputCommand):
@@ -19,7 +18,7 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--release", metavar="NAME", help="default: the newest")
-        parser.add_argument("--format", choices=FORMATS, default="trec", help="default: trec")
+        parser.add_argument("--format", choices=tuple(writing("qrels")), default="trec", help="default: trec")
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -15,7 +15,6 @@ from pooling.formats import (
     read_queries,
     read_run,
     write_qrels,
-    write_run,
 )
 from pooling.formats.query_facts import weight_of
 from tests.testdata import DATA, needs_data
@@ -134,22 +133,6 @@ def test_conflicting_labels_of_a_table_name_both_lines(tmp_path: Path) -> None:
     path = written(tmp_path, "ratings.csv", "query,docid,rating\nq,a,1.0\nq,b,0\nq,a,2\n")
     with pytest.raises(FormatError, match=r"line 4: .* has relevance 2 here and 1 on line 2"):
         read_qrels(path)
-
-
-@pytest.mark.parametrize("suffix", ["txt", "csv", "tsv", "jsonl", "json", "parquet"])
-@pytest.mark.parametrize("kind", ["run", "qrels"])
-def test_what_is_written_reads_back_in_every_format(tmp_path: Path, suffix: str, kind: str) -> None:
-    ids = {"query_id": ["1", "1", "01"], "document_id": ['"a', "b,c", "a\u00a0b"]}
-    path, format = tmp_path / f"file.{suffix}", "trec" if suffix == "txt" else suffix
-    if kind == "run":
-        frame = pl.DataFrame({**ids, "score": [0.1, 1e-300, -3.0]})
-        write_run(frame, path, tag="t", format=format)
-        assert read_run(path).frame.rows() == frame.rows()
-    else:
-        frame = pl.DataFrame({**ids, "relevance": [1, 0, -1]})
-        write_qrels(frame, path, format=format)
-        assert read_qrels(path).frame.rows() == frame.rows()
-    assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
 def test_a_name_that_ends_in_gz_gets_a_gzip_file(tmp_path: Path) -> None:

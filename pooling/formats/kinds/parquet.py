@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from pooling.formats.bytes.parquet_pages import DamagedError, opened
+from pooling.formats.registry import Format, Target
 from pooling.formats.sources import Source
 from pooling.formats.tables import Roles, breaks_rule
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
+
+if TYPE_CHECKING:
+    import polars as pl
 
 LONGEST_ID = 10_000
 
 
 def parquet_table(source: Source, kind: str) -> pl.DataFrame:
     """A Parquet file by the same names of columns; ids may be strings or whole numbers."""
+    import polars as pl
+
     try:
         with opened(source) as parquet:
             roles = Roles(source, None, parquet.names, kind)
@@ -40,6 +45,8 @@ def parquet_table(source: Source, kind: str) -> pl.DataFrame:
 
 
 def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, str]) -> pl.DataFrame:
+    import polars as pl
+
     lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
     chosen = lazy.select(pl.col(old).alias(new) for old, new in wanted.items())
     original = {new: old for old, new in wanted.items()}
@@ -57,6 +64,8 @@ def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, 
 
 
 def _is_id(name: str, dtype: pl.DataType) -> bool:
+    import polars as pl
+
     return name.endswith("_id") and isinstance(dtype, pl.String | pl.Categorical | pl.Enum)
 
 
@@ -70,6 +79,8 @@ def _check_ids(source: Source, column: str, lengths: pl.Series) -> None:
 
 def finished(source: Source, frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     """Columns in the agreed types; a value that breaks a rule is shown as it stands."""
+    import polars as pl
+
     if "rank" not in frame.columns:
         frame = frame.with_columns(rank=pl.lit(None, dtype=pl.Int64))
     if "value" not in frame.columns:
@@ -86,3 +97,22 @@ def finished(source: Source, frame: pl.DataFrame, kind: str) -> pl.DataFrame:
     except BadValueError as bad:
         raise source.error(None, bad.problem, bad.remedy) from bad
     return typed
+
+
+def parquet_bytes(frame: pl.DataFrame, target: Target) -> bytes:
+    file = io.BytesIO()
+    frame.write_parquet(file)
+    return file.getvalue()
+
+
+FORMATS = (
+    Format(
+        name="parquet",
+        title="Parquet",
+        suffix=".parquet",
+        media_type="application/vnd.apache.parquet",
+        suffixes=(".parquet",),
+        fast_rows=parquet_table,
+        writers={"run": parquet_bytes, "qrels": parquet_bytes},
+    ),
+)

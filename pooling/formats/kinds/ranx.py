@@ -1,0 +1,110 @@
+"""ranx's JSON: {query: {document: number}}."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.nesting import loads, reason_of
+from pooling.formats.registry import Format, Target
+from pooling.formats.rows import Row, checked_id
+from pooling.formats.sources import Source
+from pooling.formats.values import BadValueError, parse_relevance, parse_score
+
+if TYPE_CHECKING:
+    import polars as pl
+
+#: Bytes of one JSON object from elsewhere that is a whole run (16 MiB). In memory it takes 25 times as many.
+MAX_JSON_BYTES = 16 * 2**20
+
+
+def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
+    """ranx's JSON {query: {document: number}}; a key that comes twice is an error."""
+    parse: Callable[[str], float] = parse_score if kind == "run" else parse_relevance
+    for query, documents in ranx_object(source).items():
+        if not isinstance(documents, dict):
+            raise source.error(
+                None, f"query {shown(query)} holds no object", "Write {query: {document: number}}."
+            )
+        for document, number in documents.items():
+            try:
+                value = parse(json_number(number))
+            except BadValueError as bad:
+                pair = f"query {shown(query)}, document {shown(document)}: {bad.problem}"
+                raise source.error(None, pair, bad.remedy) from bad
+            yield Row(
+                checked_id(source, 0, "query", query),
+                checked_id(source, 0, "document", document),
+                value,
+                None,
+                0,
+            )
+
+
+def json_number(value: Any) -> str:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise BadValueError(f"{shown(value)} is not a number", "Write {query: {document: number}}.")
+    return repr(value)
+
+
+def _json_text(source: Source) -> str:
+    """The whole text, which a file of JSON may have on one line."""
+    blocks, total = [], 0
+    for block in source.blocks():
+        blocks.append(block)
+        total += len(block)
+        if source.max_bytes is not None and total > MAX_JSON_BYTES:
+            problem = f"one JSON object of more than {MAX_JSON_BYTES:,} bytes"
+            raise source.error(None, problem, "Write JSON lines (.jsonl) or TREC text.")
+    numbered = enumerate(b"".join(blocks).split(b"\n"), start=1)
+    return "\n".join(source.decoded(number, line.removesuffix(b"\r")) for number, line in numbered)
+
+
+def ranx_object(source: Source) -> dict[str, Any]:
+    content = _json_text(source)
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        members = dict(pairs)
+        if len(members) != len(pairs):
+            twice = next(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+            raise source.error(
+                None, f"the key {shown(twice)} comes twice in one object", "Keep one of the two."
+            )
+        return members
+
+    try:
+        found = loads(content, object_pairs_hook=unique)
+    except FormatError:
+        raise
+    except ValueError as error:
+        line = getattr(error, "lineno", None)
+        problem = f"not JSON ({reason_of(error)})"
+        raise source.error(line, problem, "Write {query: {document: number}}.") from error
+    if not isinstance(found, dict):
+        raise source.error(None, "no JSON object", "Write {query: {document: number}}.")
+    return found
+
+
+def ranx_text(frame: pl.DataFrame, target: Target) -> str:
+    """Of a run the scores, of qrels the relevance."""
+    value = "score" if "score" in frame.columns else "relevance"
+    nested: dict[str, dict[str, float]] = {}
+    for query, document, number in frame.select("query_id", "document_id", value).iter_rows():
+        nested.setdefault(query, {})[document] = number
+    return json.dumps(nested, ensure_ascii=False, allow_nan=False)
+
+
+FORMATS = (
+    Format(
+        name="json",
+        title="ranx JSON",
+        suffix=".json",
+        media_type="application/json",
+        suffixes=(".json",),
+        rows=ranx_rows,
+        writers={"run": ranx_text, "qrels": ranx_text},
+    ),
+)

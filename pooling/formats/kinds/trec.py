@@ -1,0 +1,52 @@
+"""TREC text, four or six fields without a header; `pooling.formats.trec` and `parts` read it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.registry import Format, Target
+from pooling.formats.writing import delimited, refuse
+
+if TYPE_CHECKING:
+    import polars as pl
+
+BLANK = r"[ \t\n\r\x00]|^$"
+
+
+def run_text(frame: pl.DataFrame, target: Target) -> str:
+    import polars as pl
+
+    refuse_blanks(target, frame)
+    if re.search(BLANK, target.tag):
+        problem = f"the tag {shown(target.tag)} holds a blank or is empty"
+        raise FormatError(target.path, None, problem, "Shorten it.")
+    q0, tag = pl.lit("Q0"), pl.lit(target.tag).alias("tag")
+    return delimited(frame.select("query_id", q0, "document_id", "rank", "score", tag), " ")
+
+
+def qrels_text(frame: pl.DataFrame, target: Target) -> str:
+    import polars as pl
+
+    refuse_blanks(target, frame)
+    return delimited(frame.select("query_id", pl.lit("0"), "document_id", "relevance"), " ")
+
+
+def refuse_blanks(target: Target, frame: pl.DataFrame) -> None:
+    """TREC files cannot hold blanks or line ends in an id, nor a query id that begins like a comment."""
+    refuse(target.path, frame, BLANK, "a blank, a line end or a NUL")
+    if frame["query_id"].str.contains(r"^(#|\x{FEFF})").any():
+        problem = "a query id begins with #, which TREC tools skip"
+        raise FormatError(target.path, None, problem, "Write JSON lines.")
+
+
+FORMATS = (
+    Format(
+        name="trec",
+        title="TREC qrels",
+        suffix=".qrels",
+        suffixes=(".run", ".txt", ".trec", ".res"),
+        writers={"run": run_text, "qrels": qrels_text},
+    ),
+)
