@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
 from typing import Any
 
 from django.core.management.base import CommandParser
@@ -93,5 +95,5 @@ def show_people(console: Console, demo: Demo, host: str, port: int, *, served: b
         line = f"  {name:<15} password {demo.passwords[name]}   {what}"
         console.print(line, markup=False, highlight=False)
     if not served:
-        console.print("The site: manage.py serve", highlight=False)
+        console.print(f"The site: {Path(sys.argv[0]).name} serve", highlight=False)
     console.print()
