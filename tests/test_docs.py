@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from django.core.management import get_commands
+from django.core.management import get_commands, load_command_class
 from django.test import Client
 
 from soundings.pages.guide import PAGES
@@ -60,6 +60,15 @@ def test_every_measure_has_its_entry() -> None:
     from evaluation.measures import MEASURES
 
     assert headings("recall") == set(MEASURES)
+
+
+@pytest.mark.parametrize("name", sorted(own_commands()))
+def test_the_options_in_a_command_s_entry_exist(name: str) -> None:
+    entry = guide("commands").partition(f"### `{name}`\n")[2].partition("\n### ")[0]
+    parser = load_command_class(get_commands()[name], name).create_parser("soundings", name)
+    assert [
+        option for option in re.findall(r"--[a-z][\w-]*", entry) if option not in parser.format_help()
+    ] == []
 
 
 @pytest.mark.django_db
