@@ -6,62 +6,29 @@ from typing import Any
 
 from rest_framework import serializers
 
-from evaluation.plans.settings import ANNOTATORS, DEPTH, HOURS_PER_WEEK
-from labeling.adaptive.serializers import LiveOptionsSerializer
+from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings
+from pooling.interface.option_fields import serializer_fields
 from pooling.runs.depths import given_depths
 
 Object = dict[str, object]
 
 
-class PlanRequestSerializer(LiveOptionsSerializer):
+MAY_BE_NULL: Any = {name: {"allow_null": True} for name in OF_ADAPTIVE}
+
+
+@serializer_fields(
+    PlanSettings,
+    nullable=False,
+    depths={"help_text": "Runs with their own depth; in an address `depths.NAME=N`."},
+    strategy={"help_text": "A name from /api/strategies/."},
+    **MAY_BE_NULL,
+)
+class PlanRequestSerializer(serializers.Serializer[Any]):
     """The settings of a plan; everything has a default. Ranges are those of pools and queues."""
 
     runs = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Names, repeated; all if absent."
     )
-    depth = serializers.IntegerField(default=DEPTH, min_value=1)
-    depths = serializers.DictField(
-        child=serializers.IntegerField(min_value=1),
-        default=dict,
-        help_text="Runs with a depth of their own; in an address `depths.NAME=N`.",
-    )
-    strategy = serializers.CharField(default="rrf", help_text="A name from /api/strategies/.")
-    budget = serializers.IntegerField(
-        required=False, min_value=1, help_text="Pairs in all; every pair if absent."
-    )
-    audit_share = serializers.FloatField(default=0.0, min_value=0, max_value=1)
-    judgments_per_item = serializers.IntegerField(default=1, min_value=1)
-    most_judgments_per_item = serializers.IntegerField(
-        required=False, min_value=2, help_text="One more on a tie, up to so many."
-    )
-    gold_first_share = serializers.FloatField(required=False, min_value=0)
-    gold_share = serializers.FloatField(
-        required=False, min_value=0, help_text="The site's if absent, or 0 while there are no gold questions."
-    )
-    practice_questions = serializers.IntegerField(required=False, min_value=0)
-    repeat_share = serializers.FloatField(default=0.0, min_value=0)
-    price_per_judgment = serializers.FloatField(
-        required=False, min_value=0, help_text="The site's if absent."
-    )
-    overhead = serializers.FloatField(required=False, min_value=0)
-    annotators = serializers.IntegerField(default=ANNOTATORS, min_value=1)
-    seconds_per_judgment = serializers.FloatField(
-        required=False, help_text="The mean of the collection's verdicts if absent, else 20."
-    )
-    hours_per_week = serializers.FloatField(default=HOURS_PER_WEEK, help_text="Of one annotator.")
-    tie_share = serializers.FloatField(
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text="As in the collection's queues if absent, else 0.1.",
-    )
-    relevant_share = serializers.FloatField(
-        required=False,
-        min_value=0,
-        max_value=1,
-        help_text="By the labels if absent; without 50 of them widths are ranges.",
-    )
-    k = serializers.IntegerField(required=False, min_value=1, help_text="10, or the depth, if absent.")
 
     def to_internal_value(self, data: Any) -> Any:
         """An empty parameter of the address is one that is absent; `runs` may be repeated."""

@@ -3,24 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
-from labeling.adaptive.options import USUAL_LOOKS
-from labeling.gold.options import LARGEST_REPEAT_SHARE, LARGEST_SHARE, MOST_PRACTICE
+from labeling.adaptive.options import USUAL_LOOKS, LiveOptions
+from labeling.gold.options import GoldOptions
 from labeling.models import Selection
-from labeling.queues.costs import HIGHEST_OVERHEAD, HIGHEST_PRICE
-from labeling.queues.options import MOST_JUDGMENTS_PER_ITEM, QueueOptions, options_from
+from labeling.queues.costs import OwnPrices
+from labeling.queues.options import QueueOptions, options_from
 from pooling.interface.problems import InputError
 from pooling.merging.choice import Choice
+from pooling.options.option import Number, Option, chosen, option, options_of, problems_of, same
 
 K = 10
-DEPTH = 10
-ANNOTATORS = 5
-HOURS_PER_WEEK = 20.0
-MOST_ANNOTATORS = 10_000
-HOURS_IN_A_WEEK = 168.0
-LONGEST_JUDGMENT = 3_600.0
+POOL, QUEUE, GOLD = options_of(Choice), options_of(QueueOptions), options_of(GoldOptions)
+LIVE, PRICES = options_of(LiveOptions), options_of(OwnPrices)
+# The options of an order that is adaptive.
+OF_ADAPTIVE = ("budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over")
+FROM_SITE = "the site's, or none while the collection has no gold questions"
+
+
+def _between(words: str, least: Number, most: Number) -> dict[str, Any]:
+    """Bounds of an option, and what is said of a value out of them."""
+    refusal = f"{words} lies between {least:g} and {most:,g}, not {{value:g}}."
+    return {"minimum": least, "maximum": most, "refusal": refusal}
+
+
+def _known(known: Option, words: str, **changes: Any) -> dict[str, Option]:
+    """An option of a queue as a plan has it: within the same bounds, and refused in its own words."""
+    assert known.minimum is not None
+    assert known.maximum is not None
+    return same(known, **_between(words, known.minimum, known.maximum), **changes)
 
 
 @dataclass(frozen=True)
@@ -33,31 +46,109 @@ class PlanSettings:
     """
 
     runs: Sequence[str] = ()
-    depth: int = DEPTH
-    depths: Mapping[str, int] = field(default_factory=dict)
-    strategy: str = "rrf"
-    budget: int | None = None
-    audit_share: float = 0.0
-    adaptive: bool = False
-    budget_rule: str = Selection.Rule.EQUAL
-    budget_floor: int | None = None
-    stop_missing: float | None = None
-    stop_looks: int = USUAL_LOOKS
-    stop_over: str = Selection.Over.QUERY
-    judgments_per_item: int = 1
-    most_judgments_per_item: int | None = None
-    gold_first_share: float | None = None
-    gold_share: float | None = None
-    practice_questions: int | None = None
-    repeat_share: float = 0.0
-    price_per_judgment: float | None = None
-    overhead: float | None = None
-    annotators: int = ANNOTATORS
-    seconds_per_judgment: float | None = None
-    hours_per_week: float = HOURS_PER_WEEK
-    tie_share: float | None = None
-    relevant_share: float | None = None
-    k: int | None = None
+    depth: int = field(default=10, metadata=same(POOL["depth"]))
+    depths: Mapping[str, int] = field(default_factory=dict, metadata=same(POOL["depths"]))
+    strategy: str = field(default="rrf", metadata=same(POOL["strategy"]))
+    budget: int | None = field(default=None, metadata=same(POOL["budget"]))
+    audit_share: float = field(default=0.0, metadata=same(POOL["audit_share"]))
+    adaptive: bool = field(
+        default=False,
+        metadata=option(
+            "Adaptive: labels move the order of what is left",
+            "For a strategy that learns. What stands below is for such a queue alone.",
+            bool,
+            about="Labels move the order, by the strategy of the pool, which must be one that learns.",
+        ),
+    )
+    budget_rule: str = field(default=Selection.Rule.EQUAL, metadata=same(LIVE["budget_rule"]))
+    budget_floor: int | None = field(default=None, metadata=same(LIVE["budget_floor"]))
+    stop_missing: float | None = field(default=None, metadata=same(LIVE["stop_missing"]))
+    stop_looks: int = field(default=USUAL_LOOKS, metadata=same(LIVE["stop_looks"]))
+    stop_over: str = field(default=Selection.Over.QUERY, metadata=same(LIVE["stop_over"]))
+    judgments_per_item: int = field(
+        default=1, metadata=_known(QUEUE["judgments_per_item"], "The number of judgments of a pair")
+    )
+    most_judgments_per_item: int | None = field(
+        default=None, metadata=_known(QUEUE["most_judgments_per_item"], "The most judgments of a pair")
+    )
+    gold_first_share: float | None = field(
+        default=None,
+        metadata=_known(GOLD["gold_first_share"], "The share of gold questions", empty=FROM_SITE),
+    )
+    gold_share: float | None = field(
+        default=None, metadata=_known(GOLD["gold_share"], "The share of gold questions", empty=FROM_SITE)
+    )
+    practice_questions: int | None = field(
+        default=None,
+        metadata=_known(GOLD["practice_questions"], "The number of practice questions", empty=FROM_SITE),
+    )
+    repeat_share: float = field(
+        default=0.0, metadata=_known(GOLD["repeat_share"], "The share of repeats", help="")
+    )
+    price_per_judgment: float | None = field(
+        default=None, metadata=_known(PRICES["price_per_judgment"], "A price")
+    )
+    overhead: float | None = field(
+        default=None, metadata=_known(PRICES["overhead"], "The overhead, a share,")
+    )
+    annotators: int = field(
+        default=5,
+        metadata=option("Annotators", kind=int, **_between("The number of annotators", 1, 10_000)),
+    )
+    seconds_per_judgment: float | None = field(
+        default=None,
+        metadata=option(
+            "Seconds per judgment",
+            kind=float,
+            flag="--seconds",
+            metavar="S",
+            empty="the mean of the collection's verdicts, else 20",
+            **_between("The time for a judgment in seconds", 0, 3_600.0),
+        ),
+    )
+    hours_per_week: float = field(
+        default=20.0,
+        metadata=option(
+            "Hours per week",
+            "What one annotator judges, without breaks.",
+            float,
+            metavar="H",
+            **_between("The hours of a week", 0, 168.0),
+        ),
+    )
+    tie_share: float | None = field(
+        default=None,
+        metadata=option(
+            "Pairs that tie (share)",
+            kind=float,
+            about="Share of the pairs that tie.",
+            empty="as in the collection's queues, else 0.1",
+            **_between("The share of ties", 0, 1),
+        ),
+    )
+    relevant_share: float | None = field(
+        default=None,
+        metadata=option(
+            "Relevant pairs of the pool (share)",
+            "For the interval's width.",
+            float,
+            about="Share of the pool's pairs that are relevant, for the interval's width.",
+            empty="by the labels there are; without 50 of them widths are ranges",
+            **_between("The share of relevant pairs", 0, 1),
+        ),
+    )
+    k: int | None = field(
+        default=None,
+        metadata=option(
+            "K",
+            "Cutoff of the recalls.",
+            int,
+            flag="-k --k",
+            metavar="K",
+            empty="10, or the depth",
+            minimum=1,
+        ),
+    )
 
     @property
     def choice(self) -> Choice:
@@ -93,10 +184,7 @@ class PlanSettings:
     def checked(self) -> PlanSettings:
         """Itself; `InputError` names every value that will not do."""
         found = self._given.problems()
-        for name, (least, most, words) in RANGES.items():
-            value = getattr(self, name)
-            if value is not None and not least <= value <= most:
-                found[name] = f"{words} lies between {least:g} and {most:,g}, not {value:g}."
+        found |= problems_of(self)
         if self.seconds_per_judgment == 0 or self.hours_per_week == 0:
             name = "hours_per_week" if self.hours_per_week == 0 else "seconds_per_judgment"
             found[name] = "Nobody judges in no time: this must be above 0."
@@ -127,27 +215,6 @@ class PlanSettings:
         return STRATEGIES[self.strategy].make.learns
 
 
-RANGES: dict[str, tuple[float, float, str]] = {
-    "judgments_per_item": (1, MOST_JUDGMENTS_PER_ITEM, "The number of judgments of a pair"),
-    "most_judgments_per_item": (2, MOST_JUDGMENTS_PER_ITEM, "The most judgments of a pair"),
-    "gold_first_share": (0, LARGEST_SHARE, "The share of gold questions"),
-    "gold_share": (0, LARGEST_SHARE, "The share of gold questions"),
-    "practice_questions": (0, MOST_PRACTICE, "The number of practice questions"),
-    "repeat_share": (0, LARGEST_REPEAT_SHARE, "The share of repeats"),
-    "price_per_judgment": (0, HIGHEST_PRICE, "A price"),
-    "overhead": (0, HIGHEST_OVERHEAD, "The overhead, a share,"),
-    "annotators": (1, MOST_ANNOTATORS, "The number of annotators"),
-    "seconds_per_judgment": (0, LONGEST_JUDGMENT, "The time for a judgment in seconds"),
-    "hours_per_week": (0, HOURS_IN_A_WEEK, "The hours of a week"),
-    "tie_share": (0, 1, "The share of ties"),
-    "relevant_share": (0, 1, "The share of relevant pairs"),
-}
-
-
-def settings_from(values: dict[str, Any]) -> PlanSettings:
+def settings_from(values: Mapping[str, Any]) -> PlanSettings:
     """From what a form, a call or a command brought; empty values take their defaults."""
-    names = {field.name for field in fields(PlanSettings)}
-    given = {
-        name: value for name, value in values.items() if name in names and value not in (None, "", [], {})
-    }
-    return PlanSettings(**given).checked()
+    return PlanSettings(runs=values.get("runs") or (), **chosen(PlanSettings, values)).checked()

@@ -63,25 +63,36 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
 
 
 def serializer_fields(
-    settings: type, *, filled: bool = True, but: Collection[str] = (), **changes: Mapping[str, Any]
+    settings: type,
+    *,
+    filled: bool = True,
+    nullable: bool = True,
+    but: Collection[str] = (),
+    **changes: Mapping[str, Any],
 ) -> Callable[[type[SerializerClass]], type[SerializerClass]]:
-    """The same for a serializer; if not `filled`, what is left out of a call stays out."""
+    """The same for a serializer; `filled` and `nullable` as in `serializer_field`."""
 
     def add(serializer: type[SerializerClass]) -> type[SerializerClass]:
         declared = serializer._declared_fields
         for one in options_of(settings).values():
             if one.name not in declared and one.name not in but:
-                declared[one.name] = serializer_field(one, filled=filled, **changes.get(one.name, {}))
+                changed = changes.get(one.name, {})
+                declared[one.name] = serializer_field(one, filled=filled, nullable=nullable, **changed)
         return serializer
 
     return add
 
 
 def serializer_field(
-    one: Option, *, filled: bool = True, **changes: Any
+    one: Option, *, filled: bool = True, nullable: bool = True, **changes: Any
 ) -> serializers.Field[Any, Any, Any, Any]:
-    """The field of a serializer; an option whose default is None, or any if not `filled`, may be null."""
-    shared: dict[str, Any] = {"help_text": one.call_help or None, **_absent(one, filled), **changes}
+    """The field of a serializer.
+
+    filled: what a call leaves out has its default; otherwise no option is required, and what is left out
+    stays out. nullable: a call may say null for an option without a value.
+    """
+    help_text = one.call_help("Null" if nullable else "If absent")
+    shared: dict[str, Any] = {"help_text": help_text or None, **_absent(one, filled, nullable), **changes}
     if one.kind is dict:
         return serializers.DictField(child=serializers.IntegerField(**_bounds(one)), **shared)
     if isinstance(one.choices, Mapping):
@@ -89,13 +100,13 @@ def serializer_field(
     return SERIALIZER_FIELDS[one.kind](**_bounds(one), **shared)
 
 
-def _absent(one: Option, filled: bool) -> dict[str, Any]:
-    if not filled:
-        return {"required": False, "allow_null": True}
-    if one.is_required:
+def _absent(one: Option, filled: bool, nullable: bool) -> dict[str, Any]:
+    if filled and one.is_required:
         return {}
-    default = dict if one.kind is dict else one.default
-    return {"default": default, **({"allow_null": True} if default is None else {})}
+    if filled and one.default is not None:
+        return {"default": dict if one.kind is dict else one.default}
+    null = {"allow_null": True} if nullable else {}
+    return {**null, "default": None} if filled and nullable else {**null, "required": False}
 
 
 def _bounds(one: Option) -> dict[str, Any]:

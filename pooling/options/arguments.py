@@ -54,9 +54,9 @@ def add_option_arguments(
     If not `bounded`, bounds and choices are left to whoever takes the values.
     """
     for one in options:
-        flag = one.flag or f"--{one.name.replace('_', '-')}"
+        flags = one.flag.split() or [f"--{one.name.replace('_', '-')}"]
         reading = _reading(one, bounded)
-        parser.add_argument(flag, dest=one.name, help=_help(one), **reading, **_absent(one, filled))
+        parser.add_argument(*flags, dest=one.name, help=_help(one), **reading, **_absent(one, filled))
 
 
 def _absent(one: Option, filled: bool) -> dict[str, Any]:

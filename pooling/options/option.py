@@ -36,8 +36,8 @@ class Option:
     where the default is None. unit: what a page writes behind the value. minimum, maximum: the bounds, which
     forms and the HTTP interface state; without a maximum, `limit` is what can be stored. refusal: the
     sentence for a number out of bounds or a word that is no choice. initial: what a form starts with, where
-    that is not the default. flag, metavar: of the command, where they are not made from name and kind. name,
-    default: of the field.
+    that is not the default. flag (or several, separated by spaces), metavar: of the command, where they are
+    not made from name and kind. name, default: of the field.
     """
 
     title: str
@@ -65,9 +65,9 @@ class Option:
     def form_help(self) -> str:
         return " ".join(filter(None, [self.help, self.empty and f"Empty: {self.empty}."]))
 
-    @property
-    def call_help(self) -> str:
-        return " ".join(filter(None, [self.about or self.help, self.empty and f"Null: {self.empty}."]))
+    def call_help(self, absent: str) -> str:
+        """What a call says; `absent` names what stands for no value."""
+        return " ".join(filter(None, [self.about or self.help, self.empty and f"{absent}: {self.empty}."]))
 
     def problem(self, value: Any) -> str | None:
         """A sentence if a number is out of bounds, or a word is not among the choices."""
@@ -113,7 +113,7 @@ def options_of(settings: type) -> dict[str, Option]:
 def chosen(settings: type, values: Mapping[str, Any]) -> dict[str, Any]:
     """Of `values`, from a form or a command, those that a settings class takes and that are not empty."""
     given = {name: values.get(name) for name in options_of(settings)}
-    return {name: value for name, value in given.items() if value not in (None, "")}
+    return {name: value for name, value in given.items() if value not in (None, "", {})}
 
 
 def _default(one: Field[Any]) -> Any:
