@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
@@ -20,8 +18,10 @@ from evaluation.canaries.state import State, state_of, states_of
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
-from pooling.interface.charting import VARIANTS, to_png, to_svg
+from pooling.interface.charting import VARIANTS, to_png
+from pooling.interface.downloads import Download
 from pooling.models import Collection
+from pooling.storage.pictures import kept_svg
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 3
@@ -172,13 +172,7 @@ def chart_svg(canary: Canary, variant: str) -> bytes:
     """The canary over time as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     values = values_of(canary)
     name = f"canaries/{canary.pk}-{chart_key(canary, values)}-{variant}.svg"
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
-
-    picture = to_svg(_drawn(canary, values, variant))
-    default_storage.save(name, ContentFile(picture))
-    return picture
+    return kept_svg(name, lambda: _drawn(canary, values, variant))
 
 
 def chart_png(canary: Canary) -> bytes:
@@ -291,10 +285,9 @@ def as_json(canary: Canary) -> bytes:
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-# Suffix -> media type, maker.
-FORMATS: dict[str, tuple[str, Callable[[Canary], bytes]]] = {
-    "csv": ("text/csv", as_csv),
-    "json": ("application/json", as_json),
-    "svg": ("image/svg+xml", lambda canary: chart_svg(canary, "light")),
-    "png": ("image/png", chart_png),
+FILES: dict[str, Download[[Canary]]] = {
+    "csv": Download(".csv", "text/csv", as_csv),
+    "json": Download(".json", "application/json", as_json),
+    "svg": Download(".svg", "image/svg+xml", lambda canary: chart_svg(canary, "light")),
+    "png": Download(".png", "image/png", chart_png),
 }

@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
@@ -20,6 +21,7 @@ from evaluation.canaries.forms import AlertsForm, CanaryForm
 from evaluation.canaries.state import state_of
 from evaluation.canaries.watching import change_alerts, create_canary, delete_canary, take_over_tag
 from pooling.interface.charting import VARIANTS
+from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -177,12 +179,8 @@ def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResp
 
 @login_required
 @require_safe
-def canary_download(request: HttpRequest, canary_id: int, format: str) -> HttpResponse:
+def canary_download(request: HttpRequest, canary_id: int, format: str) -> HttpResponseBase:
     """The history as CSV or JSON, the picture as SVG or PNG."""
     shown = canary_for(request.user, canary_id)
-    if format not in canary_page.FORMATS:
-        raise Http404(f"There is no format “{format}”; choose one of {', '.join(canary_page.FORMATS)}.")
-    media_type, make = canary_page.FORMATS[format]
-    name = f"{slugify(shown.name) or f'canary-{shown.pk}'}.{format}"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
-    return HttpResponse(make(shown), content_type=media_type, headers=headers)
+    stem = slugify(shown.name) or f"canary-{shown.pk}"
+    return offered(canary_page.FILES, format, stem, shown)

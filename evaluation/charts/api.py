@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.urls import reverse
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -15,7 +15,7 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
-from evaluation.charts.stored import CHART_FORMATS, kinds_of
+from evaluation.charts.stored import CHART_FILES, kinds_of
 from evaluation.charts.views import chart_file
 from pooling.interface.api import PROBLEM, OneKind
 
@@ -86,7 +86,7 @@ class ReportChart(APIView):
     @extend_schema(
         operation_id="reports_chart",
         parameters=[
-            OpenApiParameter("format", str, enum=list(CHART_FORMATS), default="json"),
+            OpenApiParameter("format", str, enum=list(CHART_FILES), default="json"),
             *CHOICES,
         ],
         responses={
@@ -98,7 +98,7 @@ class ReportChart(APIView):
             404: PROBLEM,
         },
     )
-    def get(self, request: Request, report_id: int, name: str) -> HttpResponse:
+    def get(self, request: Request, report_id: int, name: str) -> HttpResponseBase:
         """The numbers behind a picture as JSON or CSV, or the picture itself."""
         report = report_for(request.user, report_id)
         asked: Any = request.query_params

@@ -10,7 +10,7 @@ from django import forms
 from django.urls import reverse
 from django.utils.http import urlencode
 
-from evaluation.charts.stored import CHART_FORMATS, figures_of, kinds_of, usual_choice
+from evaluation.charts.stored import CHART_FILES, figures_of, kinds_of, usual_choice
 from evaluation.charts.words import cells_in_words, columns_in_words
 from evaluation.models import Report
 from evaluation.report_store.files import chart_key, run_names
@@ -107,7 +107,7 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
         page=f"{reverse('report_chart_page', args=[report.pk, kind.name])}?{query}",
         files=[
             (form, f"{reverse('report_chart_file', args=[report.pk, kind.name, form])}?{query}")
-            for form in CHART_FORMATS
+            for form in CHART_FILES
         ],
         specifications=at("VARIANT", "json") if kind.name == "curve" else "",
     )

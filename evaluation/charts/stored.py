@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 
 from evaluation.charts import drawing as charts
 from evaluation.charts.kinds import KINDS, default_choice
@@ -15,6 +11,8 @@ from evaluation.charts.tables import Figures
 from evaluation.models import Report
 from evaluation.report_store.files import LOOK, beside, run_names, scan_per_query, scan_relevant
 from pooling.formats.cells import table_text
+from pooling.interface.downloads import Download
+from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
     import altair as alt
@@ -55,12 +53,7 @@ def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str
         return charts.to_svg(chart_of(report, kind, choice, variant))
     at = choice.measure if kind.name == "curve" else f"{choice.measure}-{choice.k}"
     name = beside(report, f"{kind.name}-{at}-{variant}-{LOOK}.svg")
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
-    picture = charts.to_svg(chart_of(report, kind, choice, variant))
-    default_storage.save(name, ContentFile(picture))
-    return picture
+    return kept_svg(name, lambda: chart_of(report, kind, choice, variant))
 
 
 def live_chart(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> dict[str, Any]:
@@ -81,7 +74,8 @@ def _pdf(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
     return charts.to_pdf(chart_of(report, kind, choice))
 
 
-def _csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+def chart_csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
+    """The table of a picture."""
     table = kind.table(figures_of(report), choice)
     rows = table.astype(object).where(table.notna(), None).itertuples(index=False, name=None)
     return table_text(list(table.columns), rows).encode()
@@ -114,11 +108,10 @@ def _json(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
     return f"{content}\n".encode()
 
 
-# Name in the address -> media type, maker; the name is the file's suffix as well.
-CHART_FORMATS: dict[str, tuple[str, Callable[[Report, ChartKind, ChartChoice], bytes]]] = {
-    "svg": ("image/svg+xml", _svg),
-    "png": ("image/png", _png),
-    "pdf": ("application/pdf", _pdf),
-    "csv": ("text/csv", _csv),
-    "json": ("application/json", _json),
+CHART_FILES = {
+    "svg": Download(".svg", "image/svg+xml", _svg),
+    "png": Download(".png", "image/png", _png),
+    "pdf": Download(".pdf", "application/pdf", _pdf),
+    "csv": Download(".csv", "text/csv", chart_csv),
+    "json": Download(".json", "application/json", _json),
 }

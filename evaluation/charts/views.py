@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView, chart_context, charts_context
-from evaluation.charts.stored import CHART_FORMATS, chart_svg, kinds_of, live_chart
+from evaluation.charts.stored import CHART_FILES, chart_svg, kinds_of, live_chart
 from evaluation.models import Report
+from evaluation.report_store.files import file_stem
 from pooling.interface.charting import VARIANTS
+from pooling.interface.downloads import offered
 
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartKind
@@ -61,22 +63,17 @@ def report_picture(
 
 @login_required
 @require_safe
-def report_chart_file(request: HttpRequest, report_id: int, name: str, format: str) -> HttpResponse:
+def report_chart_file(request: HttpRequest, report_id: int, name: str, format: str) -> HttpResponseBase:
     """A picture, or its table, as a file to take away."""
     shown = report_for(request.user, report_id)
     return chart_file(shown, name, format, ChartView(request.GET, report=shown))
 
 
-def chart_file(shown: Report, name: str, format: str, asked: ChartView) -> HttpResponse:
+def chart_file(shown: Report, name: str, format: str, asked: ChartView) -> HttpResponseBase:
     """The same for pages and the HTTP interface; `Http404` names what there is."""
     kind = _kind(shown, name)
-    if format not in CHART_FORMATS:
-        raise Http404(f"There is no format “{format}”; choose one of {', '.join(CHART_FORMATS)}.")
-    media_type, make = CHART_FORMATS[format]
-    response = HttpResponse(make(shown, kind, asked.choice()), content_type=media_type)
-    file_name = f"{slugify(shown.name) or f'report-{shown.pk}'}-{name}.{format}"
-    response["Content-Disposition"] = f'attachment; filename="{file_name}"'
-    return response
+    stem = f"{file_stem(shown)}-{name}"
+    return offered(CHART_FILES, format, stem, shown, kind, asked.choice())
 
 
 def _kind(shown: Report, name: str) -> ChartKind:

@@ -32,8 +32,10 @@ from evaluation.report_store.files import (
 )
 from pooling.formats.cells import guarded_frame
 from pooling.interface.problems import InputError
+from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
+    import altair as alt
     import polars as pl
 
     from evaluation.pool_estimates.of_pool import Basis
@@ -237,9 +239,10 @@ def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
 def forest_svg(report: Report, found: Compared, run: str, k: int, variant: str) -> bytes:
     """The differences of one run from every other at one K as SVG, drawn once and then kept."""
     name = beside(report, f"forest-{found.runs.index(run)}-{k}-{variant}-{LOOK}.svg")
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
+    return kept_svg(name, lambda: _forest(found, run, k, variant))
+
+
+def _forest(found: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
     import pandas as pd
 
     rows = [
@@ -256,9 +259,6 @@ def forest_svg(report: Report, found: Compared, run: str, k: int, variant: str) 
     numbers = [column for column in rows[0] if column != "run"]
     table = pd.DataFrame(rows).astype(dict.fromkeys(numbers, float))
     title = f"Recall@{k} of {run} minus that of"
-    chart = charts.forest(
+    return charts.forest(
         table, title=title, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
     )
-    picture = charts.to_svg(chart)
-    default_storage.save(name, ContentFile(picture))
-    return picture

@@ -6,7 +6,8 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.text import slugify
@@ -21,6 +22,7 @@ from evaluation.models import Report
 from evaluation.report_store.files import chart_key
 from labeling.access import queue_for
 from pooling.interface.charting import VARIANTS
+from pooling.interface.downloads import attachment
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.models import Job
@@ -48,13 +50,13 @@ def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def report_deciding(request: HttpRequest, report_id: int) -> FileResponse:
+def report_deciding(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """The labels that would decide the pair as CSV."""
     shown = report_for(request.user, report_id)
     chosen = PairView(request.GET, found=_there(shown)).choice()
     name = slugify(f"{shown.name} {chosen.a} {chosen.b} at {chosen.k}") or f"report-{shown.pk}"
     content = deciding_csv(shown, chosen.a, chosen.b, chosen.k)
-    return FileResponse(content, as_attachment=True, filename=f"{name}-labels.csv", content_type="text/csv")
+    return attachment(content, f"{name}-labels.csv", "text/csv")
 
 
 @login_required

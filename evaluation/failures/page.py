@@ -8,15 +8,13 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from django import forms
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
 from django.utils.http import urlencode
 
 from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_picture, breakdown_size
 from evaluation.failures.stored_breakdown import QueriesNow, breakdown_of, queries_now
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, run_names
-from pooling.interface.charting import to_svg
+from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
     from evaluation.failures.breakdown import Breakdown, BrokenGroup, GroupFigures
@@ -173,12 +171,7 @@ def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries)
     name = beside(report, f"breakdown-{_picture_key(found, choice)}-{variant}.svg")
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
-    picture = to_svg(draw(found, choice, variant))
-    default_storage.save(name, ContentFile(picture))
-    return picture
+    return kept_svg(name, lambda: draw(found, choice, variant))
 
 
 def draw(found: Breakdown, choice: WhereChoice, variant: str) -> Any:

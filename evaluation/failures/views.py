@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 from django.contrib.auth.decorators import login_required
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
@@ -21,13 +20,14 @@ from evaluation.failures.page import (
 from evaluation.failures.query_pages import QueriesView, QueryView, queries_context, query_context
 from evaluation.failures.stored_queries import missed_csv, queries_csv
 from evaluation.models import Report
+from evaluation.report_store.files import file_stem
 from evaluation.report_store.settings import conventions_in_words
 from pooling.formats.cells import table_text
 from pooling.interface.charting import VARIANTS, to_png
+from pooling.interface.downloads import Download, attachment, offered
 from pooling.interface.problems import InputError
 
 # Files of a breakdown: name in the address -> media type.
-FILES = {"csv": "text/csv", "svg": "image/svg+xml", "png": "image/png"}
 
 
 @login_required
@@ -57,21 +57,12 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
 
 @login_required
 @require_safe
-def report_where_file(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+def report_where_file(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
     """A breakdown to take away: its rows as CSV, its picture as SVG or PNG."""
     shown = report_for(request.user, report_id)
-    if format not in FILES:
-        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FILES)}.")
     view = WhereView(request.GET, report=shown)
-    choice = view.choice()
-    if format == "svg":
-        content = picture_of(shown, view, "light")
-    elif format == "png":
-        content = to_png(draw(chosen_breakdown(shown, choice, view.queries), choice, "light"), scale=3)
-    else:
-        content = _csv(chosen_breakdown(shown, choice, view.queries).rows())
-    name = f"{_slug(shown)}-by-{slugify(choice.by) or 'group'}.{format}"
-    return FileResponse(io.BytesIO(content), as_attachment=True, filename=name, content_type=FILES[format])
+    stem = f"{file_stem(shown)}-by-{slugify(view.choice().by) or 'group'}"
+    return offered(FILES, format, stem, shown, view)
 
 
 @login_required
@@ -86,7 +77,7 @@ def report_queries(request: HttpRequest, report_id: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def report_queries_file(request: HttpRequest, report_id: int, what: str) -> FileResponse:
+def report_queries_file(request: HttpRequest, report_id: int, what: str) -> HttpResponseBase:
     """The queries, or the documents missed in them, as CSV."""
     shown = report_for(request.user, report_id)
     makers = {"queries": queries_csv, "missed": missed_csv}
@@ -96,9 +87,7 @@ def report_queries_file(request: HttpRequest, report_id: int, what: str) -> File
         content = makers[what](shown, QueriesView(request.GET, report=shown).asked())
     except InputError as error:
         raise Http404(str(error)) from None
-    return FileResponse(
-        content, as_attachment=True, filename=f"{_slug(shown)}-{what}.csv", content_type="text/csv"
-    )
+    return attachment(content, f"{file_stem(shown)}-{what}.csv", "text/csv")
 
 
 @login_required
@@ -124,9 +113,18 @@ def _context(report: Report) -> dict[str, object]:
     }
 
 
-def _slug(report: Report) -> str:
-    return slugify(report.name) or f"report-{report.pk}"
-
-
-def _csv(rows: list[dict[str, object]]) -> bytes:
+def _csv(report: Report, view: WhereView) -> bytes:
+    rows = chosen_breakdown(report, view.choice(), view.queries).rows()
     return table_text(list(rows[0]), (row.values() for row in rows)).encode()
+
+
+def _png(report: Report, view: WhereView) -> bytes:
+    choice = view.choice()
+    return to_png(draw(chosen_breakdown(report, choice, view.queries), choice, "light"), scale=3)
+
+
+FILES = {
+    "csv": Download(".csv", "text/csv", _csv),
+    "svg": Download(".svg", "image/svg+xml", lambda report, view: picture_of(report, view, "light")),
+    "png": Download(".png", "image/png", _png),
+}

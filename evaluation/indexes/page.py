@@ -9,18 +9,16 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404
 from django.urls import reverse
-from django.utils.text import slugify
 
 from evaluation.indexes.chart import latency_chart_size, recall_and_latency
 from evaluation.indexes.latency import LatencyTable
 from evaluation.models import LatencyReport
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
-from pooling.interface.charting import VARIANTS, to_png, to_svg
+from pooling.interface.charting import VARIANTS, to_png
+from pooling.interface.downloads import Download
+from pooling.storage.pictures import kept_svg
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
@@ -91,16 +89,8 @@ def chart_key(report: LatencyReport) -> str:
 def chart_svg(report: LatencyReport, variant: str) -> bytes:
     """Recall against latency as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     name = f"latency/{chart_key(report)}-{variant}.svg"
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
-
-    chart = recall_and_latency(
-        table_of(report), dark=variant.startswith("dark"), narrow=variant.endswith("narrow")
-    )
-    picture = to_svg(chart)
-    default_storage.save(name, ContentFile(picture))
-    return picture
+    look = {"dark": variant.startswith("dark"), "narrow": variant.endswith("narrow")}
+    return kept_svg(name, lambda: recall_and_latency(table_of(report), **look))
 
 
 def chart_png(report: LatencyReport) -> bytes:
@@ -138,22 +128,12 @@ def settings_csv(report: LatencyReport) -> bytes:
     return table_text(header, rows).encode()
 
 
-# Name in the address -> file suffix, media type, maker.
-FORMATS: dict[str, tuple[str, str, Callable[[LatencyReport], bytes]]] = {
-    "csv": (".csv", "text/csv", as_csv),
-    "json": (".json", "application/json", as_json),
-    "markdown": (".md", "text/markdown", as_text("markdown")),
-    "latex": (".tex", "application/x-tex", as_text("latex")),
-    "svg": (".svg", "image/svg+xml", lambda report: chart_svg(report, "light")),
-    "png": (".png", "image/png", chart_png),
-    "settings": ("-settings.csv", "text/csv", settings_csv),
+FILES: dict[str, Download[[LatencyReport]]] = {
+    "csv": Download(".csv", "text/csv", as_csv),
+    "json": Download(".json", "application/json", as_json),
+    "markdown": Download(".md", "text/markdown", as_text("markdown")),
+    "latex": Download(".tex", "application/x-tex", as_text("latex")),
+    "svg": Download(".svg", "image/svg+xml", lambda report: chart_svg(report, "light")),
+    "png": Download(".png", "image/png", chart_png),
+    "settings": Download("-settings.csv", "text/csv", settings_csv),
 }
-
-
-def download(report: LatencyReport, format: str) -> FileResponse:
-    """The report in one of FORMATS."""
-    if format not in FORMATS:
-        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FORMATS)}.")
-    suffix, media_type, make = FORMATS[format]
-    name = f"{slugify(report.name) or f'latency-{report.pk}'}{suffix}"
-    return FileResponse(io.BytesIO(make(report)), as_attachment=True, filename=name, content_type=media_type)

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import latency_report_for
@@ -14,6 +16,7 @@ from evaluation.indexes.forms import LatencyForm
 from evaluation.indexes.stored import request_latency_report
 from evaluation.models import LatencyReport
 from pooling.interface.charting import VARIANTS
+from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -69,9 +72,11 @@ def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def latency_download(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+def latency_download(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
     """The report as a file."""
-    return latency_page.download(latency_report_for(request.user, report_id), format)
+    shown = latency_report_for(request.user, report_id)
+    stem = slugify(shown.name) or f"latency-{shown.pk}"
+    return offered(latency_page.FILES, format, stem, shown)
 
 
 @login_required

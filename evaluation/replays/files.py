@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from typing import TYPE_CHECKING, Any
-
-from django.core.files.base import ContentFile
-from django.core.files.storage import default_storage
-from django.http import FileResponse, Http404
-from django.utils.text import slugify
 
 from evaluation.charts import drawing as charts
 from evaluation.models import Replay
 from pooling.formats.cells import table_text
+from pooling.interface.downloads import Download
+from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
@@ -67,13 +63,7 @@ def chart_key(replay: Replay) -> str:
 def chart_svg(replay: Replay, variant: str) -> bytes:
     """The found-by-effort curves as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     name = f"replays/{chart_key(replay)}-{variant}.svg"
-    if default_storage.exists(name):
-        with default_storage.open(name, "rb") as file:
-            return bytes(file.read())
-
-    picture = charts.to_svg(draw(replay, variant))
-    default_storage.save(name, ContentFile(picture))
-    return picture
+    return kept_svg(name, lambda: draw(replay, variant))
 
 
 def draw(replay: Replay, variant: str) -> Any:
@@ -105,18 +95,8 @@ def as_csv(replay: Replay) -> bytes:
     return table_text(columns, rows).encode()
 
 
-# Name in the address -> file suffix, media type, maker.
-FORMATS: dict[str, tuple[str, str, Callable[[Replay], bytes]]] = {
-    "csv": (".csv", "text/csv", as_csv),
-    "json": (".json", "application/json", as_json),
-    "svg": (".svg", "image/svg+xml", lambda replay: chart_svg(replay, "light")),
+FILES: dict[str, Download[[Replay]]] = {
+    "csv": Download(".csv", "text/csv", as_csv),
+    "json": Download(".json", "application/json", as_json),
+    "svg": Download(".svg", "image/svg+xml", lambda replay: chart_svg(replay, "light")),
 }
-
-
-def download(replay: Replay, format: str) -> FileResponse:
-    """The replay in one of FORMATS."""
-    if format not in FORMATS:
-        raise Http404(f"There is no format “{format}”; choose one of {', '.join(FORMATS)}.")
-    suffix, media_type, make = FORMATS[format]
-    name = f"{slugify(replay.name) or f'replay-{replay.pk}'}{suffix}"
-    return FileResponse(io.BytesIO(make(replay)), as_attachment=True, filename=name, content_type=media_type)

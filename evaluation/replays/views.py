@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import replay_for
@@ -16,6 +18,7 @@ from evaluation.replays.page import replay_context
 from evaluation.replays.stored import request_replay
 from labeling.qrels.labels import has_labels
 from pooling.interface.charting import VARIANTS
+from pooling.interface.downloads import offered
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
 
@@ -69,9 +72,11 @@ def replay(request: HttpRequest, replay_id: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def replay_download(request: HttpRequest, replay_id: int, format: str) -> FileResponse:
+def replay_download(request: HttpRequest, replay_id: int, format: str) -> HttpResponseBase:
     """The replay as a file."""
-    return replay_files.download(replay_for(request.user, replay_id), format)
+    shown = replay_for(request.user, replay_id)
+    stem = slugify(shown.name) or f"replay-{shown.pk}"
+    return offered(replay_files.FILES, format, stem, shown)
 
 
 @login_required

@@ -17,6 +17,7 @@ from uuid import uuid4
 from django.core.files import File
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
+from django.utils.text import slugify
 
 from evaluation.models import Report
 
@@ -77,6 +78,11 @@ def read_table(report: Report, form: str) -> bytes:
 def beside(report: Report, name: str) -> str:
     """The place of another file in the report's folder."""
     return str(PurePosixPath(str(report.per_query.name)).with_name(name))
+
+
+def file_stem(report: Report) -> str:
+    """What the name of a file about the report begins with."""
+    return slugify(report.name) or f"report-{report.pk}"
 
 
 def folder_of(report: Report) -> str:

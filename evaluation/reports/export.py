@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 import zipfile
 from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING, Any
 
-from django.utils.text import slugify
-
 from evaluation.charts.html_report import HtmlReport, render_html
-from evaluation.charts.stored import CHART_FORMATS, chart_svg, figures_of, kinds_of, usual_choice
+from evaluation.charts.stored import chart_csv, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_cells
-from evaluation.report_store.files import TABLES, read_table
+from evaluation.report_store.files import TABLES, file_stem, read_table
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
 from evaluation.reports.coverage import coverage_by_cutoff, coverage_warnings
@@ -102,7 +99,7 @@ def bundle_of(report: Report) -> IO[bytes]:
     The values of queries are not in it: they are a file of their own.
     """
     out = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it
-    folder = slugify(report.name) or f"report-{report.pk}"
+    folder = file_stem(report)
     choice = usual_choice(report)
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as bundle:
         for form, name in TABLES.items():
@@ -112,15 +109,10 @@ def bundle_of(report: Report) -> IO[bytes]:
         bundle.writestr(f"{folder}/provenance.json", _json(provenance_of(report)))
         for kind in kinds_of(report).values():
             bundle.writestr(f"{folder}/{kind.name}.svg", chart_svg(report, kind, choice, "light"))
-            bundle.writestr(f"{folder}/{kind.name}.csv", CHART_FORMATS["csv"][1](report, kind, choice))
+            bundle.writestr(f"{folder}/{kind.name}.csv", chart_csv(report, kind, choice))
     out.seek(0)
     return out
 
 
 def _json(provenance: Provenance) -> str:
     return json.dumps(provenance.to_dict(), ensure_ascii=False, indent=2) + "\n"
-
-
-def html_file(report: Report) -> IO[bytes]:
-    """The HTML file as a stream."""
-    return io.BytesIO(html_of(report))

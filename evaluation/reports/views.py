@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
 from django.core.paginator import Paginator
-from django.http import FileResponse, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
 from evaluation.models import Report
-from evaluation.reports.downloads import download
+from evaluation.report_store.files import file_stem
+from evaluation.reports.downloads import FILES
 from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.page import report_context
+from pooling.interface.downloads import offered
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
@@ -77,7 +80,8 @@ def report(request: HttpRequest, report_id: int) -> HttpResponse:
 
 @login_required
 @require_safe
-def report_download(request: HttpRequest, report_id: int, format: str) -> FileResponse:
+def report_download(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
     """The report as a file; a picture is of the measure in the query string."""
     shown = report_for(request.user, report_id)
-    return download(shown, format, ReportView(request.GET, report=shown).choice().measure)
+    measure = ReportView(request.GET, report=shown).choice().measure
+    return offered(FILES, format, file_stem(shown), shown, measure)

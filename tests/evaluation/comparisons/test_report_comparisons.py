@@ -353,7 +353,7 @@ def test_the_labels_that_decide_are_those_of_the_pure_function(world: World, cli
 
     client.force_login(world.vera)
     response = client.get(reverse("report_deciding", args=[report.pk]) + "?a=alpha&b=beta&k=2")
-    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    rows = list(csv.DictReader(io.StringIO(response.getvalue().decode())))
     assert [row["document_id"] for row in rows] == wanted["document_id"].tolist()
     assert list(rows[0]) == ["query_id", "document_id", "run", "rank", "swing"]
 

@@ -54,7 +54,7 @@ def file(client: Client, report: Report, address: str) -> list[dict[str, str]]:
     """The rows of a CSV file."""
     response = client.get(f"/reports/{report.pk}/{address}")
     assert response.status_code == 200
-    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+    return list(csv.DictReader(io.StringIO(response.getvalue().decode())))  # type: ignore[attr-defined]
 
 
 def call(world: World, report: Report, address: str) -> Any:

@@ -163,7 +163,7 @@ def taken(client: Client, replay: Replay, form: str) -> bytes:
     response = client.get(reverse("replay_download", args=[replay.pk, form]))
     assert response.status_code == 200
     assert "attachment" in response["Content-Disposition"]
-    return b"".join(response.streaming_content)
+    return response.getvalue()
 
 
 def test_downloads_hold_the_figures(world: World, client: Client) -> None:

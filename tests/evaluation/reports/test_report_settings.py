@@ -58,7 +58,7 @@ def sent(client: Client, form: Any) -> Any:
 def downloaded(client: Client, report: Report) -> str:
     response = client.get(reverse("report_download", args=[report.pk, "settings"]))
     assert "attachment" in response["Content-Disposition"]
-    return b"".join(response.streaming_content).decode()
+    return response.getvalue().decode()
 
 
 def test_a_file_fills_in_the_form_and_measures_nothing(ready: World, client: Client) -> None:

@@ -206,7 +206,7 @@ def download(client: Client, report: Report, form: str) -> bytes:
     response = client.get(reverse("report_download", args=[report.pk, form]))
     assert response.status_code == 200
     assert "attachment" in response["Content-Disposition"]
-    return b"".join(response.streaming_content)
+    return response.getvalue()
 
 
 def test_downloads_hold_the_numbers(world: World, client: Client) -> None:
