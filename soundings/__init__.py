@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.comparisons.comparing import compare
-    from evaluation.measures.in_lists import recall_at_k
     from evaluation.scoring.evaluating import evaluate
+    from evaluation.scoring.in_lists import recall_at_k
     from pooling.formats.qrels import read_qrels
     from pooling.formats.runs import read_run
     from soundings.in_memory import pool, simulate
@@ -44,7 +44,7 @@ _HOMES = {
     "pool": "soundings.in_memory",
     "read_qrels": "pooling.formats.qrels",
     "read_run": "pooling.formats.runs",
-    "recall_at_k": "evaluation.measures.in_lists",
+    "recall_at_k": "evaluation.scoring.in_lists",
     "simulate": "soundings.in_memory",
 }
 

@@ -9,8 +9,10 @@ import pytest
 from django.core import mail
 from django.test import Client
 from django.utils import timezone
+from django.utils.module_loading import import_string
 from pytest_django import Settings
 
+import soundings.accounts.mail
 from pooling.account_models import Letter
 from soundings.accounts.mail import MOST_TO_ONE
 from tests.world import World
@@ -32,6 +34,11 @@ def forgot(email: str, address: str = "192.0.2.1") -> str:
 
 def an_hour_later() -> None:
     Letter.objects.update(at=timezone.now() - timedelta(hours=1, seconds=1))
+
+
+@pytest.mark.parametrize("name", ["send_password_letter", "send_invitation_letter"])
+def test_a_letter_that_was_waiting_while_the_site_was_updated_is_sent(name: str) -> None:
+    assert import_string(f"soundings.mail.{name}") is getattr(soundings.accounts.mail, name)
 
 
 def test_one_receiver_gets_so_many_letters_an_hour_and_nobody_sees_the_difference(world: World) -> None:

@@ -1,10 +1,15 @@
-"""Recall@K of ranked lists as programs hold them: no file, frame, score or tie."""
+"""Recall@K of ranked lists as programs have them: no file, frame, score or tie."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isnan, nan
 from typing import Any, TypeAlias
+
+import numpy as np
+
+from evaluation.scoring.arrays import recall_of_arrays
+from evaluation.scoring.inputs import cutoffs_array
 
 Ids: TypeAlias = Iterable[Any]
 
@@ -18,7 +23,7 @@ def recall_at_k(
 
     One query: `retrieved` is a list or array of document ids, best first, `relevant` a set, list or array.
     Many queries: one of these for each query, in two dicts by query id, or in two lists (or arrays of two
-    dimensions) in the same order.
+    dimensions) in the same order. In arrays of whole numbers, negative ids are empty places.
 
     A query without a relevant document has no recall: NaN by itself, and left out of the mean. In dicts, a
     query that `retrieved` does not answer counts 0, and one that `relevant` does not know is left out. These
@@ -31,22 +36,25 @@ def recall_at_k(
     >>> recall_at_k({"q1": ["a", "x"], "q2": ["y"]}, {"q1": {"a"}, "q2": {"b"}}, k=2)
     0.5
     """
-    if isinstance(k, bool) or int(k) != k or k < 1:
-        raise ValueError(f"K is {k}; it must be a whole number of at least 1.")
+    if _is_many(k):
+        raise ValueError(f"K is {k}; give one K here, or use evaluate for more.")
+    (cutoff,) = cutoffs_array(k).tolist()
     if isinstance(retrieved, Mapping) and isinstance(relevant, Mapping):
-        return _mean([_of_one(found, ids, k) for found, ids in _by_query(retrieved, relevant)])
+        return _mean([_of_one(*lists, cutoff) for lists in _by_query(retrieved, relevant)])
     if isinstance(retrieved, Mapping) or isinstance(relevant, Mapping):
         raise ValueError("One of retrieved and relevant is a dict; give both by query, or neither.")
     _refuse_unordered(retrieved)
-    found, wanted = list(retrieved), list(relevant)
-    if not any(map(_is_many, (*found, *wanted))):
-        return _of_one(found, wanted, k)
-    if len(found) != len(wanted):
+    first, second = _places(retrieved), _places(relevant)
+    if not any(map(_is_many, (*first, *second))):
+        return _of_one(first, second, cutoff)
+    if len(first) != len(second):
         raise ValueError(
-            f"There are {len(found)} lists of retrieved and {len(wanted)} of relevant documents; "
+            f"There are {len(first)} lists of retrieved and {len(second)} of relevant documents; "
             "give one of each for every query."
         )
-    return _mean([_of_one(*both, k) for both in zip(found, wanted, strict=True)])
+    if _is_table(first) and _is_table(second):
+        return _mean(recall_of_arrays(first, second, cutoff)[:, 0].tolist())
+    return _mean([_of_one(*lists, cutoff) for lists in zip(first, second, strict=True)])
 
 
 def _by_query(retrieved: Mapping[Any, Any], relevant: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
@@ -60,11 +68,26 @@ def _of_one(retrieved: Any, relevant: Any, k: int) -> float:
         if isinstance(ids, Mapping) or not _is_many(ids):
             raise ValueError(f"{ids!r} is not a list of document ids; for scores and grades use evaluate.")
     _refuse_unordered(retrieved)
-    found, wanted = list(retrieved), set(relevant)
+    found, wanted = _places(retrieved), set(_places(relevant))
     if len(set(found)) < len(found):
         twice = next(one for place, one in enumerate(found) if one in found[:place])
         raise ValueError(f"Document {twice!r} is retrieved twice for a query; keep the better place.")
     return len(wanted.intersection(found[:k])) / len(wanted) if wanted else nan
+
+
+def _places(ids: Any) -> Any:
+    """A table of whole numbers as it is; else a list, without the empty places of an array."""
+    if not _is_whole(ids):
+        return list(ids)
+    return ids[ids >= 0].tolist() if ids.ndim == 1 else ids
+
+
+def _is_whole(ids: Any) -> bool:
+    return isinstance(ids, np.ndarray) and np.issubdtype(ids.dtype, np.integer)
+
+
+def _is_table(ids: Any) -> bool:
+    return _is_whole(ids) and ids.ndim == 2
 
 
 def _refuse_unordered(retrieved: Any) -> None:
@@ -76,6 +99,6 @@ def _is_many(ids: Any) -> bool:
     return isinstance(ids, Iterable) and not isinstance(ids, str | bytes)
 
 
-def _mean(values: list[float]) -> float:
+def _mean(values: Sequence[float]) -> float:
     defined = [value for value in values if not isnan(value)]
     return sum(defined) / len(defined) if defined else nan

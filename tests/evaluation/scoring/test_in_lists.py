@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import evaluate
-from evaluation.measures.in_lists import recall_at_k
+from evaluation.scoring.in_lists import recall_at_k
 
 IDS = st.sampled_from("abcdefgh")
 LISTS = st.lists(IDS, min_size=1, unique=True)
@@ -37,10 +37,14 @@ def test_the_mean_over_queries_leaves_out_those_without_a_relevant_document() ->
     assert recall_at_k([["a", "b"], ["x"], ["c"]], [["a", "b"], ["y"], []], 1) == (1 / 2 + 0) / 2
 
 
-def test_numbers_in_arrays_are_ids() -> None:
-    approximate, exact = np.array([[3, 1, 7], [4, 5, 6]]), np.array([[1, 2], [4, 5]])
+def test_numbers_in_arrays_are_ids_and_negative_ones_empty_places() -> None:
+    approximate = np.array([[3, 1, 7], [4, 5, 6], [8, -1, -1], [9, 2, 1]])
+    exact = np.array([[1, 2, -1], [4, 5, -1], [8, 9, 7], [-1, -1, -1]])
+    by_hand = (1 / 2 + 1 + 1 / 3) / 3
 
-    assert recall_at_k(approximate, exact, 2) == (1 / 2 + 1) / 2
+    assert recall_at_k(approximate, exact, 2) == pytest.approx(by_hand)
+    assert recall_at_k(approximate, [{1, 2}, {4, 5}, {8, 9, 7}, set()], 2) == pytest.approx(by_hand)
+    assert recall_at_k(approximate[2], exact[2], 2) == 1 / 3
 
 
 def test_nothing_relevant_has_no_recall() -> None:
@@ -54,6 +58,7 @@ def test_nothing_relevant_has_no_recall() -> None:
     [
         (["a"], {"a"}, 0, "K is 0"),
         (["a"], {"a"}, 1.5, "K is 1.5"),
+        (["a"], {"a"}, (1, 5), "give one K here"),
         ({"a", "b"}, {"a"}, 1, "has no order"),
         ({"q": {"a"}}, {"q": {"a"}}, 1, "has no order"),
         (["a", "b", "a"], {"a"}, 1, "'a' is retrieved twice"),
