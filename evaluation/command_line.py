@@ -7,6 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evaluation.charts.html_file import check_path as check_html
+from evaluation.charts.html_file import write_html
 from evaluation.comparisons.audited import audited_differences
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
@@ -17,7 +19,7 @@ from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.rendering.formats import Part
+    from evaluation.rendering.cells import Part
     from evaluation.scoring.results import Evaluation
 
 CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
@@ -90,8 +92,6 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
 
         check_path(options["per_query"])
     if options["html"]:
-        from evaluation.charts.html_file import check_path as check_html
-
         check_html(options["html"])
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, options["by"])
     pool = _pool(options["pool"], queries)
@@ -110,8 +110,6 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     if options["per_query"]:
         write_per_query(result, options["per_query"])
     if options["html"]:
-        from evaluation.charts.html_file import write_html
-
         write_html(result, settings, options, estimates)
     output.write(
         render(

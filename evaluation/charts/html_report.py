@@ -19,7 +19,7 @@ from evaluation.charts.tables import Figures
 from evaluation.charts.words import cells_in_words, columns_in_words
 
 if TYPE_CHECKING:
-    from evaluation.rendering.formats import Cells
+    from evaluation.rendering.cells import Cells
     from evaluation.report_store.provenance import Provenance
 
 # Rows of one table in the file: it is read by people.

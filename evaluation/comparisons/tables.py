@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evaluation.comparisons.verdict import Comparison
-from evaluation.rendering.formats import Cells, Part
+from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import decimal, interval
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, break_down
 from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
-from evaluation.rendering.formats import Cells, Part
+from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
 from pooling.formats.query_facts import known_weight
 

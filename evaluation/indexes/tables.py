@@ -9,7 +9,8 @@ from typing import Any
 from evaluation.indexes.latency import LatencyTable
 from evaluation.indexes.recall import PERCENTILES, AgainstExact
 from evaluation.measures import key_of, split_name, titled
-from evaluation.rendering.formats import FORMATS, Cells, render_tables
+from evaluation.rendering.cells import Cells
+from evaluation.rendering.formats import FORMATS, render_tables
 from evaluation.scoring.coverage import ids_where
 from evaluation.scoring.expectations import below
 from evaluation.scoring.results import decimal, interval, share_in_words

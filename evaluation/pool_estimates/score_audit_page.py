@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from evaluation.rendering.cells import Cells
 from evaluation.scoring.wording import decimal, interval, share_in_words
-
-if TYPE_CHECKING:
-    from evaluation.rendering.formats import Cells
 
 TITLE = "Estimated from an audit by scores"
 # Of more pairs of runs the page shows the first; the HTTP interface has all.
@@ -45,8 +43,6 @@ def by_scores_context(found: Mapping[str, Any] | None, runs: Sequence[str], k: i
 
 def by_scores_cells(found: Mapping[str, Any]) -> Cells:
     """The same as a table of text for files: one row per run and K."""
-    from evaluation.rendering.formats import Cells
-
     header = ("run", "K", "micro recall", "by", "precision")
     rows = []
     for run, by_key in found["runs"].items():

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from evaluation.rendering.formats import Cells
+from evaluation.rendering.cells import Cells
 from evaluation.scoring.wording import decimal, interval, macro_estimate, share_in_words
 
 TITLE = "Estimated from the audit"

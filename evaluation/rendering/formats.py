@@ -5,33 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from evaluation.measures import MEASURES, key_of
+from evaluation.rendering.cells import Cells, Part
+from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
-
-
-@dataclass(frozen=True)
-class Cells:
-    """A table with every cell as text: a title where it is not the first, and notes that belong below it."""
-
-    header: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...]
-    title: str = ""
-
-
-@dataclass(frozen=True)
-class Part:
-    """What stands beside an evaluation and was worked out from it: as a table, as plain data for JSON under
-    `name`, and as rows for CSV; None where CSV has no place for it."""
-
-    name: str
-    cells: Cells
-    data: Any
-    rows: Sequence[Mapping[str, Any]] | None = None
 
 
 def render(
@@ -89,8 +70,6 @@ def _with_estimates(
     tables: Sequence[Cells], evaluation: Evaluation, estimates: Mapping[str, Any]
 ) -> list[Cells]:
     """Their tables after the others; where nothing can be estimated, why, below the first."""
-    from evaluation.rendering.estimate_tables import estimate_tables
-
     figures = {name: run.figures for name, run in evaluation.runs.items()}
     found = estimate_tables(figures, estimates)
     if estimates["runs"]:

@@ -12,6 +12,7 @@ from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.stored import chart_csv, chart_svg, figures_of, kinds_of, usual_choice
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_cells
+from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.report_store.files import TABLES, file_stem, read_table
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
@@ -20,7 +21,7 @@ from labeling.qrels.releases import export_name
 
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice, ChartKind
-    from evaluation.rendering.formats import Cells
+    from evaluation.rendering.cells import Cells
 
 MADE = "%Y-%m-%d %H:%M UTC"
 
@@ -76,8 +77,6 @@ def html_of(report: Report) -> bytes:
 
 def _worth(figures: Mapping[str, Any], estimates: Mapping[str, Any]) -> list[Cells]:
     """Tables of what the numbers are worth, whatever they rest on."""
-    from evaluation.rendering.estimate_tables import estimate_tables
-
     by_scores = estimates.get("audit_by_scores")
     return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]
 

@@ -29,6 +29,7 @@ from evaluation.scoring.coverage import (
     unjudged_in_one,
     unjudged_in_pool,
 )
+from evaluation.scoring.engines import work_runs
 from evaluation.scoring.inputs import (
     Runs,
     RunSource,
@@ -40,6 +41,7 @@ from evaluation.scoring.inputs import (
     read_labels,
 )
 from evaluation.scoring.results import Evaluation, RunEvaluation
+from evaluation.scoring.scorer import Scorer, Worked
 from evaluation.scoring.scoring import (
     Labels,
     ScoredRun,
@@ -47,7 +49,6 @@ from evaluation.scoring.scoring import (
     label_pairs,
 )
 from evaluation.scoring.strata import Stratum, rows_of
-from evaluation.scoring.working import Scorer, Worked, work_runs
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
     LARGEST_RESAMPLED,

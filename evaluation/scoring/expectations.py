@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluation.measures import Floats, key_of, split_name, titled
 from evaluation.significance import power_line
-
-if TYPE_CHECKING:
-    from evaluation.scoring.results import RunEvaluation
 
 DIFFERENCE = 0.05
 
@@ -22,6 +20,19 @@ class HasFigures(Protocol):
 
     @property
     def figures(self) -> Mapping[str, dict[str, Any]]: ...
+
+
+class HasValues(Protocol):
+    """A run with its values by query: of each measure one column per cutoff, and those without a cutoff."""
+
+    @property
+    def scored(self) -> npt.NDArray[np.bool_]: ...
+
+    @property
+    def values(self) -> Mapping[str, Floats]: ...
+
+    @property
+    def whole(self) -> Mapping[str, Floats]: ...
 
 
 def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[tuple[str, str, str]]:
@@ -40,7 +51,7 @@ def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> li
 
 
 def too_few_queries(
-    runs: Mapping[str, RunEvaluation], key: tuple[str, int | None], column: int, minimum: int
+    runs: Mapping[str, HasValues], key: tuple[str, int | None], column: int, minimum: int
 ) -> list[str]:
     """One sentence when a mean rests on fewer queries than `minimum`, with what it takes to see a difference.
 

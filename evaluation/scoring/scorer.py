@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from pooling.formats.parts import PlainRows
-
-ENGINES = ("local", "spark")
 
 
 @dataclass(frozen=True)
@@ -56,20 +54,6 @@ class Scorer:
     def prepare(self) -> None:
         """Compute now what several threads will read."""
         self.labels.prepare()
-
-
-def work_runs(
-    sources: Mapping[str, RunSource], scorer: Scorer, notes: list[str], engine: str
-) -> dict[str, list[Worked]]:
-    """Every run's parts, worked out by an engine; what the readers of files have to say goes to `notes`."""
-    if engine not in ENGINES:
-        raise ValueError(f"Unknown engine {engine!r}; known are {', '.join(ENGINES)}.")
-    scorer.prepare()
-    if engine == "spark":
-        from evaluation.scoring.spark import work_by_spark
-
-        return work_by_spark(sources, scorer, notes)
-    return {name: work_here(name, source, scorer, notes) for name, source in sources.items()}
 
 
 def work_here(name: str, source: RunSource, scorer: Scorer, notes: list[str]) -> list[Worked]:

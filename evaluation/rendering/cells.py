@@ -1,0 +1,28 @@
+"""Tables with every cell as text, before anything is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Cells:
+    """A table with every cell as text: a title where it is not the first, and notes that belong below it."""
+
+    header: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...]
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Part:
+    """What stands beside an evaluation and was worked out from it: as a table, as plain data for JSON under
+    `name`, and as rows for CSV; None where CSV has no place for it."""
+
+    name: str
+    cells: Cells
+    data: Any
+    rows: Sequence[Mapping[str, Any]] | None = None

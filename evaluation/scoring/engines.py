@@ -1,0 +1,24 @@
+"""Where runs are scored: on this machine, or on several by Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from evaluation.scoring.inputs import RunSource
+from evaluation.scoring.scorer import Scorer, Worked, work_here
+
+ENGINES = ("local", "spark")
+
+
+def work_runs(
+    sources: Mapping[str, RunSource], scorer: Scorer, notes: list[str], engine: str
+) -> dict[str, list[Worked]]:
+    """Every run's parts, worked out by an engine; what the readers of files have to say goes to `notes`."""
+    if engine not in ENGINES:
+        raise ValueError(f"Unknown engine {engine!r}; known are {', '.join(ENGINES)}.")
+    scorer.prepare()
+    if engine == "spark":
+        from evaluation.scoring.spark import work_by_spark
+
+        return work_by_spark(sources, scorer, notes)
+    return {name: work_here(name, source, scorer, notes) for name, source in sources.items()}
