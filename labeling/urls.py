@@ -116,8 +116,8 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/search-finds/", search_api.SearchFinds.as_view(), name="api_search_finds"),
     path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
     path("queues/<int:queue_id>/progress/", progress_api.Progress.as_view(), name="api_queue_progress"),
-    path("queues/<int:queue_id>/selection/", selection_api.LiveSelection.as_view(), name="api_selection"),
-    path("queues/<int:queue_id>/finish/", selection_api.FinishCall.as_view(), name="api_queue_finish"),
+    path("queues/<int:queue_id>/selection/", selection_api.AdaptiveOrder.as_view(), name="api_selection"),
+    path("queues/<int:queue_id>/finish/", selection_api.FinishQueries.as_view(), name="api_queue_finish"),
     path("queues/<int:queue_id>/prelabels/", prelabel_api.Prelabels.as_view(), name="api_prelabels"),
     path(
         "queues/<int:queue_id>/prelabels/estimate/",

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from django.db.models import Q
 
 from evaluation.pool_estimates.stored_sample import read_sample
-from labeling.adaptive.state import parts_of
+from labeling.adaptive.state import parts_of_pairs
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool
 
@@ -105,7 +105,7 @@ def has_audit(pool: Pool, release: QrelsRelease) -> bool:
     """Whether anything of a pool was drawn: for it, for a version before it, or by an adaptive queue."""
     if pool.entries.filter(Q(in_audit=True) | Q(inclusion_probability__lt=1)).exists():
         return True
-    parts = parts_of(pool, release.sidecar.get("selections", ()))
+    parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))
     return parts is not None and any(part.place is not None for part in parts.values())
 
 

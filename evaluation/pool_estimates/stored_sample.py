@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Max
 
-from labeling.adaptive.state import parts_of
+from labeling.adaptive.state import parts_of_pairs
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Verdict
 from pooling.models import Collection, Pool, PoolEntry
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.estimates.sample import AuditSample
-    from labeling.adaptive.state import Part
+    from labeling.adaptive.state import PairPart
 
 PAIR = ["query_id", "document_id"]
 _KEYS = ("query__external_id", "document__external_id")
@@ -80,7 +80,7 @@ def _design(pool: Pool, release: QrelsRelease) -> pl.DataFrame:
     frame = pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
     versions = pool.versions()
     frame = pl.concat([_ranked(frame.filter(version=one.version), one.seed) for one in versions])
-    parts = parts_of(pool, release.sidecar.get("selections", ()))
+    parts = parts_of_pairs(pool, release.sidecar.get("selections", ()))
     frame = _as_selected(frame, parts).with_columns(
         draw=pl.col("version") if parts is None else pl.lit(pool.version, dtype=pl.Int64)
     )
@@ -112,7 +112,7 @@ def _ranked(frame: pl.DataFrame, seed: int) -> pl.DataFrame:
     return frame.with_columns(audit_rank=pl.Series(ranks, dtype=pl.Int64))
 
 
-def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], Part] | None) -> pl.DataFrame:
+def _as_selected(frame: pl.DataFrame, parts: dict[tuple[str, str], PairPart] | None) -> pl.DataFrame:
     """The design with what an adaptive queue has made of it: what its order reached is certain, what it drew
     is the audit, whatever the pool's own choice was."""
     import polars as pl

@@ -10,25 +10,25 @@ from rest_framework.views import APIView
 from labeling.access import queue_for
 from labeling.adaptive import serializers as selection_serializers
 from labeling.adaptive.finishing import finish_queries
-from labeling.adaptive.state import selection_of
+from labeling.adaptive.state import order_by_query
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, READERS
 
 
-class LiveSelection(APIView):
+class AdaptiveOrder(APIView):
     """The order of an adaptive queue."""
 
     @extend_schema(responses={200: selection_serializers.SelectionSerializer, 404: PROBLEM})
     def get(self, request: Request, queue_id: int) -> Response:
         """Tell the rule of a live order, how far each query is, and what finished it; 404 for a fixed one."""
         queue = queue_for(request.user, queue_id, READERS)
-        if (selection := selection_of(queue)) is None:
+        if (order := order_by_query(queue)) is None:
             raise InputError("This queue has a fixed order.", missing=True)
-        return Response(selection_serializers.SelectionSerializer(selection).data)
+        return Response(selection_serializers.SelectionSerializer(order).data)
 
 
-class FinishCall(APIView):
+class FinishQueries(APIView):
     """Finishing queries."""
 
     @extend_schema(

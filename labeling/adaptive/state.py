@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Exists, OuterRef, Q
 
+from labeling.adaptive.facts import (
+    FrozenOrder,
+    OrderByQuery,
+    OrderProgress,
+    OrderRule,
+    OrderSummary,
+    QueryEnd,
+    QueryProgress,
+)
 from labeling.adaptive.reordering import to_be_stopped
 from labeling.adaptive.stopping import LEVEL, look_points
 from labeling.items.slots import SLOTLESS
@@ -30,17 +39,14 @@ FINISHED_BY = {
 }
 
 
-def selection_of(queue: Queue) -> dict[str, Any] | None:
+def order_by_query(queue: Queue) -> OrderByQuery | None:
     """The order of an adaptive queue with a row for each query; None for a queue with a fixed order."""
-    told = selection_head(queue)
-    return told and {**told, "queries": query_rows(queue, plans_of(queue))}
+    progress = order_progress(queue)
+    return None if progress is None else {**progress, "queries": query_rows(queue, plans_of(queue))}
 
 
-def selection_head(queue: Queue) -> dict[str, Any] | None:
-    """`selection_of` without the rows of its queries.
-
-    `finishing` counts the queries that a bound over all of them has stopped and that are being finished.
-    """
+def order_progress(queue: Queue) -> OrderProgress | None:
+    """The same without the rows of its queries."""
     selection = _selection_in(queue)
     if selection is None:
         return None
@@ -62,9 +68,8 @@ def plans_of(queue: Queue) -> QuerySet[QueryPlan]:
     )
 
 
-def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[dict[str, Any]]:
-    """A row for each of some plans; `judged` counts pairs that are settled now, `left` those that are to be
-    handed out or are held."""
+def query_rows(queue: Queue, plans: Iterable[QueryPlan]) -> list[QueryProgress]:
+    """A row for each of some plans."""
     shown = list(plans)
     counted = _spent(queue, [plan.query_id for plan in shown])
     return [
@@ -111,7 +116,7 @@ def _spent(queue: Queue, queries: Iterable[int] | None = None) -> defaultdict[in
     return found
 
 
-def order_of(queue: Queue) -> dict[str, Any] | None:
+def order_summary(queue: Queue) -> OrderSummary | None:
     """What moves the order of an adaptive queue, how much of the budget is used, and what finished how many
     queries; None for a queue with a fixed order."""
     selection = _selection_in(queue)
@@ -119,61 +124,64 @@ def order_of(queue: Queue) -> dict[str, Any] | None:
         return None
     plans = list(selection.plans.only("selection", "size", "finished_by"))
     spent = _spent(queue).values()
-    told = {
+    summary: OrderSummary = {
         **_rule(selection),
         "pool": sum(plan.size for plan in plans),
-        "used": sum(one.used for one in spent),
-        "settled": sum(one.settled for one in spent),
+        "used": sum(query.used for query in spent),
+        "settled": sum(query.settled for query in spent),
         "finished": _counts(plans),
+        "sentences": [],
     }
-    said = [_rule_sentence(told), prior_sentence(told), _stop_sentence(told), sentence(told)]
-    return {**told, "sentences": [one for one in said if one]}
+    sentences = [
+        _rule_sentence(summary),
+        prior_sentence(summary),
+        _stop_sentence(summary),
+        endings_sentence(summary["finished"]),
+    ]
+    summary["sentences"] = [sentence for sentence in sentences if sentence]
+    return summary
 
 
-RULES = {
+RULES: dict[str, str] = {
     Selection.Rule.EQUAL: "as many for each query",
     Selection.Rule.SHARE: "the same share of each query's pool",
     Selection.Rule.GREEDY: "spent where relevant documents turn up",
 }
 
 
-def _rule_sentence(told: Mapping[str, Any]) -> str:
-    used = f"{told['used']:,} used, {told['settled']:,} of them settled"
-    begin = f"Labels move the order of what is left, by the strategy {told['strategy']}"
-    if told["budget"] is None:
-        return f"{begin}; no budget, so all {told['pool']:,} pairs come: {used}."
-    floor = f", at least {told['budget_floor']:,} each" if told["budget_floor"] else ""
-    rule = RULES[told["budget_rule"]]
-    return f"{begin}; a budget of {told['budget']:,} pairs, {rule}{floor}: {used}."
+def _rule_sentence(order: OrderSummary) -> str:
+    used = f"{order['used']:,} used, {order['settled']:,} of them settled"
+    begin = f"Labels move the order of what is left, by the strategy {order['strategy']}"
+    if order["budget"] is None:
+        return f"{begin}; no budget, so all {order['pool']:,} pairs come: {used}."
+    floor = f", at least {order['budget_floor']:,} each" if order["budget_floor"] else ""
+    rule = RULES[order["budget_rule"]]
+    return f"{begin}; a budget of {order['budget']:,} pairs, {rule}{floor}: {used}."
 
 
-def prior_sentence(told: Mapping[str, Any]) -> str:
+def prior_sentence(order: OrderRule) -> str:
     """Whose scores an order starts from; nothing where it has none."""
-    if told["prior"] is None:
+    if order["prior"] is None:
         return ""
-    runs = "1 more run" if told["prior_votes"] == 1 else f"{told['prior_votes']:,} more runs"
-    return f"The order starts from the scores of {told['prior']}, as from {runs}; labels tell their worth."
+    runs = "1 more run" if order["prior_votes"] == 1 else f"{order['prior_votes']:,} more runs"
+    return f"The order starts from the scores of {order['prior']}, as from {runs}; labels tell their worth."
 
 
-def _stop_sentence(told: Mapping[str, Any]) -> str:
-    if told["stop_missing"] is None:
+def _stop_sentence(order: OrderRule) -> str:
+    if order["stop_missing"] is None:
         return "No look at the audit stops anything."
-    what = "The queue" if told["stop_over"] == Selection.Over.QUEUE else "A query"
-    times = "once" if told["stop_looks"] == 1 else f"{told['stop_looks']} times"
+    what = "The queue" if order["stop_over"] == Selection.Over.QUEUE else "A query"
+    times = "once" if order["stop_looks"] == 1 else f"{order['stop_looks']} times"
     return (
-        f"{what} stops when its audit, looked at {times}, says that at most {told['stop_missing']:.0%} of "
+        f"{what} stops when its audit, looked at {times}, says that at most {order['stop_missing']:.0%} of "
         "what is relevant is missing."
     )
 
 
-def frozen_selections(collection: Collection) -> list[dict[str, Any]]:
-    """What a release keeps of the adaptive queues of a collection: the rule, and each query's end.
-
-    `begun` and `draw` say up to which batch documents are certain, and which draw of the audit estimates
-    rest on; with the queue they name every document's part.
-    """
+def frozen_orders(collection: Collection) -> list[FrozenOrder]:
+    """What a release keeps of the adaptive queues of a collection."""
     selections = Selection.objects.filter(queue__collection=collection).select_related("queue__pool", "prior")
-    frozen = []
+    frozen: list[FrozenOrder] = []
     for selection in selections.order_by("queue"):
         plans = list(selection.plans.select_related("query").order_by("query__external_id"))
         frozen.append(
@@ -193,7 +201,7 @@ def frozen_selections(collection: Collection) -> list[dict[str, Any]]:
 
 
 @dataclass(frozen=True)
-class Part:
+class PairPart:
     """What an adaptive queue had made of a pair: its order had come to it, or it was drawn at a place of the
     draw that estimates rest on, or neither."""
 
@@ -201,13 +209,13 @@ class Part:
     place: int | None = None
 
 
-def parts_of(pool: Pool, frozen: Iterable[Mapping[str, Any]]) -> dict[tuple[str, str], Part] | None:
+def parts_of_pairs(pool: Pool, frozen: Iterable[FrozenOrder]) -> dict[tuple[str, str], PairPart] | None:
     """The pairs of an adaptive queue over the pool, by the collection's own ids, as a release froze them.
 
     None where no adaptive queue over the pool is among `frozen`, or it is gone: then the pool's own choice
     holds, as it does for pairs that joined the pool later. Of several queues, the newest counts.
     """
-    of_pool = [one for one in frozen if one["pool"] == pool.name]
+    of_pool = [order for order in frozen if order["pool"] == pool.name]
     if not of_pool:
         return None
     last = of_pool[-1]
@@ -217,10 +225,10 @@ def parts_of(pool: Pool, frozen: Iterable[Mapping[str, Any]]) -> dict[tuple[str,
         return None
     ids = ("query__external_id", "document", "document__external_id")
     pairs = Item.objects.filter(queue=last["queue_id"]).exclude(order_key=0).values_list(*ids)
-    parts: dict[tuple[str, str], Part] = {}
+    parts: dict[tuple[str, str], PairPart] = {}
     names: dict[int, str] = {}
     for query, document, name in pairs.iterator():
-        parts[query, name] = Part()
+        parts[query, name] = PairPart()
         names[document] = name
     for row in last["queries"]:
         query, plan = row["query_id"], by_query.get(row["query_id"])
@@ -230,22 +238,21 @@ def parts_of(pool: Pool, frozen: Iterable[Mapping[str, Any]]) -> dict[tuple[str,
         drawn = [document for document, _, draw in known if draw == row["draw"]]
         used_up = [document for document, _, draw in known if draw < row["draw"]]
         reached = [document for document, batch in plan.reached if batch <= row["begun"]]
-        parts |= {(query, names[document]): Part(place=place) for place, document in enumerate(drawn)}
+        parts |= {(query, names[document]): PairPart(place=place) for place, document in enumerate(drawn)}
         certain = [document for document in [*used_up, *reached] if document in names]
-        parts |= {(query, names[document]): Part(is_certain=True) for document in certain}
+        parts |= {(query, names[document]): PairPart(is_certain=True) for document in certain}
     return parts
 
 
-def sentence(selection: Mapping[str, Any]) -> str:
-    """How the queries of a selection ended, in one line."""
-    counts = selection["finished"]
+def endings_sentence(counts: Mapping[str, int]) -> str:
+    """How many queries of an adaptive queue ended by what, in one line."""
     ended = [f"{counts[by]:,} {words}" for by, words in FINISHED_BY.items() if counts.get(by)]
     if counts[""]:
         ended.append(f"{counts['']:,} not finished")
     return f"{sum(counts.values()):,} queries: {', '.join(ended) or 'none'}."
 
 
-def _rule(selection: Selection) -> dict[str, Any]:
+def _rule(selection: Selection) -> OrderRule:
     is_looked_at = selection.stop_missing is not None
     return {
         "strategy": selection.strategy,
@@ -262,7 +269,7 @@ def _rule(selection: Selection) -> dict[str, Any]:
     }
 
 
-def _row(selection: Selection, plan: QueryPlan) -> dict[str, Any]:
+def _row(selection: Selection, plan: QueryPlan) -> QueryEnd:
     looks = [look for look in plan.looks if look]
     points = look_points(plan.budget, selection.stop_looks)
     return {

@@ -15,8 +15,9 @@ left are drawn anew outside the greedy part, and what is estimated later rests o
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from labeling.adaptive.facts import Look
 from labeling.models import QueryPlan, Selection
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def is_stopped(selection: Selection) -> bool:
     return any(look and look["stops"] for look in selection.looks)
 
 
-def _look(selection: Selection, found: int, remainders: list[Remainder], number: int) -> dict[str, Any]:
+def _look(selection: Selection, found: int, remainders: list[Remainder], number: int) -> Look:
     from pooling.audit.bounds import most_missing, most_missing_in_all
 
     level = LEVEL / selection.stop_looks

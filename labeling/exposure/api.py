@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from drf_spectacular.utils import extend_schema
@@ -13,7 +14,7 @@ from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_queue, queue_for
 from labeling.exposure.seen_and_blind import seen_and_blind
-from labeling.exposure.use import PrelabelUse, change_use, use_of
+from labeling.exposure.use import change_use, use_of
 from labeling.models import PrelabelMode, Queue
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN
@@ -83,7 +84,7 @@ class PrelabelUseCall(APIView):
     @extend_schema(responses={200: UseSerializer, 403: PROBLEM, 404: PROBLEM})
     def get(self, request: Request, queue_id: int) -> Response:
         """When annotators see them, whose, and what seeing them does to people, as far as it is measured."""
-        return Response(UseSerializer(_told(queue_for(request.user, queue_id, ADMIN))).data)
+        return Response(UseSerializer(_use_and_effect(queue_for(request.user, queue_id, ADMIN))).data)
 
     @extend_schema(
         request=UseChangeSerializer, responses={200: UseSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM}
@@ -95,18 +96,26 @@ class PrelabelUseCall(APIView):
         understood = changes.pop("understood")
         if changes.get("prelabeler"):
             changes["prelabeler"] = prelabeler_for_queue(queue, changes["prelabeler"])
-        use = PrelabelUse(**{**_as_fields(use_of(queue)), **changes})
+        use = replace(use_of(queue), **changes)
         change_use(queue, use, by=person(request), understood=understood)
-        return Response(UseSerializer(_told(queue)).data)
+        return Response(UseSerializer(_use_and_effect(queue)).data)
 
 
-def _as_fields(use: PrelabelUse) -> dict[str, Any]:
-    names = ("mode", "prelabeler", "blind_share", "second_opinion_from")
-    return {name: getattr(use, name) for name in names}
+@dataclass(frozen=True)
+class UseAndEffect:
+    """What `UseSerializer` shows: the use, the prelabeler by its number, and what seeing pre-labels does."""
+
+    mode: str
+    prelabeler: int | None
+    blind_share: float
+    second_opinion_from: float | None
+    anchoring: Mapping[str, Any] | None
 
 
-def _told(queue: Queue) -> dict[str, Any]:
-    arms = seen_and_blind(queue)
+def _use_and_effect(queue: Queue) -> UseAndEffect:
+    use, arms = use_of(queue), seen_and_blind(queue)
     counts = ("by_lot", "control", "revealed", "changed")
-    anchoring = arms and {**asdict(arms.found), **{name: getattr(arms, name) for name in counts}}
-    return {**_as_fields(use_of(queue)), "prelabeler": queue.prelabeler_id, "anchoring": anchoring}
+    anchoring = None
+    if arms is not None:
+        anchoring = {**asdict(arms.found), **{name: getattr(arms, name) for name in counts}}
+    return UseAndEffect(use.mode, queue.prelabeler_id, use.blind_share, use.second_opinion_from, anchoring)

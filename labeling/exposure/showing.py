@@ -9,8 +9,9 @@ seen it: what a verdict says of this is the server's word.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.utils import timezone
 
@@ -33,7 +34,35 @@ if TYPE_CHECKING:
 LONGEST_REASONING = 300
 
 
-def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[int, dict[str, str]]:
+class Proposal(TypedDict):
+    """A pre-label as an annotator sees it; the reasoning is short."""
+
+    verdict: str
+    reasoning: str
+    model: str
+
+
+@dataclass(frozen=True)
+class Revealed:
+    """A pre-label that contradicts a verdict, for the page: what was judged, and what each said, in words."""
+
+    item: int
+    version: int | None
+    title: str
+    verdict: str
+    verdict_in_words: str
+    prelabel: Proposal
+    proposed: str
+
+
+class SightFacts(TypedDict, total=False):
+    """What the event of a verdict keeps of a pre-label: whether it was seen before or after, and whose."""
+
+    prelabel_seen: str
+    prelabeler_id: int
+
+
+def proposals_for(queue: Queue, annotator: User, items: Iterable[Item]) -> dict[int, Proposal]:
     """What goes with each of these items before its verdict, by the item's key; nothing unless it assists."""
     if queue.prelabel_mode != PrelabelMode.ASSIST:
         return {}
@@ -56,12 +85,8 @@ def contradicted_by(queue: Queue, item: Item, verdict: str) -> Prelabel | None:
     return next((row for row in _prelabels(queue, [item]) if row.verdict != verdict), None)
 
 
-def revealed_to(queue: Queue, annotator: User, key: str) -> dict[str, Any] | None:
-    """What was revealed after the annotator's verdict of this key, as long as that verdict stands.
-
-    `item`, `version` and `title` name what was judged, `said` is the verdict in words, `prelabel` as in
-    `proposal_of`.
-    """
+def revealed_to(queue: Queue, annotator: User, key: str) -> Revealed | None:
+    """What was revealed after the annotator's verdict of this key, as long as that verdict stands."""
     mine = own_answers(annotator).filter(queue=queue, key=key, prelabel_seen=PrelabelSeen.AFTER)
     answer = mine.select_related("document").first()
     if answer is None:
@@ -71,18 +96,18 @@ def revealed_to(queue: Queue, annotator: User, key: str) -> dict[str, Any] | Non
     prelabel = rows.select_related("prelabeler").first()
     if prelabel is None or answer.item_id is None:
         return None
-    return {
-        "item": number_of(answer.item_id),
-        "version": answer.document_version,
-        "title": answer.document.title,
-        "said": answer.get_verdict_display(),
-        "verdict": answer.verdict,
-        "prelabel": proposal_of(prelabel),
-        "proposed": prelabel.get_verdict_display(),
-    }
+    return Revealed(
+        item=number_of(answer.item_id),
+        version=answer.document_version,
+        title=answer.document.title,
+        verdict=answer.verdict,
+        verdict_in_words=answer.get_verdict_display(),
+        prelabel=proposal_of(prelabel),
+        proposed=prelabel.get_verdict_display(),
+    )
 
 
-def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> dict[str, Any]:
+def facts_of_sight(seen_prelabeler: int | None, revealed: Prelabel | None) -> SightFacts:
     """What the event of a verdict keeps: whether a pre-label was seen, and by which model and prompt."""
     if seen_prelabeler:
         return {"prelabel_seen": PrelabelSeen.BEFORE, "prelabeler_id": seen_prelabeler}
@@ -108,8 +133,8 @@ def hand_out(annotator: User, prelabels: Sequence[Prelabel], now: datetime) -> N
         PrelabelSight.objects.bulk_create(sights, ignore_conflicts=True)
 
 
-def proposal_of(prelabel: Prelabel) -> dict[str, str]:
-    """A pre-label as an annotator sees it: `verdict`, `reasoning` (short) and `model`."""
+def proposal_of(prelabel: Prelabel) -> Proposal:
+    """A pre-label as an annotator sees it."""
     reasoning = " ".join(prelabel.reasoning.split())
     if len(reasoning) > LONGEST_REASONING:
         reasoning = reasoning[: LONGEST_REASONING - 2].rstrip() + " …"

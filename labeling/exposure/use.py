@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db import transaction
 from django.utils import timezone
@@ -49,6 +49,15 @@ class PrelabelUse:
     second_opinion_from: float | None = None
 
 
+class UseFacts(TypedDict):
+    """A `PrelabelUse` as the record of actions keeps it."""
+
+    mode: str
+    prelabeler: str | None
+    blind_share: float
+    second_opinion_from: float | None
+
+
 def use_of(queue: Queue) -> PrelabelUse:
     """What the queue does now."""
     return PrelabelUse(queue.prelabel_mode, queue.prelabeler, queue.blind_share, queue.second_opinion_from)
@@ -77,12 +86,12 @@ def change_use(
         queue.blind_share, queue.second_opinion_from = use.blind_share, use.second_opinion_from
         queue.save(update_fields=FIELDS)
         if use != before:
-            facts = {"before": before.mode, **told(use)}
+            facts = {"before": before.mode, **use_facts(use)}
             record_action(queue.collection, by, "use of pre-labels changed", queue.name, **facts)
     return follow_prelabels(queue, now=now)
 
 
-def told(use: PrelabelUse) -> dict[str, Any]:
+def use_facts(use: PrelabelUse) -> UseFacts:
     """The use in plain values."""
     return {
         "mode": str(use.mode),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
@@ -12,9 +12,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import is_annotator, queue_for
+from labeling.exposure.showing import Proposal
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
-from labeling.judging.offers import offers_of
+from labeling.judging.offers import Offer, offers_of
 from labeling.judging.verdicts import LONGEST_KEY, Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
@@ -43,9 +44,43 @@ class Claims(APIView):
         return Response(_claimed(queue, person(request), body["count"]))
 
 
-def _claimed(queue: Queue, annotator: User, count: int) -> dict[str, Any]:
+class NothingToJudge(TypedDict):
+    """Why there is nothing to judge for this annotator now; the counts are of items."""
+
+    leased: int
+    second_opinion: int
+    conflict: int
+    next_free_at: datetime | None
+    state: str
+
+
+class Claimed(TypedDict):
+    """The items that an annotator holds, or why there are none; both null where a claim failed."""
+
+    items: list[Offer] | None
+    empty: NothingToJudge | None
+
+
+class StoredVerdict(TypedDict):
+    """What became of a verdict; `prelabel` where one is revealed."""
+
+    key: str | None
+    status: str
+    detail: str
+    prelabel: NotRequired[Proposal]
+
+
+def _claimed(queue: Queue, annotator: User, count: int) -> Claimed:
     claimed = claim(queue, annotator, count)
-    empty = asdict(claimed.empty) if claimed.empty else None
+    empty: NothingToJudge | None = None
+    if why := claimed.empty:
+        empty = {
+            "leased": why.leased,
+            "second_opinion": why.second_opinion,
+            "conflict": why.conflict,
+            "next_free_at": why.next_free_at,
+            "state": why.state,
+        }
     return {"items": offers_of(queue, annotator, claimed.leases), "empty": empty}
 
 
@@ -67,26 +102,26 @@ class Judgments(APIView):
             raise InputError("Send a list of verdicts.")
         if len(bodies) > serializers.MOST_SUBMISSIONS:
             raise InputError(f"Send at most {serializers.MOST_SUBMISSIONS} verdicts at a time.")
-        answer: dict[str, Any] = {
-            "results": [_told(queue, _recorded(queue, request, body)) for body in bodies]
-        }
-        if "claim" in also.validated_data:
-            answer |= _claimed_if_possible(queue, person(request), also.validated_data["claim"])
-        return Response(answer)
+        results = [_stored(queue, _recorded(queue, request, body)) for body in bodies]
+        if "claim" not in also.validated_data:
+            return Response({"results": results})
+        claimed = _claimed_if_possible(queue, person(request), also.validated_data["claim"])
+        return Response({"results": results, **claimed})
 
 
-def _told(queue: Queue, outcome: Outcome) -> dict[str, Any]:
+def _stored(queue: Queue, outcome: Outcome) -> StoredVerdict:
     """An outcome as it goes out: of pre-labels not even the word, unless one is revealed.
 
     An annotator is not told that a verdict was beyond the need: a hidden check has none.
     """
-    told = asdict(outcome.without_extra() if is_annotator(queue) else outcome)
-    if outcome.prelabel is None:
-        del told["prelabel"]
-    return told
+    shown = outcome.without_extra() if is_annotator(queue) else outcome
+    stored: StoredVerdict = {"key": shown.key, "status": shown.status, "detail": shown.detail}
+    if shown.prelabel is not None:
+        stored["prelabel"] = shown.prelabel
+    return stored
 
 
-def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> dict[str, Any]:
+def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> Claimed:
     try:
         return _claimed(queue, annotator, count)
     except Exception:

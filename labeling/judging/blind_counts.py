@@ -8,7 +8,7 @@ the answers since. What the queue has come to is told to admins and viewers (`la
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from django.db.models import Count, Exists, Min, OuterRef, Q, QuerySet, Subquery, Sum
 from django.db.models.functions import Coalesce
@@ -18,6 +18,7 @@ from labeling.adaptive.reordering import unspent
 from labeling.items.answers import own_answers
 from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
+from labeling.judging.progress_figures import OwnFigures, Pace, QueueProgress
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Verdict
 
 if TYPE_CHECKING:
@@ -29,20 +30,6 @@ if TYPE_CHECKING:
 # number tells nothing of any single one. Somebody who gave none learns nothing of theirs; after a day
 # everybody is told.
 STANDS_FOR, ANSWERS_BETWEEN, AT_MOST = timedelta(hours=1), 20, timedelta(days=1)
-
-
-class OwnFigures(TypedDict):
-    """Somebody's own numbers in a queue; `left_in_query` is null when they hold nothing."""
-
-    done: int
-    done_today: int
-    relevant: int
-    not_relevant: int
-    cannot_judge: int
-    skipped: int
-    active_seconds: float
-    left: int
-    left_in_query: int | None
 
 
 def count_of_answers(user: User, **of: Any) -> Coalesce:
@@ -102,7 +89,7 @@ def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
     told.update(left=left, answers=done, told_at=now)
 
 
-def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> dict[str, Any]:
+def blind_progress(queue: Queue, user: User, *, now: datetime | None = None) -> QueueProgress:
     """`queue_progress` for an annotator: the same keys, filled from their own work; null is not told.
 
     Items and judgments are what this person answered and what is left for them; pace, times and end date
@@ -175,7 +162,7 @@ def _left_in_query(queue: Queue, user: User, now: datetime) -> int | None:
     return left_of_queries(queue, user, {query})[query] if query else None
 
 
-def _own_pace(queue: Queue, user: User, now: datetime) -> dict[str, Any]:
+def _own_pace(queue: Queue, user: User, now: datetime) -> Pace:
     """Answers a day over the last seven days, or since the first if that is less; at least an hour."""
     recent = own_answers(user).filter(queue=queue, created_at__gt=now - timedelta(days=7))
     counted = recent.aggregate(many=Count("pk"), first=Min("created_at"))

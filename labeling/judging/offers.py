@@ -7,9 +7,9 @@ the queue assists (see `labeling/exposure/showing.py`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from labeling.exposure.showing import proposals_for
+from labeling.exposure.showing import Proposal, proposals_for
 from labeling.items.numbers import number_of
 from labeling.items.passages import best_passage, term_marks
 from labeling.items.statements import left_of_queries
@@ -19,7 +19,49 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
-def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[dict[str, Any]]:
+class OfferedQuery(TypedDict):
+    """A query as it was asked; `left` counts what the annotator may judge of it, outside practice."""
+
+    id: str
+    text: str
+    narrative: str
+    left: NotRequired[int]
+
+
+class OfferedDocument(TypedDict):
+    """A document to judge.
+
+    `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
+    is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
+    shown whole.
+    """
+
+    id: str
+    title: str
+    text: str | None
+    title_marks: list[tuple[int, int]]
+    marks: list[tuple[int, int]]
+    passage: tuple[int, int] | None
+
+
+class PracticeOffer(TypedDict):
+    """A practice question: what an offer says of query and document, without a lease."""
+
+    item: int
+    version: int
+    query: OfferedQuery
+    document: OfferedDocument
+
+
+class Offer(PracticeOffer):
+    """An item with its query and document, held by the annotator until `expires_at` (ISO)."""
+
+    lease: str
+    expires_at: str
+    prelabel: NotRequired[Proposal]
+
+
+def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[Offer]:
     """The items of `leases` as the claim call hands them out, in their order."""
     left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
     offers = [_offer(lease, left[lease.item.query_id]) for lease in leases]
@@ -30,40 +72,42 @@ def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[di
     return offers
 
 
-def question_offer(item: Item) -> dict[str, Any]:
-    """A practice question: what an offer says of query and document, without a lease."""
-    return {"item": number_of(item.pk), "version": item.document.version, **_pair(item)}
+def question_offer(item: Item) -> PracticeOffer:
+    """The item of a practice question as it is shown."""
+    return {
+        "item": number_of(item.pk),
+        "version": item.document.version,
+        "query": _query(item),
+        "document": _document(item),
+    }
 
 
-def _offer(lease: Lease, left: int) -> dict[str, Any]:
-    """One item with its query and document.
-
-    `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
-    is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
-    shown whole. `left` counts what the annotator may judge of the query.
-    """
-    pair = _pair(lease.item)
-    pair["query"]["left"] = left
+def _offer(lease: Lease, left: int) -> Offer:
+    query = _query(lease.item)
+    query["left"] = left
     return {
         "item": number_of(lease.item_id),
         "version": lease.item.document.version,
         "lease": str(lease.token),
         "expires_at": lease.expires_at.isoformat(),
-        **pair,
+        "query": query,
+        "document": _document(lease.item),
     }
 
 
-def _pair(item: Item) -> dict[str, Any]:
+def _query(item: Item) -> OfferedQuery:
+    query = item.query
+    return {"id": query.external_id, "text": query.text, "narrative": query.narrative}
+
+
+def _document(item: Item) -> OfferedDocument:
     query, document = item.query, item.document
     marks = term_marks(query.text, document.text or "")
     return {
-        "query": {"id": query.external_id, "text": query.text, "narrative": query.narrative},
-        "document": {
-            "id": document.external_id,
-            "title": document.title,
-            "text": document.text,
-            "title_marks": term_marks(query.text, document.title),
-            "marks": marks,
-            "passage": best_passage(document.text or "", marks),
-        },
+        "id": document.external_id,
+        "title": document.title,
+        "text": document.text,
+        "title_marks": term_marks(query.text, document.title),
+        "marks": marks,
+        "passage": best_passage(document.text or "", marks),
     }

@@ -17,7 +17,7 @@ from labeling.gold.practice import practice_round
 from labeling.judging.offers import question_offer
 from labeling.judging.practice import answer_practice
 from labeling.judging.verdicts import Submission
-from labeling.judging.views import VerdictForm, parts_of
+from labeling.judging.views import VerdictForm, marked_document
 from labeling.models import Verdict
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
@@ -49,5 +49,5 @@ def practice(request: HttpRequest, queue_id: int) -> HttpResponse:
     context |= {"round": state, "number": state.answered + 1, "key": str(uuid4())}
     if state.next and "explained" not in context:
         offer = question_offer(state.next)
-        context |= {"item": offer, **parts_of(offer["document"], whole=True)}
+        context |= {"item": offer, **marked_document(offer["document"], whole=True)}
     return render(request, "labeling/practice.html", context)

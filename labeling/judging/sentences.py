@@ -50,7 +50,7 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
     return EMPTY["waiting"].format(reasons=", ".join(reasons), next=frees)
 
 
-def progress_sentence(counts: Mapping[str, int | None]) -> str:
+def progress_sentence(counts: Mapping[str, object]) -> str:
     """What the annotator did and what is left; a count that is missing or None is left out."""
     known = ((wording, counts.get(name)) for name, wording in PROGRESS.items())
     return " · ".join(wording.format(count=count) for wording, count in known if count is not None)

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import UUID, uuid4
 
 from django.db import IntegrityError, transaction
@@ -18,7 +18,7 @@ from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
 
 from labeling.adaptive.reordering import follow
-from labeling.exposure.showing import contradicted_by, facts_of_sight, hand_out, proposal_of
+from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight, hand_out, proposal_of
 from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
 from labeling.items.answers import own_answers
@@ -68,7 +68,7 @@ class Outcome:
     key: str | None
     status: str
     detail: str
-    prelabel: dict[str, str] | None = None
+    prelabel: Proposal | None = None
 
     def without_extra(self) -> Outcome:
         """The same, not saying whether the pair had enough without it."""
@@ -248,7 +248,20 @@ def _is_extra(
     return len(votes) + len(active) >= item.needed
 
 
-def _facts_of(verdict: Submission) -> dict[str, Any]:
+class _VerdictFacts(TypedDict):
+    """What the event of a verdict keeps of its submission."""
+
+    verdict: str
+    reason: str
+    note: str
+    shown: str
+    document_version: int | None
+    active_ms: int | None
+    lease: UUID | None
+    is_adjudication: bool
+
+
+def _facts_of(verdict: Submission) -> _VerdictFacts:
     return {
         "verdict": verdict.verdict,
         "reason": verdict.reason if verdict.verdict == Verdict.CANNOT_JUDGE else "",
@@ -285,8 +298,18 @@ def _append(
     )
 
 
-def _facts_from(event: JudgmentEvent, quarantine: int | None) -> dict[str, Any]:
+class _JudgmentFacts(TypedDict):
     """What a judgment takes over from the event that stands."""
+
+    verdict: str
+    event: JudgmentEvent
+    judged_at: datetime
+    is_gold: bool
+    is_adjudication: bool
+    quarantine_id: int | None
+
+
+def _facts_from(event: JudgmentEvent, quarantine: int | None) -> _JudgmentFacts:
     return {
         "verdict": event.verdict,
         "event": event,
@@ -312,11 +335,11 @@ def _project(event: JudgmentEvent, judgments: list[Judgment], quarantine: int | 
     facts = _facts_from(event, quarantine)
     for judgment in judgments:
         if judgment.annotator_id == event.annotator_id:
-            if judgment.is_gold and event.gold_id:
-                facts = {"judged_at": judgment.judged_at}
-            for name, value in facts.items():
+            stays = judgment.is_gold and event.gold_id
+            changes = {"judged_at": judgment.judged_at} if stays else facts
+            for name, value in changes.items():
                 setattr(judgment, name, value)
-            judgment.save(update_fields=list(facts))
+            judgment.save(update_fields=list(changes))
             return
     judgments.append(
         Judgment.objects.create(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlencode
 
 from django import forms
@@ -24,10 +24,10 @@ from django.views.decorators.http import require_http_methods
 from labeling.access import queue_for
 from labeling.exposure.showing import revealed_to
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
-from labeling.items.passages import marked_parts
+from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PRACTICE_FIRST, claim
-from labeling.judging.offers import offers_of
+from labeling.judging.offers import Offer, OfferedDocument, offers_of
 from labeling.judging.sentences import WORDS, empty_sentence, progress_sentence
 from labeling.judging.verdicts import Submission, record_judgment, skip, undo
 from labeling.models import (
@@ -114,7 +114,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "collection": queue.collection,
             "queue": queue,
             "item": offer,
-            **(parts_of(offer["document"], whole="whole" in request.GET) if offer else {}),
+            **(marked_document(offer["document"], whole="whole" in request.GET) if offer else {}),
             "reveals": queue.prelabel_mode == PrelabelMode.REVEAL,
             "revealed": revealed_to(queue, person(request), revealed) if revealed else None,
             "empty_sentence": "" if offer else empty_sentence(empty),
@@ -130,9 +130,62 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
     )
 
 
-def _page_data(queue: Queue, user: User, offer: dict[str, Any] | None) -> dict[str, Any]:
+class Account(TypedDict):
+    """Who is signed in, for the script."""
+
+    id: int
+    name: str
+
+
+class NamedQueue(TypedDict):
+    """The queue, for the script."""
+
+    id: int
+    name: str
+
+
+class BreakAfter(TypedDict):
+    """After so much work in a row the page offers a break."""
+
+    items: int
+    minutes: int
+
+
+class RecentVerdict(TypedDict):
+    """A verdict that undo can reach, in a word, with the title of its document."""
+
+    key: str
+    verdict: str
+    word: str
+    title: str
+
+
+class OwnProgress(TypedDict):
+    """How many verdicts the annotator gave, today and in all, and how many items are left."""
+
+    done_today: int
+    done: int
+    left: int
+
+
+class PageData(TypedDict):
     """What the script starts with; `api` is the address below which it calls."""
-    own: Mapping[str, Any] = own_figures(queue, user)
+
+    api: str
+    account: Account
+    queue: NamedQueue
+    collection: str
+    words: Mapping[str, str]
+    break_after: BreakAfter
+    lease_seconds: int
+    guidelines_version: str
+    item: Offer | None
+    recent: list[RecentVerdict]
+    progress: OwnProgress
+
+
+def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
+    own = own_figures(queue, user)
     return {
         "api": reverse("api_queue_claim", args=[queue.pk]).removesuffix("claim/"),
         "account": {"id": user.pk, "name": user.get_username()},
@@ -144,11 +197,11 @@ def _page_data(queue: Queue, user: User, offer: dict[str, Any] | None) -> dict[s
         "guidelines_version": hashlib.sha256(queue.collection.guidelines.encode()).hexdigest()[:12],
         "item": offer,
         "recent": recent_verdicts(queue, user),
-        "progress": {name: own[name] for name in ("done_today", "done", "left")},
+        "progress": {"done_today": own["done_today"], "done": own["done"], "left": own["left"]},
     }
 
 
-def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[dict[str, str]]:
+def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[RecentVerdict]:
     """The last verdicts of `user` in the queue that are not undone, oldest first: what undo can reach."""
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
     mine = JudgmentEvent.objects.filter(queue=queue, annotator=user, kind=JudgmentEvent.Kind.VERDICT)
@@ -165,11 +218,21 @@ def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[d
     ]
 
 
-def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]:
+class MarkedDocument(TypedDict):
     """Title and text of an offered document, cut at their marks for the template to escape and mark.
 
-    The text is the passage where there is one, unless `whole` is asked for; `shown` says which it is.
+    `shown`: whether the text is the passage or the whole document; a passage may start late or end early.
     """
+
+    title_parts: list[Part]
+    text_parts: list[Part]
+    shown: str
+    starts_late: bool
+    ends_early: bool
+
+
+def marked_document(document: OfferedDocument, *, whole: bool = False) -> MarkedDocument:
+    """The passage where there is one, unless `whole` is asked for."""
     text, marks = document["text"] or "", document["marks"]
     start, end = document["passage"] or (0, len(text))
     if is_passage := document["passage"] is not None and not whole:
@@ -180,11 +243,11 @@ def parts_of(document: dict[str, Any], *, whole: bool = False) -> dict[str, Any]
         "text_parts": marked_parts(text, marks),
         "shown": "passage" if is_passage else "document",
         "starts_late": is_passage and start > 0,
-        "ends_early": is_passage and end < len(document["text"].rstrip()),
+        "ends_early": is_passage and end < len((document["text"] or "").rstrip()),
     }
 
 
-def _next_offer(request: HttpRequest, queue: Queue) -> tuple[dict[str, Any] | None, EmptyQueue | None]:
+def _next_offer(request: HttpRequest, queue: Queue) -> tuple[Offer | None, EmptyQueue | None]:
     """The item that `?item=` names, when it is leased to this person, else the next one."""
     named = request.GET.get("item", "")
     is_number = named.isdecimal() and len(named) <= len(str(LARGEST_NUMBER))

@@ -5,6 +5,7 @@ These are the true figures, for admins and viewers; annotators are told `labelin
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,19 @@ from django.db.models import (
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from labeling.adaptive.state import order_of
+from labeling.adaptive.state import order_summary
 from labeling.gold.repeats import answers_to_repeats
 from labeling.items.slots import KNOWN
 from labeling.judging.blind_counts import count_of_answers
 from labeling.judging.own_work import seconds_at
+from labeling.judging.progress_figures import (
+    AnnotatorProgress,
+    Holder,
+    Leases,
+    OpenItems,
+    Pace,
+    QueueProgress,
+)
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.queues.costs import cost_of
 
@@ -48,7 +57,7 @@ TIES_BEFORE = (1, 10)
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
 
 
-def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
+def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgress:
     """Counts by state, judgments done and left, pace, cost and end date of a queue, with a row per annotator.
 
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
@@ -57,11 +66,10 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
     work, each as much a day as people did in those days. `order` says what moves an adaptive one.
     """
     now = now or timezone.now()
-    items = item_counts(queue)
-    waiting = _open_items(queue, now)
+    counts = item_counts(queue)
     annotators = annotator_rows(queue)
-    needed, done = items.pop("needed"), items.pop("done_judgments")
-    for_ties = expected_for_ties(items.pop("tied"), items.pop("agreed"), items.pop("may_tie"))
+    needed, done = counts["needed"], counts["done_judgments"]
+    for_ties = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
     left = needed - done + for_ties
     pace = _pace(queue, now)
     paid = sum(row["judged"] - row["adjudicated"] for row in annotators)
@@ -71,8 +79,13 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
         "queue": queue.pk,
         "name": queue.name,
         "state": queue.state,
-        "items": items,
-        "open_items": waiting,
+        "items": {
+            "total": counts["total"],
+            "open": counts["open"],
+            "done": counts["done"],
+            "adjudication": counts["adjudication"],
+        },
+        "open_items": _open_items(queue, now),
         "judgments": {
             "needed": needed,
             "done": done,
@@ -95,7 +108,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> dict[str, An
             ),
         },
         "end_date": _end_date(left, pace["per_day"], now),
-        "order": order_of(queue),
+        "order": order_summary(queue),
         "by_annotators": [
             {"annotators": people, "end_date": _end_date(left, people * pace["per_annotator"], now)}
             for people in TEAMS
@@ -149,7 +162,7 @@ def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
     return may_tie * (tied + tied_before) / (tied + agreed + all_before)
 
 
-def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
+def _open_items(queue: Queue, now: datetime) -> OpenItems:
     """Open items: held by somebody, waiting for another opinion, and free of both."""
     held = Exists(Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now))
     open_items = queue.items.filter(order_key__gt=0, state=Item.State.OPEN)
@@ -158,15 +171,19 @@ def _open_items(queue: Queue, now: datetime) -> dict[str, int]:
         second_opinion=Count("pk", filter=Q(held=False, done__gt=0)),
         free=Count("pk", filter=Q(held=False, done=0)),
     )
-    return dict(counts)
+    return {
+        "leased": counts["leased"],
+        "second_opinion": counts["second_opinion"],
+        "free": counts["free"],
+    }
 
 
-def _leases(queue: Queue, now: datetime) -> dict[str, Any]:
+def _leases(queue: Queue, now: datetime) -> Leases:
     """How many items are held now, by whom, and for how long the oldest lease has been."""
     held = Lease.objects.filter(item__queue=queue, expires_at__gt=now).order_by()
     rows = held.values(username=F("annotator__username")).annotate(items=Count("pk"), since=Min("leased_at"))
     holders = sorted(rows, key=lambda row: (row["since"], row["username"]))
-    by = [
+    by: list[Holder] = [
         {
             "username": row["username"],
             "items": row["items"],
@@ -181,7 +198,7 @@ def _leases(queue: Queue, now: datetime) -> dict[str, Any]:
     }
 
 
-def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
+def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
     """What each annotator did in the queue: standing verdicts by kind, skips, active time."""
     judged = Judgment.objects.filter(event__queue=queue).order_by().values(name=F("annotator__username"))
     verdicts = judged.annotate(
@@ -197,19 +214,29 @@ def annotator_rows(queue: Queue) -> list[dict[str, Any]]:
     skipped = skips.values(name=F("annotator__username")).annotate(
         many=Count("pk"), last_at=Max("created_at")
     )
-    rows: dict[str, dict[str, Any]] = {}
-    for found in verdicts:
-        numbers: dict[str, Any] = {**found, "skipped": 0}
-        rows[numbers.pop("name")] = numbers
+    rows: dict[str, dict[str, Any]] = {row["name"]: {**row, "skipped": 0} for row in verdicts}
     for row in skipped:
         known = rows.setdefault(row["name"], {**NOTHING, "last_at": row["last_at"]})
         known |= {"skipped": row["many"], "last_at": max(known["last_at"], row["last_at"])}
     ordered = sorted(rows.items(), key=lambda entry: (-entry[1]["judged"], entry[0]))
-    return [_timed({"username": name, **row}) for name, row in ordered]
+    return [_annotator(name, counts) for name, counts in ordered]
 
 
-def _timed(row: dict[str, Any]) -> dict[str, Any]:
-    return {**row, "active_seconds": (row["spent_ms"] or 0) / 1000}
+def _annotator(name: str, counts: Mapping[str, Any]) -> AnnotatorProgress:
+    return {
+        "username": name,
+        "judged": counts["judged"],
+        "relevant": counts["relevant"],
+        "not_relevant": counts["not_relevant"],
+        "cannot_judge": counts["cannot_judge"],
+        "gold": counts["gold"],
+        "adjudicated": counts["adjudicated"],
+        "spent_ms": counts["spent_ms"],
+        "timed": counts["timed"],
+        "last_at": counts["last_at"],
+        "skipped": counts["skipped"],
+        "active_seconds": (counts["spent_ms"] or 0) / 1000,
+    }
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
@@ -227,7 +254,7 @@ def _counted(rows: QuerySet[Any], key: str) -> Coalesce:
     return Coalesce(Subquery(counts), 0)
 
 
-def _pace(queue: Queue, now: datetime) -> dict[str, Any]:
+def _pace(queue: Queue, now: datetime) -> Pace:
     """Verdicts per day over the last seven days, or since the first if that is less; at least an hour.
 
     `annotators` gave them, `per_annotator` each on average a day. Seconds are active time: the middle one and

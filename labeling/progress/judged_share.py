@@ -6,8 +6,9 @@ one of the labels that a release would have now.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from django.core.cache import cache
 from django.db.models import Case, Exists, IntegerField, OuterRef, TextField, When
@@ -32,13 +33,21 @@ LARGE = 20_000
 USUAL_K = 10
 
 
-def judged_share(queue: Queue, *, now: datetime | None = None) -> list[dict[str, Any]]:
-    """A row for each run and K (10 and the run's depth in the pool): `run`, `k`, `now`, `when_done`, 0 to 1.
-
-    The mean over queries of the share of a run's first K that has a label. `when_done` supposes that every
-    pair of the queue gets one. Rows of a later version of a pool have `before` as well: now, without what
-    that version brought. The rows of a large queue may be a minute old.
+class JudgedShare(TypedDict):
+    """The mean over queries of the share of a run's first K that has a label, 0 to 1: `now`, and `when_done`,
+    which supposes that every pair of the queue gets one. Rows of a later version of a pool have `before` as
+    well: now, without what that version brought.
     """
+
+    run: str
+    k: int
+    before: NotRequired[float]
+    now: float
+    when_done: float
+
+
+def judged_share(queue: Queue, *, now: datetime | None = None) -> list[JudgedShare]:
+    """A row for each run and K (10 and the run's depth in the pool); of a large queue up to a minute old."""
     now = now or timezone.now()
     key = f"judged-share-{queue.pk}-{queue.opened_at.timestamp()}"
     state = state_of_labels(queue.collection)
@@ -51,12 +60,12 @@ def judged_share(queue: Queue, *, now: datetime | None = None) -> list[dict[str,
     return rows
 
 
-def judged_share_of_pool(pool: Pool) -> list[dict[str, Any]]:
+def judged_share_of_pool(pool: Pool) -> list[JudgedShare]:
     """The same for a pool, as it is now; `when_done` supposes that every chosen pair gets a label."""
     return _computed(pool, None)
 
 
-def _computed(pool: Pool, queue: Queue | None) -> list[dict[str, Any]]:
+def _computed(pool: Pool, queue: Queue | None) -> list[JudgedShare]:
     import polars as pl
 
     names = dict(pool.pool_runs.values_list("index", "run__name"))
@@ -76,7 +85,7 @@ def _computed(pool: Pool, queue: Queue | None) -> list[dict[str, Any]]:
             rank=pl.col("found_by").list.get(1),
         )
     )
-    rows = []
+    rows: list[JudgedShare] = []
     depths = {index: pool.depth_of(name) for index, name in names.items()}
     for k in sorted({k for depth in depths.values() for k in (min(USUAL_K, depth), depth)}):
         # No further down than a run was pooled: nothing is known of what stands below.
@@ -84,8 +93,15 @@ def _computed(pool: Pool, queue: Queue | None) -> list[dict[str, Any]]:
         shares = _shares(found.filter(pl.col("rank") <= k, pl.col("index").is_in(told)))
         if pool.extends_id is None:
             shares = shares.drop("before")
-        rows += [{"run": names[row.pop("index")], "k": k, **row} for row in shares.to_dicts()]
+        rows += [_row(names[row["index"]], k, row) for row in shares.iter_rows(named=True)]
     return sorted(rows, key=lambda row: (row["run"], row["k"]))
+
+
+def _row(run: str, k: int, shares: Mapping[str, float]) -> JudgedShare:
+    now, when_done = shares["now"], shares["when_done"]
+    if "before" not in shares:
+        return {"run": run, "k": k, "now": now, "when_done": when_done}
+    return {"run": run, "k": k, "before": shares["before"], "now": now, "when_done": when_done}
 
 
 def _shares(found: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from labeling.judging.progress_figures import Cost, QueueProgress
 from labeling.models import Queue
+from labeling.progress.judged_share import JudgedShare
 from pooling.interface.problems import InputError
 from pooling.people.membership import collection_named
 
@@ -83,8 +85,8 @@ def _number(value: float | None) -> str:
     return "–" if value is None else f"{value:.2f}"
 
 
-def status_table(progress: dict[str, Any]) -> str:
-    """`queue_progress` with `judged_at`, as text."""
+def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> str:
+    """`queue_progress` and `judged_share` as text."""
     items, waiting, judgments = progress["items"], progress["open_items"], progress["judgments"]
     pace, leases = progress["pace"], progress["leases"]
     teams = [f"with {row['annotators']}: {row['end_date'] or '–'}" for row in progress["by_annotators"]]
@@ -101,21 +103,18 @@ def status_table(progress: dict[str, Any]) -> str:
         *(progress["order"]["sentences"] if progress["order"] else ["The order is fixed."]),
         f"Ends: {progress['end_date'] or 'not known'}; by annotators, {', '.join(teams)}.",
     ]
-    if leases["held"]:
-        minutes = f"{leases['oldest_seconds'] / 60:,.0f} minutes"
+    if leases["by"]:
+        minutes = f"{leases['by'][0]['oldest_seconds'] / 60:,.0f} minutes"
         lines.append(
             f"Held: {leases['held']:,} items, the longest for {minutes} by {leases['by'][0]['username']}."
         )
     lines.append(_cost_line(progress["cost"]))
     head = ("run", "judged@K", "now", "when done")
-    rows = [
-        (row["run"], f"@{row['k']}", _number(row["now"]), _number(row["when_done"]))
-        for row in progress["judged_at"]
-    ]
+    rows = [(row["run"], f"@{row['k']}", _number(row["now"]), _number(row["when_done"])) for row in judged_at]
     return "\n".join([*lines, *(["", *columns([head, *rows])] if rows else [])])
 
 
-def _cost_line(cost: dict[str, Any]) -> str:
+def _cost_line(cost: Cost) -> str:
     paid = f"{cost['paid_judgments']:,} judgments paid, {cost['paid_gold']:,} of them on gold questions"
     if cost["paid_repeats"]:
         paid += f" and {cost['paid_repeats']:,} on pairs shown again"

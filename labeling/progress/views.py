@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -13,11 +14,12 @@ from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
-from labeling.adaptive.state import plans_of, prior_sentence, query_rows, selection_head, sentence
+from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
 from labeling.gold.quarantine import annotator_named
-from labeling.gold.scores import gold_rows
+from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.judging.blind_counts import own_figures, own_queues
 from labeling.judging.own_work import own_verdicts, own_work
+from labeling.judging.progress_figures import AnnotatorProgress
 from labeling.models import Queue
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
@@ -29,7 +31,7 @@ from labeling.queues.redundancy import has_unfinished_change
 from labeling.search.finds import search_finds
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
-from pooling.models import Pool, Role
+from pooling.models import Collection, Pool, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
@@ -119,7 +121,7 @@ def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
 def queue_judged(request: HttpRequest, queue_id: int) -> HttpResponse:
     """judged@K of each run, which takes a while for a large queue; htmx gets the part alone."""
     queue = queue_for(request.user, queue_id, READERS)
-    context = {**_about(queue), "judged_share": judged_share(queue)}
+    context: dict[str, Any] = {**_about(queue), "judged_share": judged_share(queue)}
     if queue.pool.strategy == Pool.SEARCH:
         context["search_finds"] = search_finds(queue.collection)
     partial = bool(request.headers.get("HX-Request"))
@@ -128,33 +130,62 @@ def queue_judged(request: HttpRequest, queue_id: int) -> HttpResponse:
     )
 
 
-def _about(queue: Queue) -> dict[str, Any]:
+class About(TypedDict):
+    """What every page about a queue has."""
+
+    queue: Queue
+    collection: Collection
+    section: str
+
+
+def _about(queue: Queue) -> About:
     return {"queue": queue, "collection": queue.collection, "section": "queues"}
+
+
+@dataclass(frozen=True)
+class AnnotatorRow:
+    """An annotator on the page of a queue: counts, the answers to gold questions, and whether paused."""
+
+    progress: AnnotatorProgress
+    gold: AnnotatorGold | None
+    is_paused: bool
+
+    @property
+    def minutes(self) -> float:
+        """Active time."""
+        return self.progress["active_seconds"] / 60
+
+
+def _day(iso: str | None) -> date | None:
+    return date.fromisoformat(iso) if iso else None
 
 
 def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponse:
     progress = queue_progress(queue)
     gold = {row.username: row for row in gold_rows(queue)}
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
-    for row in progress["annotators"]:
-        row["minutes"] = row["active_seconds"] / 60
-        row["gold"], row["is_paused"] = gold.get(row["username"]), row["username"] in paused
-    for row in progress["by_annotators"]:
-        row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
     seconds_left, oldest = progress["cost"]["seconds_left"], progress["leases"]["oldest_seconds"]
-    context = {
+    context: dict[str, Any] = {
         **_about(queue),
         "progress": progress,
-        "end_date": progress["end_date"] and date.fromisoformat(progress["end_date"]),
+        "annotators": [
+            AnnotatorRow(row, gold.get(row["username"]), row["username"] in paused)
+            for row in progress["annotators"]
+        ],
+        "teams": [(team["annotators"], _day(team["end_date"])) for team in progress["by_annotators"]],
+        "end_date": _day(progress["end_date"]),
         "hours_left": None if seconds_left is None else seconds_left / 3600,
         "oldest_minutes": None if oldest is None else oldest / 60,
         "is_unfinished": has_unfinished_change(queue),
-        "selection": (selection := selection_head(queue)),
+        "adaptive": (order := order_progress(queue)),
         "form": form,
     }
-    if selection:
+    if order:
         page = page_of(request, plans_of(queue))
-        context |= {"selection_ended": sentence(selection), "prior_told": prior_sentence(selection)}
+        context |= {
+            "order_ended": endings_sentence(order["finished"]),
+            "prior_sentence": prior_sentence(order),
+        }
         context["page"] = page
         context["rows"] = query_rows(queue, page)
     return render(request, "labeling/queue.html", context)

@@ -15,7 +15,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
-from labeling.adaptive.state import frozen_selections
+from labeling.adaptive.state import frozen_orders
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
@@ -68,7 +68,7 @@ def release_qrels(
     with transaction.atomic():
         labels = current_labels(collection, rule)
         facts = {**_provenance(collection), **_audits(collection, labels)}
-        facts["selections"] = frozen_selections(collection)
+        facts["selections"] = frozen_orders(collection)
     if labels.frame.is_empty():
         raise InputError(f"“{collection.slug}” has no final label yet. Judge some pairs, or import labels.")
     content, format = _frozen(labels.frame)

@@ -10,7 +10,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_http_methods
 
 from labeling.access import release_for
-from labeling.adaptive.state import sentence
+from labeling.adaptive.state import endings_sentence
 from labeling.models import ImportedLabel
 from labeling.qrels.forms import QrelsForm, ReleaseForm
 from labeling.qrels.releases import FORMATS, current_labels, export_name, export_release, release_qrels
@@ -59,7 +59,9 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
     context = {
         "release": release,
         "sidecar": release.sidecar,
-        "selections": [(one, sentence(one)) for one in release.sidecar.get("selections", ())],
+        "selections": [
+            (order, endings_sentence(order["finished"])) for order in release.sidecar.get("selections", ())
+        ],
         "downloads": [(format.name, format.title) for format in FORMATS.values()],
         "collection": release.collection,
         "section": "releases",

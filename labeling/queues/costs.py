@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from django.conf import settings
 from django.db import transaction
 
+from labeling.judging.progress_figures import JudgmentCosts
 from labeling.models import Queue
 from pooling.interface.problems import InputError
 from pooling.options.option import option, problems_of
@@ -76,7 +77,7 @@ def prices_of(queue: Queue) -> Prices:
     )
 
 
-def cost_of(queue: Queue, left: float, *, paid: int, paid_gold: int, paid_repeats: int) -> dict[str, Any]:
+def cost_of(queue: Queue, left: float, *, paid: int, paid_gold: int, paid_repeats: int) -> JudgmentCosts:
     """What `paid` judgments and `paid_repeats` cost, and `left` more will; amounts are null without a price.
 
     Paid is every verdict that stands and was given in the queue: extra ones, gold and practice questions and

@@ -22,9 +22,9 @@ class Command(InputCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         queue = queue_named(options["slug"], options["queue"])
-        progress = queue_progress(queue)
-        progress["judged_at"] = judged_share(queue)
+        progress, judged_at = queue_progress(queue), judged_share(queue)
         if options["format"] == "json":
-            self.stdout.write(json.dumps(progress, ensure_ascii=False, indent=2, default=str))
+            answer = {**progress, "judged_at": judged_at}
+            self.stdout.write(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
         else:
-            self.stdout.write(status_table(progress))
+            self.stdout.write(status_table(progress, judged_at))

@@ -21,7 +21,7 @@ from labeling.adaptive.next_documents import summed
 from labeling.adaptive.options import LiveOptions
 from labeling.adaptive.planners import known_of, planner_of
 from labeling.adaptive.query_state import read_state
-from labeling.adaptive.state import selection_of
+from labeling.adaptive.state import order_by_query
 from labeling.judging.leases import claim
 from labeling.models import Prelabel, Prelabeler, QueryPlan, Queue, Selection
 from labeling.qrels.releases import release_qrels
@@ -265,7 +265,7 @@ def test_the_queue_its_progress_and_a_release_say_where_the_order_starts(
     judge_some(queue, world, 2)
     assert str(prelabeler) in json.dumps(release_qrels(world.collection, name="first").sidecar)
     client.post(f"{page}order/", {"without": "1"})
-    assert (selection_of(queue) or {})["prior"] is None
+    assert (order_by_query(queue) or {})["prior"] is None
 
 
 def test_nothing_of_the_scores_is_on_the_wire_for_who_judges(world: World, client: Client) -> None:

@@ -11,7 +11,7 @@ from evaluation.pool_estimates.stored_sample import read_sample
 from labeling.adaptive import reordering as adaptive
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.options import LiveOptions
-from labeling.adaptive.state import selection_of, sentence
+from labeling.adaptive.state import endings_sentence, order_by_query
 from labeling.judging.leases import claim
 from labeling.models import QueryPlan, Queue, Selection
 from labeling.qrels.labels import current_labels
@@ -153,7 +153,7 @@ def test_an_admin_finishes_a_query_and_the_release_says_by_what(world: World) ->
     release = release_qrels(world.collection, name="r")
     (frozen,) = release.sidecar["selections"]
     assert frozen["finished"] == {"": 0, "budget": 1, "pool": 0, "bound": 0, "hand": 1}
-    assert sentence(frozen) == "2 queries: 1 by its budget, 1 by hand."
+    assert endings_sentence(frozen["finished"]) == "2 queries: 1 by its budget, 1 by hand."
     ends = {row["query_id"]: row["finished_by"] for row in frozen["queries"]}
     assert ends[first.external_id] == "hand"
     audit = read_sample(queue.pool, release, read_release(release), 1)
@@ -174,7 +174,7 @@ def test_what_cannot_be_finished_is_refused(world: World) -> None:
 @pytest.mark.django_db
 def test_what_the_audit_shows_is_told_only_where_it_was_looked_at(world: World) -> None:
     queue = make_live_queue(world, audit_share=0.5, live=LiveOptions(stop_missing=0.1))
-    told = selection_of(queue)
+    told = order_by_query(queue)
     assert told is not None
     assert all(row["looks"] == [] and row["next_look"] for row in told["queries"])
     assert not {"sampled", "remainder", "audit"} & set(told["queries"][0])

@@ -115,7 +115,7 @@ def test_what_waits_for_adjudication_is_shown_with_what_was_said(world: World) -
     page = signed_in(world.vera).get(reverse("queue", args=[queue.pk])).content.decode()
     assert "Adjudicate 2 pairs" in page
     response = signed_in(world.vera).get(reverse("adjudication", args=[queue.pk]))
-    assert [row["is_tie"] for row in response.context["rows"]] == [True, False]
+    assert [pair.is_tie for pair, _ in response.context["rows"]] == [True, False]
     page = response.content.decode()
     assert "&lt;b&gt;off topic&lt;/b&gt;" in page
     assert first.item.document.text in page

@@ -15,7 +15,7 @@ from rest_framework.test import APIClient
 
 from evaluation.pool_estimates.finds import pool_finds
 from labeling.adaptive.options import LiveOptions
-from labeling.adaptive.state import selection_of
+from labeling.adaptive.state import order_by_query
 from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question
@@ -144,7 +144,7 @@ def test_what_the_budget_went_to_is_the_same_in_the_sentence_and_query_by_query(
     world: World, client: Client, queue: Queue
 ) -> None:
     order = queue_progress(queue)["order"]
-    selection = selection_of(queue)
+    selection = order_by_query(queue)
     client.force_login(world.ada)
     page = client.get(f"/queues/{queue.pk}/").content.decode()
 
