@@ -334,7 +334,7 @@ def compare_work(collection: Any, owner: Any, settings: Any, pool: LabelledPool,
     """The planned cost and end beside those of a campaign through the queue."""
     from django.conf import settings as site
 
-    from evaluation.plans.campaigns import begin
+    from evaluation.plans.launch import begin
     from evaluation.plans.planning import plan
     from labeling.models import Queue
     from labeling.progress.counts import queue_progress

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import IntegrityError, transaction
 
-from evaluation.canaries.drops import change_between, family_of, is_fall
+from evaluation.canaries.regressions import change_between, family_of, is_fall
 from evaluation.models import Canary, CanaryStretch, CanaryValue
 from labeling.qrels.releases import read_release
 from pooling.interface.problems import InputError

@@ -12,8 +12,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
 
 from evaluation.canaries.chart import canary_chart_size, canary_over_time
-from evaluation.canaries.drops import marked_by_chance
 from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear
+from evaluation.canaries.regressions import marked_by_chance
 from evaluation.canaries.state import State, state_of, states_of
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words

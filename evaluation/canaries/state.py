@@ -8,8 +8,8 @@ from math import sqrt
 
 from django.db.models import Avg, Count, F
 
-from evaluation.canaries.drops import LeastFall, least_fall
 from evaluation.canaries.queries import TagChange, changes_of_tags, stretches_of
+from evaluation.canaries.regressions import LeastFall, least_fall
 from evaluation.models import Canary, CanaryStretch, CanaryValue
 
 

@@ -15,7 +15,6 @@ from django.urls import reverse
 
 from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import receivers_of, tell
-from evaluation.canaries.drops import family_of, is_fall
 from evaluation.canaries.measuring import (
     BELOW,
     SINCE_REFERENCE,
@@ -26,6 +25,7 @@ from evaluation.canaries.measuring import (
     tells,
 )
 from evaluation.canaries.queries import changes_of_tags, frozen, stretches_of
+from evaluation.canaries.regressions import family_of, is_fall
 from evaluation.canaries.webhooks import problem_of
 from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
@@ -34,7 +34,7 @@ from pooling.interface.problems import InputError, refusals
 from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 from pooling.runs.stored import runs_named
 from pooling.storage.secrets import seal
 from pooling.storage.storing import checked_name

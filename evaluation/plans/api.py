@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from evaluation.plans.campaigns import begin
+from evaluation.plans.launch import begin
 from evaluation.plans.planning import plan
 from evaluation.plans.serializers import (
     CampaignRequestSerializer,

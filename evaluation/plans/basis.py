@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evaluation.plans.expected_width import Design, RelevanceCurve
-    from pooling.diagnosis.outlook import NumberedTops, Tops
+    from pooling.diagnosis.preview import NumberedTops, Tops
 
 #: The curve of size goes on to this depth where runs are as deep.
 CURVE_DEPTH = 100

@@ -9,8 +9,8 @@ from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import render
 from django.views.decorators.http import require_http_methods
 
-from evaluation.plans.campaigns import begin
 from evaluation.plans.forms import PlanForm, asked_for
+from evaluation.plans.launch import begin
 from evaluation.plans.page import address, parameters, pilot_address, plan_context, sentences
 from evaluation.plans.planning import plan
 from pooling.interface.pages import go_on, person

@@ -15,7 +15,7 @@ from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.jobs.running import job_kind
 from pooling.models import Job
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -13,7 +13,7 @@ from django.db.models import Exists, OuterRef
 from labeling.models import Prelabel, Prelabeler, Selection
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

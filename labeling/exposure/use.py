@@ -18,7 +18,7 @@ from labeling.items.statements import outdated_expectations
 from labeling.models import Item, Prelabeler, PrelabelMode, Queue
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -26,7 +26,7 @@ from labeling.items.statements import items_judged_by, items_set_aside
 from labeling.models import Bookmark, Item, Judgment, Lease, Quarantine, Queue
 from pooling.interface.problems import InputError
 from pooling.people.access import JUDGES
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -17,7 +17,7 @@ from labeling.gold.hidden import with_checks
 from labeling.gold.practice import is_practice_due
 from labeling.items.answers import own_answers
 from labeling.items.bookmarks import count_out, locked_bookmark, move, move_back, places_ahead
-from labeling.items.doubts import closed_to
+from labeling.items.second_opinions import closed_to
 from labeling.items.slots import SLOTLESS, Slots, recount, store
 from labeling.items.statements import Keys, leases_held, lock_free_items
 from labeling.judging.blind_counts import tell_left

@@ -17,7 +17,7 @@ from labeling.models import ModelServerKey, Prelabel, Prelabeler
 from labeling.prelabels.costs import Prices, price_table, prices_of
 from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 from pooling.storage.secrets import seal, unseal
 from pooling.storage.storing import checked_name
 

@@ -31,7 +31,7 @@ from labeling.prelabels.running import BUDGET, CANCEL, PAUSE, STOP, TURN, Ending
 from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import chunks, pending_pairs
 from pooling.interface.problems import InputError, refusals
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

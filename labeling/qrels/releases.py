@@ -24,7 +24,7 @@ from pooling.formats.registry import Format, writing
 from pooling.formats.writing import packed, qrels_content, replaced
 from pooling.interface.problems import InputError
 from pooling.models import Collection
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, disk_errors_named
 
 if TYPE_CHECKING:

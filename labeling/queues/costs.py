@@ -13,7 +13,7 @@ from labeling.judging.progress_figures import JudgmentCosts
 from labeling.models import Queue
 from pooling.interface.problems import InputError
 from pooling.options.option import option, problems_of
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

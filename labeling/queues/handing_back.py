@@ -9,7 +9,7 @@ from django.db import transaction
 
 from labeling.judging.leases import release
 from labeling.models import Lease, Queue
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

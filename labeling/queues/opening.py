@@ -59,7 +59,7 @@ from labeling.models import (
 from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name, disk_errors_named, insert_rows
 from pooling.texts.importing import lock
 

@@ -21,7 +21,7 @@ from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.models import Item, Prelabeler, Queue, latest_scores
 from labeling.queues.opening import Pair, candidates_of
 from pooling.interface.problems import InputError
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

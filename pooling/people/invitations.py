@@ -17,7 +17,7 @@ from django.utils import timezone
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Invitation, Membership, Role
 from pooling.people.access import known_role
-from pooling.people.trail import record_action
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

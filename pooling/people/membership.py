@@ -12,8 +12,8 @@ from pooling.interface.markdown import LONGEST_MARKDOWN
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Membership, Role
 from pooling.people.access import known_role
+from pooling.people.activity_log import record_action
 from pooling.people.invitations import withdraw_those_of
-from pooling.people.trail import record_action
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -24,7 +24,7 @@ from pooling.storage.storing import disk_errors_named
 if TYPE_CHECKING:
     import polars as pl
 
-    from pooling.diagnosis.outlook import NumberedTops
+    from pooling.diagnosis.preview import NumberedTops
 
 # Tops are numbered down to the first of these that is deep enough: most changes of depth need no more.
 CEILINGS = (100, 200, 500, 1_000, 10_000, 100_000)
@@ -37,7 +37,7 @@ def numbered_tops(collection: Collection, runs: Sequence[Run], depth: int) -> tu
     import numpy as np
     import polars as pl
 
-    from pooling.diagnosis.outlook import NumberedTops
+    from pooling.diagnosis.preview import NumberedTops
 
     folder = _folder(collection, runs, next((one for one in CEILINGS if one >= depth), depth))
     if not (folder / ROWS).exists():
@@ -66,7 +66,7 @@ def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
     """Write the files into a folder of their own, then move that into place."""
     import polars as pl
 
-    from pooling.diagnosis.outlook import number_tops
+    from pooling.diagnosis.preview import number_tops
     from pooling.ranking.ranking import order_run
 
     ceiling = int(folder.name.partition("-")[0])

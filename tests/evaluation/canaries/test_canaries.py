@@ -10,7 +10,7 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 
 from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import tell
-from evaluation.canaries.drops import family_of
+from evaluation.canaries.regressions import family_of
 from evaluation.canaries.watching import Alerts, change_alerts
 from evaluation.canaries.webhooks import (
     SIGNATURE,

@@ -406,7 +406,7 @@ def test_a_campaign_whose_server_was_killed_goes_on_from_its_pool(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("evaluation.plans.campaigns.open_queue", killed)
+        patch.setattr("evaluation.plans.launch.open_queue", killed)
         with pytest.raises(KeyboardInterrupt), django_capture_on_commit_callbacks(execute=True):
             client_of(world.ada).post(API, body, format="json")
     job = Job.objects.get()

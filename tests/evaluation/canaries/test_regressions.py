@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.canaries.drops import Change, change_between, false_falls, is_fall, least_fall
+from evaluation.canaries.regressions import Change, change_between, false_falls, is_fall, least_fall
 from evaluation.significance import queries_needed, randomisation_test
 
 

@@ -1,6 +1,6 @@
 """How often a canary marks a fall where nothing changed, and what it still sees, by simulation on real runs.
 
-    python -m benchmarks.bench_drops [--pairs 1000] [--set covid-r3 dl19]
+    python -m benchmarks.bench_regressions [--pairs 1000] [--set covid-r3 dl19]
 
 The differences by query of two real runs (recall@10, precision@10) are drawn again for 10 to 200 queries.
 The size of the noise is the share of queries in which the two differ at all.
@@ -27,7 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.canaries.drops import Change, change_between, false_falls, is_fall
+from evaluation.canaries.regressions import Change, change_between, false_falls, is_fall
 from evaluation.scoring.evaluating import evaluate
 from pooling.formats import name_of, read_qrels, read_run
 from tests.testdata import DATA

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from pooling.diagnosis.outlook import NumberedTops, number_tops
+from pooling.diagnosis.preview import NumberedTops, number_tops
 from pooling.diagnosis.summary import diagnose
 from pooling.merging.merging import build_pool
 from tests.pooling.pools_at_random import random_runs, runs_of
