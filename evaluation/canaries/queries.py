@@ -65,7 +65,7 @@ def frozen(canary: Canary, user: User | None) -> CanaryStretch:
 
 
 def _refused(problem: str) -> InputError:
-    return InputError(problem, fields={"tag": problem})
+    return InputError(problem, field="tag")
 
 
 def stretches_of(canaries: Sequence[Canary]) -> dict[int, CanaryStretch]:

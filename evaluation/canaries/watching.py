@@ -104,7 +104,7 @@ def create_canary(
             record_action(collection, user, "canary created", canary.name, **_plain(canary))
     except IntegrityError:
         problem = f"There is a canary “{canary.name}” already. Choose another name."
-        raise InputError(problem, fields={"name": problem}, conflict=True) from None
+        raise InputError(problem, field="name", conflict=True) from None
     _begin(stretch, user)
     return canary
 
@@ -162,13 +162,12 @@ def _checked_measure(name: str) -> str:
     try:
         return threshold_key(name)
     except SettingError as error:
-        raise InputError(str(error), fields={"measure": str(error)}) from None
+        raise InputError(str(error), field="measure") from None
 
 
 def _checked_confidence(value: float) -> float:
     if not 0.5 <= value <= 0.999:
-        problem = "The confidence is a share from 0.5 to 0.999, such as 0.95."
-        raise InputError(problem, fields={"confidence": problem})
+        raise InputError("The confidence is a share from 0.5 to 0.999, such as 0.95.", field="confidence")
     return value
 
 
@@ -216,7 +215,7 @@ def _checked_addresses(addresses: Sequence[str]) -> list[str]:
 
 
 def _refused(field: str, problem: str) -> InputError:
-    return InputError(problem, fields={field: problem})
+    return InputError(problem, field=field)
 
 
 def watch_run(run: Run) -> None:

@@ -165,8 +165,7 @@ def comparisons_asked(report: Report, first: str | None, second: str | None, k: 
             raise _not_there(field, f"There is no run “{name}” among the compared", found.runs)
     chosen = [name for name in (first, second) if name is not None]
     if first is not None and first == second:
-        problem = "A run is compared with another run; name two."
-        raise InputError(problem, fields={"b": problem})
+        raise InputError("A run is compared with another run; name two.", field="b")
     pairs = found.at(at)
     if first is not None and second is not None:
         pairs = [turned(found.pair(first, second, at), first)]
@@ -177,8 +176,7 @@ def comparisons_asked(report: Report, first: str | None, second: str | None, k: 
 
 
 def _not_there(field: str, problem: str, known: Sequence[object]) -> InputError:
-    sentence = f"{problem}; choose one of {', '.join(map(str, known))}."
-    return InputError(sentence, fields={field: sentence})
+    return InputError(f"{problem}; choose one of {', '.join(map(str, known))}.", field=field)
 
 
 def deciding(report: Report, first: str, second: str, k: int) -> pl.DataFrame:

@@ -152,8 +152,7 @@ def _recalls(report: Report, query_id: str, k: int) -> dict[str, float | None]:
     rows = value_rows(report, "recall", k, run_names(report)).filter(pl.col("query_id") == query_id)
     found = dict(rows.select("run", "value").collect().iter_rows())
     if not found:
-        problem = f"No query “{query_id}” of this report has a label."
-        raise InputError(problem, fields={"query": problem}, missing=True)
+        raise InputError(f"No query “{query_id}” of this report has a label.", field="query", missing=True)
     return found
 
 

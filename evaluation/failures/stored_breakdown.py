@@ -95,7 +95,7 @@ def grouping_of(
     try:
         return group_queries(by, ids, metadata, relevant_by_query(report))
     except ValueError as error:
-        raise InputError(str(error), fields={"by": str(error)}) from None
+        raise InputError(str(error), field="by") from None
 
 
 def check_measure(report: Report, measure: str, k: int | None) -> None:
@@ -103,13 +103,12 @@ def check_measure(report: Report, measure: str, k: int | None) -> None:
     measures = report.options["measures"]
     if measure not in measures:
         problem = f"This report has no measure {measure}; choose one of {', '.join(measures)}."
-        raise InputError(problem, fields={"measure": problem})
+        raise InputError(problem, field="measure")
     cutoffs = cutoffs_of(report, measure)
     if k not in cutoffs:
         known = ", ".join("none (the whole run)" if at is None else str(at) for at in cutoffs)
         asked = "no K" if k is None else f"K = {k}"
-        problem = f"This report does not have {measure} at {asked}; choose one of {known}."
-        raise InputError(problem, fields={"k": problem})
+        raise InputError(f"This report does not have {measure} at {asked}; choose one of {known}.", field="k")
 
 
 def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
@@ -117,7 +116,7 @@ def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
     for run in runs:
         if run not in run_names(report):
             problem = f"This report has no run {run}; choose one of {', '.join(run_names(report))}."
-            raise InputError(problem, fields={field: problem})
+            raise InputError(problem, field=field)
 
 
 def interval_of(report: Report) -> dict[str, Any]:

@@ -97,8 +97,7 @@ def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
     check_measure(report, asked.measure, asked.k)
     for name, value, known in (("show", asked.show, SHOWN), ("sort", asked.sort, tuple(SORTS))):
         if value not in known:
-            problem = f"There is no {name} {value}; choose one of {', '.join(known)}."
-            raise InputError(problem, fields={name: problem})
+            raise InputError(f"There is no {name} {value}; choose one of {', '.join(known)}.", field=name)
     counts = relevant_counts(report, asked.run, depth_of(report, asked.k))
     values = value_rows(report, asked.measure, asked.k, [asked.run]).select("query_id", "value").collect()
     table = values.join(counts, on="query_id", how="left", maintain_order="left").with_columns(
@@ -201,8 +200,7 @@ def _grouped(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.Dat
     grouping = grouping_of(report, asked.by, ids, metadata_of(report, ids))
     group = grouping.group(None if asked.ungrouped else asked.group)
     if group is None and not asked.ungrouped:
-        problem = f"There is no group {asked.group} by {grouping.title}."
-        raise InputError(problem, fields={"group": problem})
+        raise InputError(f"There is no group {asked.group} by {grouping.title}.", field="group")
     wanted = group.query_ids if group else ()
     return table.filter(pl.col("query_id").is_in(list(wanted)))
 

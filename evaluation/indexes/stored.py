@@ -97,12 +97,12 @@ def _resolved(collection: Collection, request: LatencyRequest) -> Asked:
         names = [one.run for one in told] if request.runs is None else list(request.runs)
         told = settings_of_runs(told, names, "settings")
     except ValueError as error:
-        raise InputError(str(error), fields={"settings": str(error)}) from None
+        raise InputError(str(error), field="settings") from None
     try:
         runs = runs_named(collection, names)
     except InputError as error:
         field = "settings" if request.runs is None else "runs"
-        raise InputError(str(error), fields={field: str(error)}) from None
+        raise InputError(str(error), field=field) from None
     title = request.name or f"Against {exact.name}, K = {request.k}"
     return Asked(checked_name(title, "latency report"), exact, runs, told, request.k, request.target)
 
@@ -111,7 +111,7 @@ def _exact(collection: Collection, name: str) -> Run:
     try:
         return runs_named(collection, [name])[0]
     except InputError as error:
-        raise InputError(str(error), fields={"exact": str(error)}) from None
+        raise InputError(str(error), field="exact") from None
 
 
 def _create(
@@ -134,7 +134,7 @@ def _create(
     except InputError:
         raise
     except ValueError as error:
-        raise InputError(str(error), fields={"runs": str(error)}) from error
+        raise InputError(str(error), field="runs") from error
     table = latency_table(found, asked.settings, asked.k, asked.target)
     made = LatencyReport(collection=collection, name=asked.name, exact=asked.exact, created_by=user)
     made.options = {

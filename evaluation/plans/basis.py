@@ -66,7 +66,7 @@ class Planned:
         runs = runs_named(collection, settings.runs) if settings.runs else every
         if not runs:
             problem = f"A plan needs runs, and “{collection.slug}” has none yet. Import some first."
-            raise InputError(problem, fields={"runs": problem})
+            raise InputError(problem, field="runs")
         place = {run.pk: index for index, run in enumerate(every)}
         indexes = [place[run.pk] for run in runs]
         choice = checked_choice(settings.choice, runs)

@@ -51,7 +51,7 @@ def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
         problem = f"There is a pool “{name}” already. Give this one another name"
         if not collection.queues.filter(pool__name=name).exists():
             problem += ", or open a queue on that pool's page: it has none"
-        raise InputError(f"{problem}.", fields={"name": f"{problem}."}, conflict=True)
+        raise InputError(f"{problem}.", field="name", conflict=True)
     free_name(pool, name)
     settings.queue.checked(pool)
     return name

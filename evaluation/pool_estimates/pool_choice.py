@@ -57,7 +57,7 @@ def pool_to_rest_on(collection: Collection, name: str) -> Pool:
         known = ", ".join(f"“{pool.name}”" for pool in pools[:20])
         problem = f"There is no pool “{name}” that estimates can rest on."
         problem += f" There is {known}." if known else ""
-        raise InputError(problem, fields={"pool": problem})
+        raise InputError(problem, field="pool")
     return found
 
 

@@ -146,7 +146,7 @@ def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
     except ValueError as error:
         problem = str(error)
     if problem:
-        raise InputError(problem, fields={"strategies": problem})
+        raise InputError(problem, field="strategies")
     return tuple(name for name in STRATEGIES if name in chosen)
 
 
@@ -196,7 +196,7 @@ def _labels(collection: Collection, release: QrelsRelease | None) -> pl.DataFram
         problem = (
             f"“{collection.slug}” has no label yet, and a replay needs some. Judge pairs, or import labels."
         )
-        raise InputError(problem, fields={"release": problem})
+        raise InputError(problem, field="release")
     return labels.select("query_id", "document_id", "relevance")
 
 

@@ -40,8 +40,7 @@ def runs_chosen(collection: Collection, names: Sequence[str] | None) -> list[Run
     if names is None:
         runs = list(collection.runs.all())
         if not runs:
-            problem = f"“{collection.slug}” has no run yet. Import runs first."
-            raise InputError(problem, fields={"runs": problem})
+            raise InputError(f"“{collection.slug}” has no run yet. Import runs first.", field="runs")
         return runs
     try:
         return runs_named(collection, names)
@@ -52,7 +51,7 @@ def runs_chosen(collection: Collection, names: Sequence[str] | None) -> list[Run
 def _refused(field: str, error: InputError, known: QuerySet[Any, str]) -> InputError:
     names = ", ".join(f"“{name}”" for name in known[:20])
     problem = f"{error} There is {names}." if names else str(error)
-    return InputError(problem, fields={field: problem})
+    return InputError(problem, field=field)
 
 
 def default_cutoffs(runs: Sequence[Run], pools: Sequence[Pool]) -> tuple[int, ...]:
@@ -73,7 +72,7 @@ def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
     elif len(chosen) > MOST_CUTOFFS or chosen[-1] > 1_000_000:
         problem = f"Name at most {MOST_CUTOFFS} values of K, none above 1,000,000."
     if problem:
-        raise InputError(problem, fields={"k": problem})
+        raise InputError(problem, field="k")
     return chosen
 
 
@@ -88,7 +87,7 @@ def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
     try:
         pairs = [split_name(name) for name in names]
     except ValueError as error:
-        raise InputError(str(error), fields={"measures": str(error)}) from None
+        raise InputError(str(error), field="measures") from None
     chosen = {key_of(name, k) if KNOWN[name].whole else name for name, k in pairs} | set(ALWAYS)
     ranked = [*MEASURES, *sorted(chosen.difference(MEASURES))]
     return tuple(name for name in ranked if name in chosen)
@@ -114,7 +113,7 @@ def settings_chosen(values: Mapping[str, Any]) -> Settings:
     except SettingError as error:
         table, _, name = error.key.partition(".")
         field = name if table == "conventions" and name else table
-        raise InputError(str(error), fields={field: str(error)}) from None
+        raise InputError(str(error), field=field) from None
 
 
 def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[str, list[str]]:
@@ -124,7 +123,7 @@ def strata_chosen(collection: Collection, tags: Sequence[str] | None) -> dict[st
     try:
         return chosen_strata(tagged_queries(collection), tags) if tags else {}
     except ValueError as error:
-        raise InputError(str(error), fields={"tags": str(error)}) from None
+        raise InputError(str(error), field="tags") from None
 
 
 def tagged_queries(collection: Collection) -> dict[str, list[str]]:

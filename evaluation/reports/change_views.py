@@ -165,6 +165,5 @@ class ReportChanges(APIView):
         since = request.query_params.get("since", "")
         known = after.collection.reports.filter(pk=int(since)).first() if since.isdecimal() else None
         if known is None:
-            problem = "Name another report of this collection in since."
-            raise InputError(problem, fields={"since": problem})
+            raise InputError("Name another report of this collection in since.", field="since")
         return Response(changes_as_dict(known, after))

@@ -33,8 +33,7 @@ def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User 
     plans = dict(QueryPlan.objects.filter(selection=queue.pk).values_list("query__external_id", "pk"))
     unknown = sorted(set(query_ids or ()) - set(plans))
     if unknown:
-        problem = f"There is no query “{unknown[0]}” in this queue."
-        raise InputError(problem, fields={"queries": problem})
+        raise InputError(f"There is no query “{unknown[0]}” in this queue.", field="queries")
     chosen = [plans[name] for name in (plans if query_ids is None else query_ids)]
     with transaction.atomic():
         finished = stop_by_hand(queue, chosen, timezone.now())

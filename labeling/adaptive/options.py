@@ -112,7 +112,7 @@ def options_from(values: Mapping[str, Any]) -> LiveOptions | None:
     for name, value in given.items():
         if value != getattr(LiveOptions(), name):
             problem = f"{name} is for a queue whose order is adaptive. Ask for that too, or leave it empty."
-            raise InputError(problem, fields={name: problem})
+            raise InputError(problem, field=name)
     return None
 
 
@@ -127,7 +127,7 @@ def checked_live(pool: Pool, options: LiveOptions) -> LiveOptions:
             f"The order “{pool.strategy}” of pool “{pool.name}” does not learn from labels. Build a pool "
             f"with a strategy that does: {learning}."
         )
-        raise InputError(problem, fields={"adaptive": problem})
+        raise InputError(problem, field="adaptive")
     if found := _problems(pool, options):
         raise InputError(" ".join(found.values()), fields=found)
     if options.prior is not None:

@@ -31,7 +31,7 @@ def checked_model(pool: Pool, prelabeler: Prelabeler, *, field: str = "prelabele
             "estimates wrong. Take a model that has not seen them."
         )
     if problem:
-        raise InputError(problem, fields={field: problem})
+        raise InputError(problem, field=field)
     return prelabeler
 
 
@@ -63,4 +63,4 @@ def check_prior(pool: Pool, number: int) -> None:
             f"There are no pre-labels by {found} of pairs in pool “{pool.name}”. Open the queue without, ask "
             "the model, and let the order start from its scores then."
         )
-    raise InputError(problem, fields={"prior": problem})
+    raise InputError(problem, field="prior")

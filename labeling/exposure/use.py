@@ -141,7 +141,7 @@ def _check_sample(queue: Queue, use: PrelabelUse) -> None:
     """What was drawn to check a model, or to estimate beside it, must not be judged with its help."""
     if use.mode != PrelabelMode.BLIND and queue.pool.strategy in Pool.SAMPLES:
         problem = f"“{queue.name}” was drawn to be judged blind. Show pre-labels in another queue."
-        raise InputError(problem, fields={"mode": problem}, conflict=True)
+        raise InputError(problem, field="mode", conflict=True)
 
 
 def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
@@ -168,7 +168,7 @@ def _check_understood(queue: Queue, use: PrelabelUse, understood: bool) -> None:
     is_new = queue.prelabel_mode != PrelabelMode.ASSIST
     if use.mode == PrelabelMode.ASSIST and is_new and not understood:
         problem = f"{WHAT_ASSISTING_DOES} Say that you have understood this, or keep the queue blind."
-        raise InputError(problem, fields={"understood": problem})
+        raise InputError(problem, field="understood")
 
 
 def _prelabeler_problem(collection: Collection, use: PrelabelUse) -> str:

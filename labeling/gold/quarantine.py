@@ -120,8 +120,7 @@ def annotator_named(queue: Queue, name: str) -> User:
     worked = Q(bookmarks__queue=queue)
     found = get_user_model().objects.filter(judges | worked, username=name).distinct().first()
     if found is None:
-        problem = f"Nobody called “{name}” annotates in this queue."
-        raise InputError(problem, fields={"annotator": problem}, missing=True)
+        raise InputError(f"Nobody called “{name}” annotates in this queue.", field="annotator", missing=True)
     return found
 
 

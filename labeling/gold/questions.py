@@ -87,7 +87,7 @@ def add_question(collection: Collection, asked: NewQuestion, *, user: User | Non
             problem = (
                 f"Query {asked.query}, document {asked.document} is a gold question already. Change that one."
             )
-            raise InputError(problem, fields={"document": problem}, conflict=True)
+            raise InputError(problem, field="document", conflict=True)
         row.save()
         follow_gold(collection)
     return row
@@ -211,21 +211,19 @@ def checked_answer(answer: str) -> None:
     """`InputError` for what is no answer to a gold question."""
     if answer not in ANSWERS:
         problem = f"The answer of a gold question is {' or '.join(ANSWERS)}, not “{answer}”."
-        raise InputError(problem, fields={"answer": problem})
+        raise InputError(problem, field="answer")
 
 
 def checked_reason(reason: str) -> None:
     """`InputError` for a reason that is too long or cannot be stored."""
     if len(reason) > LONGEST_REASON or "\0" in reason:
-        problem = f"A reason has at most {LONGEST_REASON:,} characters and no NUL."
-        raise InputError(problem, fields={"reason": problem})
+        raise InputError(f"A reason has at most {LONGEST_REASON:,} characters and no NUL.", field="reason")
 
 
 def _known(rows: QuerySet[Any], what: str, external_id: str) -> Any:
     row = rows.filter(external_id=external_id).first() if "\0" not in external_id else None
     if row is None:
-        problem = f"There is no {what} “{external_id}” in the collection."
-        raise InputError(problem, fields={what: problem})
+        raise InputError(f"There is no {what} “{external_id}” in the collection.", field=what)
     return row
 
 

@@ -35,7 +35,7 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission) -> Outcome:
     was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
     if item.state != Item.State.ADJUDICATION and not was_sent and not _was_adjudicated(item):
         problem = "This pair waits for no adjudication; somebody may have settled it meanwhile."
-        raise InputError(problem, fields={"item": problem}, conflict=True)
+        raise InputError(problem, field="item", conflict=True)
     settling = replace(given, key=key, shown="document", adjudicates=True)
     outcome = record_judgment(queue, adjudicator, settling)
     if outcome.status == "rejected":
@@ -49,8 +49,7 @@ def take_back(queue: Queue, adjudicator: User, key: str) -> None:
     `InputError` for a key of any other verdict: what somebody judged is undone where they judged it.
     """
     if not queue.events.filter(annotator=adjudicator, key=key, is_adjudication=True).exists():
-        problem = "You have not adjudicated anything under this key."
-        raise InputError(problem, fields={"key": problem})
+        raise InputError("You have not adjudicated anything under this key.", field="key")
     undo(queue, adjudicator, key)
 
 

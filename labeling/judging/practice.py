@@ -36,8 +36,7 @@ def answer_practice(
     pair = Item.objects.filter(pk=submission.item, queue=queue).values_list("query_id", "document_id").first()
     question = _questions(queue).get(pair) if pair else None
     if question is None:
-        problem = "This is not a question of the practice round. Ask for the next one."
-        raise InputError(problem, fields={"item": problem})
+        raise InputError("This is not a question of the practice round. Ask for the next one.", field="item")
     outcome = record_judgment(queue, annotator, submission, now=now)
     if outcome.status == "rejected":
         raise InputError(outcome.detail)

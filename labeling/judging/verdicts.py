@@ -384,8 +384,7 @@ def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
     for event in mine[:UNDO_REACH]:
         if event.key == key:
             return event
-    problem = f"None of your last {UNDO_REACH} verdicts in this queue has this key."
-    raise InputError(problem, fields={"key": problem})
+    raise InputError(f"None of your last {UNDO_REACH} verdicts in this queue has this key.", field="key")
 
 
 def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:

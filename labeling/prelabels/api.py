@@ -229,8 +229,7 @@ class PrelabelsDownload(APIView):
         queue = queue_for(request.user, queue_id, ADMIN)
         number = request.query_params.get("prelabeler", "")
         if not (number.isascii() and number.isdigit() and len(number) <= 18):
-            problem = "Name the prelabeler by its number."
-            raise InputError(problem, fields={"prelabeler": problem})
+            raise InputError("Name the prelabeler by its number.", field="prelabeler")
         prelabeler = prelabeler_for_queue(queue, int(number))
         format = request.query_params.get("format") or "csv"
         content = export_prelabels(queue, prelabeler, format)

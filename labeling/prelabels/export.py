@@ -36,7 +36,7 @@ def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") 
     """
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
-        raise InputError(problem, fields={"format": problem})
+        raise InputError(problem, field="format")
     rows = list(_rows(queue, prelabeler))
     if not rows:
         raise InputError(f"There are no pre-labels of {prelabeler} in “{queue.name}”.", missing=True)

@@ -54,7 +54,7 @@ def checked_url(base_url: str | None) -> str:
     elif parts.username or parts.password or parts.query or parts.fragment:
         problem = "A server's address holds no key or password, no ? and no #. Store the key apart from it."
     if problem:
-        raise InputError(problem, fields={"base_url": problem})
+        raise InputError(problem, field="base_url")
     return base_url
 
 
@@ -63,7 +63,7 @@ def first_server() -> str:
     servers = allowed_servers()
     if not servers:
         problem = "No server of language models is set up. Set SOUNDINGS_LLM_SERVERS."
-        raise InputError(problem, fields={"base_url": problem})
+        raise InputError(problem, field="base_url")
     return servers[0]
 
 
@@ -80,7 +80,7 @@ def allowed_url(base_url: str | None) -> str:
     base_url = checked_url(base_url)
     if base_url not in allowed_servers():
         problem = f"{base_url} is not among the servers that this site may use (SOUNDINGS_LLM_SERVERS)."
-        raise InputError(problem, fields={"base_url": problem})
+        raise InputError(problem, field="base_url")
     return base_url
 
 
@@ -108,8 +108,7 @@ def store_key(collection: Collection, base_url: str, key: str, *, by: User | Non
     """Keep a key for a server, encrypted; an empty one takes the stored one away."""
     base_url, key = checked_url(base_url), key.strip()
     if key and not (key.isascii() and key.isprintable() and " " not in key and len(key) <= 500):
-        problem = "A key has at most 500 characters, without spaces."
-        raise InputError(problem, fields={"key": problem})
+        raise InputError("A key has at most 500 characters, without spaces.", field="key")
     if not key:
         remove_key(collection, base_url, by=by)
         return
@@ -122,8 +121,7 @@ def remove_key(collection: Collection, base_url: str, *, by: User | None = None)
     """Take a stored key away; `InputError` where there is none."""
     rows = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
     if not rows.delete()[0]:
-        problem = f"There is no stored key for {base_url}."
-        raise InputError(problem, fields={"key": problem}, missing=True)
+        raise InputError(f"There is no stored key for {base_url}.", field="key", missing=True)
     record_action(collection, by, "model server key removed", base_url)
 
 
@@ -168,8 +166,7 @@ def prelabeler_for(
     if made.name == GRADED:
         chosen["threshold"] = _checked_threshold(threshold)
     elif threshold is not None:
-        problem = "Only a graded prompt has a threshold."
-        raise InputError(problem, fields={"threshold": problem})
+        raise InputError("Only a graded prompt has a threshold.", field="threshold")
     prelabeler, _ = Prelabeler.objects.get_or_create(
         {"options": chosen, "prompt_version": made.version, "created_by": by},
         collection=collection,
@@ -239,6 +236,5 @@ def hash_of(options: dict[str, Any]) -> str:
 def _checked_threshold(threshold: int | None) -> int:
     threshold = DEFAULT_THRESHOLD if threshold is None else threshold
     if not 1 <= threshold <= HIGHEST_GRADE:
-        problem = f"The least grade that is relevant is 1 to {HIGHEST_GRADE}."
-        raise InputError(problem, fields={"threshold": problem})
+        raise InputError(f"The least grade that is relevant is 1 to {HIGHEST_GRADE}.", field="threshold")
     return threshold

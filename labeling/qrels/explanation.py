@@ -88,5 +88,4 @@ def _label(collection: Collection, query_id: str, document_id: str, rule: str) -
 
 
 def _absent(name: str, value: str) -> InputError:
-    problem = f"There is no {name} “{value}” in this collection."
-    return InputError(problem, fields={name: problem}, missing=True)
+    return InputError(f"There is no {name} “{value}” in this collection.", field=name, missing=True)

@@ -87,7 +87,7 @@ def export_judgments(
     """
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
-        raise InputError(problem, fields={"format": problem})
+        raise InputError(problem, field="format")
     rows = judgment_rows(collection, queue, anonymous=anonymous)
     return _in_pieces(FORMATS[format](COLUMNS, rows))
 

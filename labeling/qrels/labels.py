@@ -124,7 +124,7 @@ def _decided(collection: Collection, rule: str, settled: pl.DataFrame) -> pl.Dat
     try:
         return decide(Ballots.of(verdicts, _needs(collection), _gold_answers(collection)), rule)
     except ValueError as error:
-        raise InputError(str(error), fields={"rule": str(error)}) from error
+        raise InputError(str(error), field="rule") from error
 
 
 def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:

@@ -104,7 +104,7 @@ def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
     """The release as a file of `format`, or its `sidecar`. `InputError` for an unknown format."""
     if format not in FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
-        raise InputError(problem, fields={"format": problem})
+        raise InputError(problem, field="format")
     if format == "sidecar":
         return _json(release.sidecar)
     if format == _format_of(release):
@@ -140,7 +140,7 @@ def release_named(collection: Collection, name: str) -> QrelsRelease:
     release = collection.releases.filter(name=name).first()
     if release is None:
         problem = f"There is no release “{name}” in “{collection.slug}”."
-        raise InputError(problem, fields={"release": problem}, missing=True)
+        raise InputError(problem, field="release", missing=True)
     return release
 
 
@@ -159,7 +159,7 @@ def _json(sidecar: dict[str, Any]) -> bytes:
 
 def _name_exists(name: str) -> InputError:
     problem = f"There is a release “{name}” already, and releases do not change. Choose another name."
-    return InputError(problem, fields={"name": problem}, conflict=True)
+    return InputError(problem, field="name", conflict=True)
 
 
 def _frozen(frame: pl.DataFrame) -> tuple[bytes, str]:

@@ -186,8 +186,7 @@ def free_name(pool: Pool, name: str | None) -> str:
 
 
 def _name_exists(name: str) -> InputError:
-    problem = f"There is a queue “{name}” already. Choose another name."
-    return InputError(problem, fields={"name": problem}, conflict=True)
+    return InputError(f"There is a queue “{name}” already. Choose another name.", field="name", conflict=True)
 
 
 def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:

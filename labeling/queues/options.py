@@ -82,7 +82,7 @@ def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
     """`InputError` for a number of judgments that no item needs, or a most that ends no tie."""
     if not 1 <= judgments_per_item <= MOST_JUDGMENTS_PER_ITEM:
         problem = f"An item needs 1 to {MOST_JUDGMENTS_PER_ITEM} judgments."
-        raise InputError(problem, fields={"judgments_per_item": problem})
+        raise InputError(problem, field="judgments_per_item")
     if most is None:
         return
     problem = ""
@@ -97,4 +97,4 @@ def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
             "of judgments per item, such as 2 and at most 3."
         )
     if problem:
-        raise InputError(problem, fields={"most_judgments_per_item": problem})
+        raise InputError(problem, field="most_judgments_per_item")

@@ -96,7 +96,7 @@ def _check(queue: Queue, judgments_per_item: int, most: int | None) -> None:
     checked_judgments(judgments_per_item, most)
     if queue.state == Queue.State.CLOSED:
         problem = "This queue is closed. Open it again before you change how many judgments a pair needs."
-        raise InputError(problem, fields={"judgments_per_item": problem}, conflict=True)
+        raise InputError(problem, field="judgments_per_item", conflict=True)
 
 
 def _change_next(queue: Queue, bounds: tuple[int, int], after: int, now: datetime) -> list[Item]:

@@ -139,7 +139,7 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
     scored = rest.join(pool_scores(pool, prelabeler), on=PAIR, how="left", maintain_order="left")
     if scored["score"].null_count() == scored.height:
         problem = f"There are no pre-labels by {prelabeler} of what pool “{pool.name}” holds without a label."
-        raise InputError(problem, fields={"prelabeler": problem}, conflict=True)
+        raise InputError(problem, field="prelabeler", conflict=True)
     scores, relevant = _known(prelabeler)
     try:
         plan, numbers = plan_by_scores(
@@ -150,7 +150,7 @@ def plan_audit(pool: Pool, prelabeler: Prelabeler, pairs: int, *, strata: int = 
             known_relevant=relevant,
         )
     except ValueError as error:
-        raise InputError(str(error), fields={"pairs": str(error)}) from error
+        raise InputError(str(error), field="pairs") from error
     return Drawable(plan, rest.select(PAIR), numbers, everything.height - rest.height)
 
 

@@ -156,8 +156,7 @@ def query_named(collection: Collection, query_id: str) -> Query:
     rows = Query.objects.select_related("collection").filter(collection=collection, external_id=query_id)
     query = rows.first() if "\0" not in query_id else None
     if query is None:
-        problem = f"There is no query “{query_id}” in the collection."
-        raise InputError(problem, fields={"query": problem})
+        raise InputError(f"There is no query “{query_id}” in the collection.", field="query")
     return query
 
 
@@ -177,8 +176,7 @@ def _known(collection: Collection, document_id: str) -> Document:
     known = Document.objects.filter(collection=collection, external_id=document_id)
     document = known.first() if "\0" not in document_id else None
     if document is None:
-        problem = f"There is no document “{document_id}” in the collection."
-        raise InputError(problem, fields={"document": problem})
+        raise InputError(f"There is no document “{document_id}” in the collection.", field="document")
     return document
 
 
@@ -192,7 +190,7 @@ def _refuse_known(query: Query, document: Document, user: User) -> None:
     elif ImportedLabel.objects.filter(query=query, document=document, relevance__gte=0).exists():
         problem = "This document has a label for this query already."
     if problem:
-        raise InputError(problem, fields={"document": problem}, conflict=True)
+        raise InputError(problem, field="document", conflict=True)
 
 
 def _opened(query: Query, document: Document, like: Queue, user: User) -> Queue:

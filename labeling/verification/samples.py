@@ -204,7 +204,7 @@ def _check(name: str, wanted: Wanted) -> None:
     elif not 0.001 <= wanted.bound <= 0.5:
         problem = "A bound is a share from 0.001 to 0.5."
     if problem:
-        raise InputError(problem, fields={f"{name}_bound": problem})
+        raise InputError(problem, field=f"{name}_bound")
 
 
 def _ceiling(share: float) -> str:

@@ -51,20 +51,21 @@ class Problem(TypedDict):
 class InputError(ValueError):
     """What was asked for cannot be done; the message says why and what to do instead.
 
-    `fields` names the inputs at fault, each with its own sentence; `conflict` marks a name that is taken,
-    `missing` a thing that was asked for by name and is not there.
+    `field` names the input at fault; `fields` names several, each with its own sentence. `conflict` marks a
+    name that is taken, `missing` a thing that was asked for by name and is not there.
     """
 
     def __init__(
         self,
         message: str,
         *,
+        field: str | None = None,
         fields: dict[str, str] | None = None,
         conflict: bool = False,
         missing: bool = False,
     ) -> None:
         super().__init__(told_back(message))
-        self.fields = fields or {}
+        self.fields = fields or ({} if field is None else {field: message})
         self.conflict = conflict
         self.missing = missing
 

@@ -33,4 +33,4 @@ def refuse_oversized(request: HttpRequest) -> None:
     if getattr(request, "upload_refused", False):
         bound = f"{settings.MAX_UPLOAD_BYTES:,}"
         problem = f"The file is larger than {bound} bytes. Split it, or raise SOUNDINGS_MAX_UPLOAD_BYTES."
-        raise InputError(problem, fields={"file": problem})
+        raise InputError(problem, field="file")

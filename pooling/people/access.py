@@ -39,8 +39,7 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
 def known_role(role: str) -> None:
     """`InputError` for a role that does not exist."""
     if role not in Role.values:
-        problem = f"There is no role “{role}”. A role is {', '.join(Role.values)}."
-        raise InputError(problem, fields={"role": problem})
+        raise InputError(f"There is no role “{role}”. A role is {', '.join(Role.values)}.", field="role")
 
 
 def collections_of(user: User | AnonymousUser) -> QuerySet[Collection]:

@@ -179,7 +179,6 @@ class Activity(APIView):
         before = request.query_params.get("before", "")
         if before:
             if not before.isascii() or not before.isdigit() or len(before) > LONGEST_ID:
-                problem = "`before` is the id of an entry."
-                raise InputError(problem, fields={"before": problem})
+                raise InputError("`before` is the id of an entry.", field="before")
             rows = rows.filter(pk__lt=int(before))
         return Response(serializers.AdminActionSerializer(rows[:ACTIONS_AT_ONCE], many=True).data)

@@ -40,8 +40,7 @@ def invite(collection: Collection, role: str, *, by: User | None, email: str = "
     """Make an invitation for one person, valid for `days` (1 to 90); `InputError` for other values."""
     known_role(role)
     if not 1 <= days <= LONGEST_DAYS:
-        problem = f"An invitation is valid for 1 to {LONGEST_DAYS} days."
-        raise InputError(problem, fields={"days": problem})
+        raise InputError(f"An invitation is valid for 1 to {LONGEST_DAYS} days.", field="days")
     token = secrets.token_urlsafe(32)
     invitation = Invitation.objects.create(
         collection=collection,

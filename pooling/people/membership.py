@@ -38,7 +38,7 @@ def create_collection(
                 collection.save()
         except IntegrityError:
             problem = f"There is a collection “{slug}” already. Choose another short name."
-            raise InputError(problem, fields={"slug": problem}, conflict=True) from None
+            raise InputError(problem, field="slug", conflict=True) from None
         if user is not None:
             Membership.objects.create(collection=collection, user=user, role=Role.ADMIN)
         record_action(collection, user, "collection created", collection.name)
@@ -72,7 +72,7 @@ def account_named(username: str) -> User:
     user = get_user_model().objects.filter(username=username).first()
     if user is None:
         problem = f"There is no account “{username}”. Make one with create_user first."
-        raise InputError(problem, fields={"username": problem})
+        raise InputError(problem, field="username")
     return user
 
 
@@ -86,7 +86,7 @@ def add_member(collection: Collection, username: str, role: str, *, by: User | N
             return Membership.objects.create(collection=collection, user=user, role=role)
     except IntegrityError:
         problem = f"{username} is a member already. Change the role in the list of members."
-        raise InputError(problem, fields={"username": problem}, conflict=True) from None
+        raise InputError(problem, field="username", conflict=True) from None
 
 
 @transaction.atomic

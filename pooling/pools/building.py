@@ -122,7 +122,7 @@ def free_name(collection: Collection, name: str) -> str:
 
 def _name_exists(name: str) -> InputError:
     problem = f"There is a pool “{name}” already. Give this one another name."
-    return InputError(problem, fields={"name": problem}, conflict=True)
+    return InputError(problem, field="name", conflict=True)
 
 
 def read_tops(

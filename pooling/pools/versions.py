@@ -142,8 +142,7 @@ def pool_named(collection: Collection, name: str) -> Pool:
     """The pool of this name; `InputError` when there is none."""
     pool = collection.pools.filter(name=name).first()
     if pool is None:
-        problem = f"There is no pool “{name}” in “{collection.slug}”."
-        raise InputError(problem, fields={"pool": problem}, missing=True)
+        raise InputError(f"There is no pool “{name}” in “{collection.slug}”.", field="pool", missing=True)
     return pool
 
 

@@ -112,7 +112,7 @@ def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChu
     try:
         collapsed = collapse_chunks(run_file.frame, chunks, run_file.name)
     except ValueError as error:
-        raise InputError(str(error), fields={"collapse_chunks": str(error)}) from None
+        raise InputError(str(error), field="collapse_chunks") from None
     facts: CollapsedChunks = {
         **chunks.to_dict(),
         "chunks": collapsed.chunks,
@@ -129,7 +129,7 @@ def _refuse_known_name(collection: Collection, name: str) -> None:
 
 def _name_exists(name: str) -> InputError:
     problem = f"There is a run “{name}” already, and runs do not change. Give this one another name."
-    return InputError(problem, fields={"name": problem}, conflict=True)
+    return InputError(problem, field="name", conflict=True)
 
 
 def _described(collection: Collection, name: str, run_file: RunFile, source: _Source) -> Run:
@@ -231,7 +231,7 @@ def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
         frame = pl.read_parquet(file)
     if need_rank and frame["rank"].null_count():
         problem = f"The file of run “{run.name}” has no rank for every row. Choose another rule for ties."
-        raise InputError(problem, fields={"ties": problem})
+        raise InputError(problem, field="ties")
     return frame
 
 
@@ -253,7 +253,7 @@ def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
     missing = [name for name in names if name not in known]
     if missing:
         problem = f"There is no run “{'”, “'.join(missing)}” in “{collection.slug}”. Import it first."
-        raise InputError(problem, fields={"runs": problem})
+        raise InputError(problem, field="runs")
     return [known[name] for name in names]
 
 

@@ -47,7 +47,7 @@ def checked_name(name: str, what: str) -> str:
     elif not name.isprintable():
         problem = f"The name of a {what} cannot hold control characters."
     if problem:
-        raise InputError(problem, fields={"name": problem})
+        raise InputError(problem, field="name")
     return name
 
 

@@ -170,7 +170,7 @@ def _terms(words: str) -> tuple[list[str], list[str]]:
     elif len(terms) > MOST_WORDS:
         problem = problem or f"Search for at most {MOST_WORDS} words; these are {len(terms)}."
     if problem:
-        raise InputError(problem, fields={"words": problem})
+        raise InputError(problem, field="words")
     return wanted, [term for minus, term in terms if minus]
 
 

@@ -39,11 +39,9 @@ def make_token(user: User, name: str = "", days: int | None = None) -> MadeToken
     """Make a token that works for `days` (1 to 3650; none: SOUNDINGS_TOKEN_DAYS, of which 0 sets no end)."""
     name = name.strip() or DEFAULT_NAME
     if len(name) > LONGEST_NAME:
-        problem = f"A name has at most {LONGEST_NAME} characters."
-        raise InputError(problem, fields={"name": problem})
+        raise InputError(f"A name has at most {LONGEST_NAME} characters.", field="name")
     if days is not None and not 1 <= days <= LONGEST_DAYS:
-        problem = f"A token is valid for 1 to {LONGEST_DAYS:,} days."
-        raise InputError(problem, fields={"days": problem})
+        raise InputError(f"A token is valid for 1 to {LONGEST_DAYS:,} days.", field="days")
     lasting = settings.TOKEN_DAYS if days is None else days
     _forget_ended(user)
     token = secrets.token_urlsafe(32)
