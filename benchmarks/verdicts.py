@@ -275,7 +275,7 @@ def compared(name: str, ours: Field, k: int, judged: Booleans, probability: Floa
     relevant = np.broadcast_to(counted["relevant"][:, None], ahead.shape)
     further = counted["left"][:, None] - mine - theirs
     scored = counted["relevant"] > 0
-    lower, upper = recall_difference_limits(ahead, relevant, mine, theirs, further)
+    lower, upper = recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=further)
     least, most = lower[scored].mean(axis=0), upper[scored].mean(axis=0)
     differences = (ahead / np.maximum(relevant, 1))[scored]
     low, high = difference_intervals(differences, samples=SAMPLES)

@@ -83,7 +83,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     if options["against"]:
         chosen, _ = _tagged(options["queries"], options["tag"], None)
-        return run_against(options, settings, chosen, chunks, output, errors)
+        return run_against(options, settings, chosen, chunks, output=output, errors=errors)
     refuse_without_exact_run(options)
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
@@ -106,7 +106,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         **settings.arguments(),
     )
     basis = None if pool is None else _basis(result, pool, options)
-    estimates = None if pool is None else _estimates(basis)
+    estimates = None if pool is None else estimates_of(basis)
     if options["per_query"]:
         write_per_query(result, options["per_query"])
     if options["html"]:
@@ -191,10 +191,6 @@ def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -
     if too_large(result):
         return None
     return Basis.of(result, design_of(pool, options["pool"].name, result))
-
-
-def _estimates(basis: Basis | None) -> dict[str, Any]:
-    return estimates_of(basis)
 
 
 def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None) -> list[Part]:

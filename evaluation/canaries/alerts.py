@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import NotRequired, TypedDict
 
 from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear
 from evaluation.models import Canary, CanaryValue
@@ -21,61 +21,132 @@ class News:
     trouble: str = ""
 
 
-def payload(news: Sequence[News]) -> dict[str, Any]:
+class CanaryFacts(TypedDict):
+    """The canary that a message is about."""
+
+    id: int
+    name: str
+    release: str
+    tag: str | None
+    measure: str
+    threshold: float
+    confidence: float
+    url: str
+
+
+class RunFacts(TypedDict):
+    """The run that was measured."""
+
+    name: str
+    family: str
+    imported_at: str
+
+
+class ValueFacts(TypedDict):
+    """Its value: the mean with its interval."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+
+
+class ChangeFacts(TypedDict):
+    """The change since another run, with the interval of the paired difference; p: of a fall, one-sided."""
+
+    run: str | None
+    difference: float
+    low: float | None
+    high: float | None
+    p: float | None
+
+
+class Alert(TypedDict):
+    """One piece of news; the last keys are there only when a run's value is told (`event` is `alert`)."""
+
+    event: str
+    title: str
+    text: str
+    reasons: NotRequired[list[str]]
+    collection: str
+    canary: CanaryFacts
+    run: NotRequired[RunFacts]
+    value: NotRequired[ValueFacts]
+    clear: NotRequired[bool]
+    change: NotRequired[ChangeFacts | None]
+    since_reference: NotRequired[ChangeFacts | None]
+
+
+class Payload(Alert):
+    """What a webhook gets: the first piece of news, and all of them."""
+
+    alerts: list[Alert]
+
+
+def payload(news: Sequence[News]) -> Payload:
     """What a webhook gets: the first piece of news, and all of them under `alerts`; at least one.
 
     `text` and `title` say the same for people.
     """
-    told = [_one(piece) for piece in news]
-    if len(told) == 1:
-        return {**told[0], "alerts": told}
+    alerts = [_alert(piece) for piece in news]
+    if len(alerts) == 1:
+        return {**alerts[0], "alerts": alerts}
     names = list(dict.fromkeys(piece.canary.name for piece in news))
     count = f"{len(names)} canaries" if len(names) > 1 else f"canary “{names[0]}”"
     runs = list(dict.fromkeys(piece.value.run.name for piece in news if piece.value))
     about = {0: "trouble", 1: "".join(runs)}.get(len(runs), f"{len(runs)} runs")
-    text = "\n".join(f"{piece.canary.name}: {one['text']}" for piece, one in zip(news, told, strict=True))
-    return {**told[0], "title": f"{about} on {count}", "text": text, "alerts": told}
+    text = "\n".join(
+        f"{piece.canary.name}: {alert['text']}" for piece, alert in zip(news, alerts, strict=True)
+    )
+    return {**alerts[0], "title": f"{about} on {count}", "text": text, "alerts": alerts}
 
 
-def _one(piece: News) -> dict[str, Any]:
+def _alert(piece: News) -> Alert:
     canary, value = piece.canary, piece.value
-    about = {
-        "collection": canary.collection.slug,
-        "canary": {
-            "id": canary.pk,
-            "name": canary.name,
-            "release": canary.release.name,
-            "tag": canary.tag or None,
-            "measure": canary.measure,
-            "threshold": canary.threshold,
-            "confidence": canary.confidence,
-            "url": f"{canary.site.rstrip('/')}{canary.get_absolute_url()}",
-        },
+    slug = canary.collection.slug
+    about: CanaryFacts = {
+        "id": canary.pk,
+        "name": canary.name,
+        "release": canary.release.name,
+        "tag": canary.tag or None,
+        "measure": canary.measure,
+        "threshold": canary.threshold,
+        "confidence": canary.confidence,
+        "url": f"{canary.site.rstrip('/')}{canary.get_absolute_url()}",
     }
     if piece.trouble:
-        return {"event": "trouble", "title": f"canary “{canary.name}”", "text": piece.trouble, **about}
+        title = f"canary “{canary.name}”"
+        return {
+            "event": "trouble",
+            "title": title,
+            "text": piece.trouble,
+            "collection": slug,
+            "canary": about,
+        }
     if value is None:
         text = f"This is a test of canary “{canary.name}” ({canary.measure}, threshold {canary.threshold:g})."
-        return {"event": "test", "title": f"test of canary “{canary.name}”", "text": text, **about}
+        title = f"test of canary “{canary.name}”"
+        return {"event": "test", "title": title, "text": text, "collection": slug, "canary": about}
     return {
         "event": "alert",
         "title": f"{value.run.name} on canary “{canary.name}”",
-        "text": " ".join(sentences(piece)),
+        "text": " ".join(reasons_in_words(piece)),
         "reasons": list(piece.reasons),
-        **about,
+        "collection": slug,
+        "canary": about,
         "run": {
             "name": value.run.name,
             "family": value.family,
             "imported_at": value.run.imported_at.isoformat(),
         },
-        "value": {name: getattr(value, name) for name in ("mean", "low", "high", "queries")},
+        "value": {"mean": value.mean, "low": value.low, "high": value.high, "queries": value.queries},
         "clear": is_clear(canary.threshold, value.high),
         "change": change_of(value),
         "since_reference": change_since_reference(value),
     }
 
 
-def change_of(value: CanaryValue) -> dict[str, Any] | None:
+def change_of(value: CanaryValue) -> ChangeFacts | None:
     """The change since the run before; None where there is none."""
     if value.difference is None:
         return None
@@ -88,7 +159,7 @@ def change_of(value: CanaryValue) -> dict[str, Any] | None:
     }
 
 
-def change_since_reference(value: CanaryValue) -> dict[str, Any] | None:
+def change_since_reference(value: CanaryValue) -> ChangeFacts | None:
     """The change since the best or the pinned run; None where that is the run before, or there is none."""
     if value.reference_difference is None:
         return None
@@ -101,7 +172,7 @@ def change_since_reference(value: CanaryValue) -> dict[str, Any] | None:
     }
 
 
-def sentences(piece: News) -> list[str]:
+def reasons_in_words(piece: News) -> list[str]:
     """Why a value is told, each reason in a sentence with its numbers."""
     canary, value = piece.canary, piece.value
     if value is None:
@@ -125,7 +196,7 @@ def sentences(piece: News) -> list[str]:
     return said
 
 
-def _fall(canary: Canary, value: CanaryValue, change: dict[str, Any]) -> str:
+def _fall(canary: Canary, value: CanaryValue, change: ChangeFacts) -> str:
     since, p = change["run"] or "an earlier run", change["p"]
     chance = "" if p is None else f", p = {p:.2g}"
     return (

@@ -9,8 +9,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import canary_for
-from evaluation.canaries.page import described, described_all, history_of
-from evaluation.canaries.watching import Alerts, create_canary, take_over_tag
+from evaluation.canaries.page import describe_canaries, describe_canary, history_of
+from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary, take_over_tag
 from evaluation.models import Canary
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.models import Role
@@ -118,7 +118,7 @@ class Canaries(APIView):
         """List the canaries by name."""
         collection = collection_for(request.user, slug)
         for_admin = collection.role == Role.ADMIN  # type: ignore[attr-defined]
-        return Response(described_all(collection, for_admin=for_admin))
+        return Response(describe_canaries(collection, for_admin=for_admin))
 
     @extend_schema(
         operation_id="canaries_create",
@@ -145,9 +145,13 @@ class Canaries(APIView):
             }
         )
         made = create_canary(
-            collection, alerts=alerts, user=person(request), site=request.build_absolute_uri("/"), **asked
+            collection,
+            CanaryDefinition(**asked),
+            alerts,
+            user=person(request),
+            site=request.build_absolute_uri("/"),
         )
-        return Response(described(made, for_admin=True), status=status.HTTP_201_CREATED)
+        return Response(describe_canary(made, for_admin=True), status=status.HTTP_201_CREATED)
 
 
 class OneCanary(APIView):
@@ -158,7 +162,7 @@ class OneCanary(APIView):
         """Read a canary with its values, the oldest run first."""
         canary = canary_for(request.user, canary_id)
         for_admin = canary.collection.role == Role.ADMIN  # type: ignore[attr-defined]
-        return Response({**described(canary, for_admin=for_admin), "values": history_of(canary)})
+        return Response({**describe_canary(canary, for_admin=for_admin), "values": history_of(canary)})
 
 
 class CanaryQueries(APIView):
@@ -173,4 +177,4 @@ class CanaryQueries(APIView):
         """Measure the queries that have the canary's tag now, in another stretch of its history."""
         canary = canary_for(request.user, canary_id, ADMIN)
         take_over_tag(canary, person(request))
-        return Response(described(canary, for_admin=True))
+        return Response(describe_canary(canary, for_admin=True))

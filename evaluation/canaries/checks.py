@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_below, is_clear, measured
 from evaluation.canaries.queries import stretches_of
@@ -13,6 +13,28 @@ from evaluation.scoring.wording import decimal, interval
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
 from pooling.runs.stored import runs_named
+
+
+class CheckResult(TypedDict):
+    """A run's value of a canary as `canary --format json` prints it."""
+
+    canary: str
+    run: str
+    measure: str
+    threshold: float
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    previous: str | None
+    difference: float | None
+    below: bool
+    clear: bool
+    drop: bool
+    reference: str | None
+    reference_difference: float | None
+    drop_since_reference: bool
+    sentence: str
 
 
 @dataclass(frozen=True)
@@ -43,7 +65,7 @@ class Checked:
             f"{canary.threshold:g}.{fell}"
         )
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> CheckResult:
         """Plain values for JSON."""
         value = self.value
         return {
@@ -51,7 +73,10 @@ class Checked:
             "run": value.run.name,
             "measure": self.canary.measure,
             "threshold": self.canary.threshold,
-            **{name: getattr(value, name) for name in ("mean", "low", "high", "queries")},
+            "mean": value.mean,
+            "low": value.low,
+            "high": value.high,
+            "queries": value.queries,
             "previous": value.previous.name if value.previous else None,
             "difference": value.difference,
             "below": self.below,

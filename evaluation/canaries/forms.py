@@ -7,7 +7,7 @@ from typing import Any
 
 from django import forms
 
-from evaluation.canaries.watching import LONGEST_SECRET, SHORTEST_SECRET, Alerts
+from evaluation.canaries.watching import LONGEST_SECRET, SHORTEST_SECRET, Alerts, CanaryDefinition
 from evaluation.models import Canary
 from evaluation.report_store.choices import tagged_queries
 from labeling.models import QrelsRelease
@@ -134,10 +134,13 @@ class CanaryForm(AlertsForm):
         tags = [(tag, f"{tag} ({len(found)})") for tag, found in tagged_queries(collection).items()]
         self.fields["tag"].choices = [("", "all queries of the release"), *tags]  # type: ignore[attr-defined]
 
-    def definition(self) -> dict[str, Any]:
-        """The arguments of `create_canary` beside the alerts; call it after `is_valid`."""
+    def definition(self) -> CanaryDefinition:
+        """What the canary measures; call it after `is_valid`."""
         values = self.cleaned_data
-        return {
-            **{name: values[name] for name in ("name", "tag", "measure", "confidence")},
-            "release": values["release"].name,
-        }
+        return CanaryDefinition(
+            name=values["name"],
+            measure=values["measure"],
+            tag=values["tag"],
+            release=values["release"].name,
+            confidence=values["confidence"],
+        )

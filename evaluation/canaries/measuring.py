@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from pooling.runs.stored import read_stored_run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from evaluation.scoring.figures import MeanSpan
     from evaluation.scoring.results import Evaluation
 
 BELOW, DROP, SINCE_REFERENCE = "below", "drop", "drop_since_reference"
@@ -144,14 +145,14 @@ def is_clear(threshold: float, high: float | None) -> bool:
     return high is not None and high < threshold
 
 
-def tells(canary: Canary, figure: Mapping[str, Any]) -> bool:
+def tells(canary: Canary, figure: MeanSpan) -> bool:
     """Whether a value is below the threshold, so that people want to hear of it."""
     if not is_below(canary.threshold, figure["mean"]):
         return False
     return not canary.only_clear or figure["mean"] is None or is_clear(canary.threshold, figure["high"])
 
 
-def ends_of(value: CanaryValue) -> dict[str, Any]:
+def ends_of(value: CanaryValue) -> MeanSpan:
     """A value's mean and interval as a figure."""
     return {"mean": value.mean, "low": value.low, "high": value.high}
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from django.db.models import OuterRef, QuerySet, Subquery
 from django.urls import reverse
@@ -22,6 +21,12 @@ from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download
 from pooling.models import Collection
 from pooling.storage.pictures import kept_svg
+
+if TYPE_CHECKING:
+    import altair as alt
+
+    from evaluation.charts.page import PicturePart
+    from pooling.models import Run
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 3
@@ -42,7 +47,116 @@ def with_newest(collection: Collection) -> QuerySet[Canary]:
     return rows.annotate(newest=Subquery(newest.values("pk")[:1]))
 
 
-def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
+class ValueRow(TypedDict):
+    """One run of a canary: its value, its change, and what that means."""
+
+    run: Run
+    family: str
+    previous: Run | None
+    reference: Run | None
+    value: str
+    interval: str
+    queries: int
+    change: str | None
+    since_reference: str | None
+    stretch: int
+    is_below: bool
+    is_clear: bool
+    is_drop: bool
+    is_drop_since_reference: bool
+
+
+class CanaryRow(TypedDict):
+    """A canary in the list, with its newest value."""
+
+    canary: Canary
+    newest: ValueRow | None
+    state: State
+
+
+class CanaryPage(TypedDict):
+    """What `canary.html` shows; compared: values with a run before them; by_chance: marks to expect."""
+
+    canary: Canary
+    state: State
+    count: int
+    rows: list[ValueRow]
+    summary: str
+    compared: int
+    by_chance: str
+    level: str
+    families: list[str]
+    picture: PicturePart
+
+
+class HistoryEntry(TypedDict):
+    """One value of a canary as plain data; stretch: counts up when other queries are measured."""
+
+    run: str
+    family: str
+    imported_at: str
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    previous: str | None
+    difference: float | None
+    difference_low: float | None
+    difference_high: float | None
+    below: bool
+    clear: bool
+    drop: bool
+    p: float | None
+    reference: str | None
+    reference_difference: float | None
+    reference_low: float | None
+    reference_high: float | None
+    reference_p: float | None
+    drop_since_reference: bool
+    stretch: int
+
+
+class TagChangeFacts(TypedDict):
+    """How the queries with the tag differ by now from those measured."""
+
+    tagged: int
+    added: int
+    removed: int
+
+
+class LeastFallFacts(TypedDict):
+    """The fields of `LeastFall`, and its words."""
+
+    queries: int
+    difference: float | None
+    deviation: float
+    pairs: int
+    fewest: int
+    sentence: str
+
+
+class CanaryDescription(TypedDict):
+    """A canary as plain data; the receivers are for admins."""
+
+    id: int
+    name: str
+    release: str
+    tag: str
+    measure: str
+    threshold: float
+    confidence: float
+    only_clear: bool
+    reference: str
+    pinned: str
+    trouble: str
+    tag_change: TagChangeFacts | None
+    least_fall: LeastFallFacts
+    url: str
+    webhook_url: NotRequired[str]
+    mail_to: NotRequired[list[str]]
+
+
+def list_rows(canaries: Iterable[Canary]) -> list[CanaryRow]:
     """A row for each of these canaries of `with_newest`, in as many queries however many they are."""
     canaries = list(canaries)
     states = states_of(canaries)
@@ -53,14 +167,14 @@ def list_rows(canaries: Iterable[Canary]) -> list[dict[str, Any]]:
     return [
         {
             "canary": canary,
-            "newest": row(canary, values[pk]) if pk in values else None,
+            "newest": value_row(canary, values[pk]) if pk in values else None,
             "state": states[canary.pk],
         }
         for canary, pk in newest.items()
     ]
 
 
-def canary_context(canary: Canary) -> dict[str, Any]:
+def canary_context(canary: Canary) -> CanaryPage:
     """Everything the page of one canary needs; nothing is measured anew."""
     values = values_of(canary)
     compared = sum(value.difference is not None for value in values)
@@ -70,8 +184,8 @@ def canary_context(canary: Canary) -> dict[str, Any]:
         "canary": canary,
         "state": state,
         "count": len(state.stretch.queries or ()),
-        "rows": [row(canary, value) for value in reversed(values)],
-        "summary": summary(canary, values),
+        "rows": [value_row(canary, value) for value in reversed(values)],
+        "summary": newest_in_words(canary, values),
         "compared": compared,
         "by_chance": f"{marked_by_chance(compared, canary.confidence):.1f}",
         "level": share_in_words(canary.confidence),
@@ -80,9 +194,8 @@ def canary_context(canary: Canary) -> dict[str, Any]:
     }
 
 
-def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> dict[str, Any]:
-    """What `_picture.html` shows."""
-    key = chart_key(canary, values)
+def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> PicturePart:
+    key = canary_chart_key(canary, values)
     count = f"{len(values):,} run{'' if len(values) == 1 else 's'}"
     return {
         "addresses": {
@@ -99,7 +212,7 @@ def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> di
     }
 
 
-def row(canary: Canary, value: CanaryValue) -> dict[str, Any]:
+def value_row(canary: Canary, value: CanaryValue) -> ValueRow:
     """One run: its value, its change, and what that means."""
     return {
         "run": value.run,
@@ -128,7 +241,7 @@ def has_dropped(value: CanaryValue) -> bool:
     return bool({DROP, SINCE_REFERENCE} & set(value.reasons))
 
 
-def summary(canary: Canary, values: Sequence[CanaryValue]) -> str:
+def newest_in_words(canary: Canary, values: Sequence[CanaryValue]) -> str:
     """The newest run in a sentence."""
     if not values:
         return "No run has been measured yet."
@@ -144,14 +257,21 @@ def summary(canary: Canary, values: Sequence[CanaryValue]) -> str:
     return f"The newest run, {newest.run.name}, has {canary.measure} {shown}: {where}{fell}."
 
 
-def chart_key(canary: Canary, values: Sequence[CanaryValue]) -> str:
+def canary_chart_key(canary: Canary, values: Sequence[CanaryValue]) -> str:
     """Differs between any two pictures: what makes an address safe to cache."""
-    facts = [LOOK, canary.measure, canary.threshold, [_fact(value) for value in values]]
+    facts: list[object] = [LOOK, canary.measure, canary.threshold, [_fact(value) for value in values]]
     return hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:16]
 
 
-def _fact(value: CanaryValue) -> list[Any]:
-    facts = [value.run.name, value.family, value.mean, value.low, value.high, has_dropped(value)]
+def _fact(value: CanaryValue) -> list[object]:
+    facts: list[object] = [
+        value.run.name,
+        value.family,
+        value.mean,
+        value.low,
+        value.high,
+        has_dropped(value),
+    ]
     return [*facts, value.stretch_id]
 
 
@@ -168,19 +288,19 @@ def _place(value: CanaryValue, first: int) -> str:
     return max(value.run.imported_at, value.stretch.started_at).isoformat()
 
 
-def chart_svg(canary: Canary, variant: str) -> bytes:
+def canary_svg(canary: Canary, variant: str) -> bytes:
     """The canary over time as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     values = values_of(canary)
-    name = f"canaries/{canary.pk}-{chart_key(canary, values)}-{variant}.svg"
+    name = f"canaries/{canary.pk}-{canary_chart_key(canary, values)}-{variant}.svg"
     return kept_svg(name, lambda: _drawn(canary, values, variant))
 
 
-def chart_png(canary: Canary) -> bytes:
+def canary_png(canary: Canary) -> bytes:
     """The canary over time as PNG."""
     return to_png(_drawn(canary, values_of(canary), "light"))
 
 
-def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> Any:
+def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> alt.LayerChart:
     import pandas as pd
 
     from evaluation.measures import split_name, titled
@@ -211,7 +331,7 @@ def _drawn(canary: Canary, values: Sequence[CanaryValue], variant: str) -> Any:
     )
 
 
-def history_of(canary: Canary) -> list[dict[str, Any]]:
+def history_of(canary: Canary) -> list[HistoryEntry]:
     """The values as plain data, the oldest run first."""
     keys = canary.stretches.values_list("pk", flat=True)
     number = {key: place for place, key in enumerate(keys, start=1)}
@@ -220,7 +340,10 @@ def history_of(canary: Canary) -> list[dict[str, Any]]:
             "run": value.run.name,
             "family": value.family,
             "imported_at": value.run.imported_at.isoformat(),
-            **{name: getattr(value, name) for name in ("mean", "low", "high", "queries")},
+            "mean": value.mean,
+            "low": value.low,
+            "high": value.high,
+            "queries": value.queries,
             "previous": value.previous.name if value.previous else None,
             "difference": value.difference,
             "difference_low": value.difference_low,
@@ -241,18 +364,18 @@ def history_of(canary: Canary) -> list[dict[str, Any]]:
     ]
 
 
-def described_all(collection: Collection, *, for_admin: bool) -> list[dict[str, Any]]:
-    """The canaries of a collection as `described`."""
+def describe_canaries(collection: Collection, *, for_admin: bool) -> list[CanaryDescription]:
+    """The canaries of a collection as `describe_canary` has each."""
     rows = list(with_newest(collection).select_related("pinned"))
     states = states_of(rows)
-    return [described(canary, states[canary.pk], for_admin=for_admin) for canary in rows]
+    return [describe_canary(canary, states[canary.pk], for_admin=for_admin) for canary in rows]
 
 
-def described(canary: Canary, state: State | None = None, *, for_admin: bool) -> dict[str, Any]:
+def describe_canary(canary: Canary, state: State | None = None, *, for_admin: bool) -> CanaryDescription:
     """A canary as plain data; who hears of it is for admins, the secret for nobody."""
     state = state or state_of(canary)
-    change = state.tag_change
-    about: dict[str, Any] = {
+    change, least_fall = state.tag_change, state.least_fall
+    about: CanaryDescription = {
         "id": canary.pk,
         "name": canary.name,
         "release": canary.release.name,
@@ -264,30 +387,39 @@ def described(canary: Canary, state: State | None = None, *, for_admin: bool) ->
         "reference": canary.reference,
         "pinned": canary.pinned.name if canary.pinned else "",
         "trouble": state.trouble,
-        "tag_change": change and {name: getattr(change, name) for name in ("tagged", "added", "removed")},
-        "least_fall": {**asdict(state.least_fall), "sentence": state.least_fall.sentence()},
+        "tag_change": None
+        if change is None
+        else {"tagged": change.tagged, "added": change.added, "removed": change.removed},
+        "least_fall": {
+            "queries": least_fall.queries,
+            "difference": least_fall.difference,
+            "deviation": least_fall.deviation,
+            "pairs": least_fall.pairs,
+            "fewest": least_fall.fewest,
+            "sentence": least_fall.sentence(),
+        },
         "url": canary.get_absolute_url(),
     }
     if for_admin:
-        about |= {"webhook_url": canary.webhook_url, "mail_to": canary.mail_to}
+        about["webhook_url"], about["mail_to"] = canary.webhook_url, canary.mail_to
     return about
 
 
-def as_csv(canary: Canary) -> bytes:
+def canary_csv(canary: Canary) -> bytes:
     """The history, a line for each run."""
     rows = history_of(canary)
     return table_text(list(rows[0]) if rows else ["run"], (row.values() for row in rows)).encode()
 
 
-def as_json(canary: Canary) -> bytes:
+def canary_json(canary: Canary) -> bytes:
     """The canary with its history, without who hears of it."""
-    content = {**described(canary, for_admin=False), "values": history_of(canary)}
+    content = {**describe_canary(canary, for_admin=False), "values": history_of(canary)}
     return (json.dumps(content, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 FILES: dict[str, Download[[Canary]]] = {
-    "csv": Download(".csv", "text/csv", as_csv),
-    "json": Download(".json", "application/json", as_json),
-    "svg": Download(".svg", "image/svg+xml", lambda canary: chart_svg(canary, "light")),
-    "png": Download(".png", "image/png", chart_png),
+    "csv": Download(".csv", "text/csv", canary_csv),
+    "json": Download(".json", "application/json", canary_json),
+    "svg": Download(".svg", "image/svg+xml", lambda canary: canary_svg(canary, "light")),
+    "png": Download(".png", "image/png", canary_png),
 }

@@ -60,10 +60,10 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             made = create_canary(
                 collection,
-                alerts=form.alerts(),
+                form.definition(),
+                form.alerts(),
                 user=person(request),
                 site=request.build_absolute_uri("/"),
-                **form.definition(),
             )
             said = f"“{made.name}” is watched. The runs that are there are being measured."
             messages.success(request, f"{said} {state_of(made).least_fall.sentence()}")
@@ -174,7 +174,7 @@ def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResp
     shown = canary_for(request.user, canary_id)
     if variant not in VARIANTS:
         raise Http404("This canary has no such picture.")
-    return HttpResponse(canary_page.chart_svg(shown, variant), content_type="image/svg+xml")
+    return HttpResponse(canary_page.canary_svg(shown, variant), content_type="image/svg+xml")
 
 
 @login_required

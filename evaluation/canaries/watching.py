@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.conf import settings
 from django.core.exceptions import ValidationError
@@ -32,6 +32,7 @@ from evaluation.report_store.choices import release_chosen
 from evaluation.scoring.config import SettingError, threshold_key
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.progress import Progress
+from pooling.interface.results import Result
 from pooling.jobs.running import job_kind, start_job
 from pooling.models import Collection, Job, Run
 from pooling.people.activity_log import record_action
@@ -64,15 +65,23 @@ class Alerts:
     pinned: str = ""
 
 
+@dataclass(frozen=True)
+class CanaryDefinition:
+    """What a canary measures, which stays as it is: a measure, over the queries of a tag, on the labels of a
+    release; the newest, and every query of it, where none is named."""
+
+    name: str
+    measure: str
+    tag: str = ""
+    release: str | None = None
+    confidence: float = 0.95
+
+
 def create_canary(
     collection: Collection,
-    *,
-    name: str,
-    measure: str,
+    definition: CanaryDefinition,
     alerts: Alerts,
-    tag: str = "",
-    release: str | None = None,
-    confidence: float = 0.95,
+    *,
     user: User | None = None,
     site: str = "",
 ) -> Canary:
@@ -86,11 +95,11 @@ def create_canary(
     """
     canary = Canary(
         collection=collection,
-        name=checked_name(name, "canary"),
-        release=release_chosen(collection, release),
-        tag=tag,
-        measure=_checked_measure(measure),
-        confidence=_checked_confidence(confidence),
+        name=checked_name(definition.name, "canary"),
+        release=release_chosen(collection, definition.release),
+        tag=definition.tag,
+        measure=_checked_measure(definition.measure),
+        confidence=_checked_confidence(definition.confidence),
         created_by=user,
         site=site,
     )
@@ -101,7 +110,7 @@ def create_canary(
             canary.save()
             stretch.canary = canary
             stretch.save()
-            record_action(collection, user, "canary created", canary.name, **_plain(canary))
+            record_action(collection, user, "canary created", canary.name, **_watched(canary))
     except IntegrityError:
         problem = f"There is a canary “{canary.name}” already. Choose another name."
         raise InputError(problem, field="name", conflict=True) from None
@@ -120,7 +129,7 @@ def take_over_tag(canary: Canary, user: User | None) -> CanaryStretch:
     with transaction.atomic():
         stretch.save()
         Canary.objects.filter(pk=canary.pk).update(trouble="", lost_tag=False)
-        facts = {**_plain(canary), "queries": len(stretch.queries or ())}
+        facts = {**_watched(canary), "queries": len(stretch.queries or ())}
         record_action(canary.collection, user, "canary queries taken over", canary.name, **facts)
     _begin(stretch, user)
     return stretch
@@ -139,7 +148,7 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
     told = set(receivers_of(canary))
     _give_alerts(canary, alerts)
     canary.save()
-    record_action(canary.collection, user, "canary changed", canary.name, **_plain(canary))
+    record_action(canary.collection, user, "canary changed", canary.name, **_watched(canary))
     below = [value for value in newest if tells(canary, ends_of(value))]
     tell([News(canary, value, (BELOW,)) for value in below if value.pk not in known])
     tell([News(canary, value, (BELOW,)) for value in below if value.pk in known], but_not=told)
@@ -149,12 +158,20 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
 @transaction.atomic
 def delete_canary(canary: Canary, user: User | None) -> None:
     """Remove a canary with its values and messages, but for those that tell of other canaries as well."""
-    record_action(canary.collection, user, "canary deleted", canary.name, **_plain(canary))
+    record_action(canary.collection, user, "canary deleted", canary.name, **_watched(canary))
     canary.delete()
     CanaryDelivery.objects.filter(collection=canary.collection, news=None).delete()
 
 
-def _plain(canary: Canary) -> dict[str, Any]:
+class _Watched(TypedDict):
+    """What the activity of a collection says of a canary."""
+
+    measure: str
+    threshold: float
+    tag: str
+
+
+def _watched(canary: Canary) -> _Watched:
     return {"measure": canary.measure, "threshold": canary.threshold, "tag": canary.tag}
 
 
@@ -251,7 +268,7 @@ def resume_watching() -> int:
 
 
 @job_kind("canaries", can_be_cancelled=False)
-def _measure_run(job: Job, report: Progress) -> dict[str, Any]:
+def _measure_run(job: Job, progress: Progress) -> Result:
     """Measure one run by every canary, and tell those who want to hear of it, once and in one message."""
     collection = job.collection
     runs = _runs_of(collection)
@@ -262,7 +279,7 @@ def _measure_run(job: Job, report: Progress) -> dict[str, Any]:
     stretches = stretches_of(canaries)
     found: dict[int, CanaryValue | str] = {}
     for done, canary in enumerate(canaries):
-        report(done / len(canaries), f"Measuring “{run.name}” for “{canary.name}”.")
+        progress(done / len(canaries), f"Measuring “{run.name}” for “{canary.name}”.")
         found[canary.pk] = _value_or_problem(canary, stretches[canary.pk], run, runs)
     lost = {pk: one.sentence() for pk, one in changes_of_tags(stretches, canaries).items() if one.is_lost}
     with transaction.atomic():
@@ -335,7 +352,7 @@ def _standing(canary: Canary, value: CanaryValue) -> tuple[str, ...]:
 
 
 @job_kind("canary history", can_be_cancelled=False)
-def _measure_history(job: Job, report: Progress) -> dict[str, Any]:
+def _measure_history(job: Job, progress: Progress) -> Result:
     """Measure the runs that were there before a canary, of other queries the newest of each family; nobody is
     told of them but that the newest of a family is below the threshold.
     """
@@ -348,7 +365,7 @@ def _measure_history(job: Job, report: Progress) -> dict[str, Any]:
     known = set(stretch.values.values_list("run_id", flat=True))
     for done, run in enumerate(chosen):
         if run.pk not in known:
-            report(done / len(chosen), f"Measuring “{run.name}”.")
+            progress(done / len(chosen), f"Measuring “{run.name}”.")
             found = _value_or_problem(canary, stretch, run, runs)
             if not isinstance(found, str):
                 stored(found)

@@ -125,7 +125,7 @@ def post_signed(
     and then gets no more time than one that is silent.
     """
     try:
-        status = _post(url, body, secret, headers or {}, allowed, time.monotonic() + seconds)
+        status = _post(url, body, secret, headers or {}, allowed=allowed, deadline=time.monotonic() + seconds)
     except RefusedAddressError as error:
         return Outcome(False, str(error))
     except Exception as error:
@@ -143,7 +143,13 @@ def no_answer(seconds: float) -> str:
 
 
 def _post(
-    url: str, body: bytes, secret: str, headers: dict[str, str], allowed: Sequence[Network], deadline: float
+    url: str,
+    body: bytes,
+    secret: str,
+    headers: dict[str, str],
+    *,
+    allowed: Sequence[Network],
+    deadline: float,
 ) -> int:
     import httpcore2
 

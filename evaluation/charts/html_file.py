@@ -16,6 +16,7 @@ from evaluation.report_store.software import software_versions
 
 if TYPE_CHECKING:
     from evaluation.scoring.config import Settings
+    from evaluation.scoring.estimate_figures import Estimates
     from evaluation.scoring.results import Evaluation
 
 SUFFIXES = (".html", ".htm")
@@ -33,7 +34,7 @@ def write_html(
     evaluation: Evaluation,
     settings: Settings,
     options: Mapping[str, Any],
-    estimates: Mapping[str, Any] | None = None,
+    estimates: Estimates | None = None,
 ) -> None:
     """Write the evaluation of the command's files to the path under `html`; estimates: of
     `evaluation.pool_estimates.of_pool`, where a pool was named."""

@@ -8,7 +8,7 @@ paper.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ from evaluation.charts.words import cells_in_words, columns_in_words
 if TYPE_CHECKING:
     from evaluation.rendering.cells import Cells
     from evaluation.report_store.provenance import Provenance
+    from evaluation.scoring.figures import Figure
 
 # Rows of one table in the file: it is read by people.
 MOST_ROWS = 200
@@ -93,7 +94,7 @@ def _figure_tables(figures: Figures, measures: Sequence[str]) -> Iterable[str]:
         yield f"<p>{escape(measure.definition)} {read}</p>{_table(header, rows, f'mean-{name}')}</section>"
 
 
-def _figure(figure: Mapping[str, Any] | None, measure: str) -> str:
+def _figure(figure: Figure | None, measure: str) -> str:
     from evaluation.scoring.results import decimal, interval, percent
 
     if figure is None:
@@ -148,9 +149,9 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
 
 
 def _lines(figures: Figures, choice: ChartChoice) -> str:
-    found = [(run, figures.figure(run, choice.measure, choice.k) or {}) for run in figures.runs]
+    found = [(run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs]
     items = "".join(
-        f"<li><strong>{escape(run)}</strong><br>{escape(str(figure.get('line', '')))}</li>"
+        f"<li><strong>{escape(run)}</strong><br>{escape(figure.get('line', '') if figure else '')}</li>"
         for run, figure in found
     )
     return (

@@ -79,7 +79,7 @@ def default_choice(figures: Figures, measure: str = "recall", k: int | None = No
     cutoffs = figures.cutoffs(measure)
     at = k if k in cutoffs else min(cutoffs or [10], key=lambda known: abs(known - 10))
     best = best_runs(figures, measure, at if cutoffs else None)
-    two = sorted(best, key=lambda run: -((figures.figure(run, measure, at) or {}).get("mean") or 0.0))
+    two = sorted(best, key=lambda run: -(figures.mean(run, measure, at) or 0.0))
     first, second = two[0], two[1] if len(two) > 1 else two[0]
     return ChartChoice(measure, at, tuple(best), first, second)
 
@@ -120,9 +120,9 @@ def _curve_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) 
 def bounds_open(figures: Figures, measure: str) -> bool:
     """Whether the curve of a measure shows bounds: unjudged documents leave some number open."""
     cutoffs: list[int | None] = [*figures.cutoffs(measure)]
-    found = (figures.figure(run, measure, k) or {} for run in figures.runs for k in cutoffs or [None])
-    ends = [figure.get("bounds") or (None, None) for figure in found]
-    return any(least is not None and least < most for least, most in ends)
+    found = (figures.figure(run, measure, k) for run in figures.runs for k in cutoffs or [None])
+    ends = [figure.get("bounds", (None, None)) for figure in found if figure]
+    return any(least is not None and most is not None and least < most for least, most in ends)
 
 
 def _curve_said(table: pd.DataFrame, choice: ChartChoice) -> str:

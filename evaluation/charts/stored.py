@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from evaluation.charts import drawing as charts
 from evaluation.charts.kinds import KINDS, default_choice
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     import altair as alt
 
     from evaluation.charts.kinds import ChartChoice, ChartKind
+
+# What Vega-Lite draws, in its own schema.
+Specification = dict[str, Any]
 
 
 def figures_of(report: Report) -> Figures:
@@ -56,9 +59,9 @@ def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str
     return kept_svg(name, lambda: chart_of(report, kind, choice, variant))
 
 
-def live_chart(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> dict[str, Any]:
+def live_chart(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> Specification:
     """A picture as the specification that a page draws and that answers to the pointer."""
-    specification: dict[str, Any] = chart_of(report, kind, choice, variant, live=True).to_dict()
+    specification: Specification = chart_of(report, kind, choice, variant, live=True).to_dict()
     return specification
 
 
@@ -81,7 +84,23 @@ def chart_csv(report: Report, kind: ChartKind, choice: ChartChoice) -> bytes:
     return table_text(list(table.columns), rows).encode()
 
 
-def chart_data(report: Report, kind: ChartKind, choice: ChartChoice) -> dict[str, Any]:
+class ChartData(TypedDict):
+    """A picture as its table, in words and numbers; undefined is None."""
+
+    name: str
+    title: str
+    measure: str
+    k: int
+    chosen: list[str]
+    a: str
+    b: str
+    reading: str
+    summary: str
+    columns: list[str]
+    rows: list[list[object]]
+
+
+def chart_data(report: Report, kind: ChartKind, choice: ChartChoice) -> ChartData:
     """The table of a picture as plain values, with its title and what it says in words."""
     table = kind.table(figures_of(report), choice)
     rows = [

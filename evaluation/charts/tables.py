@@ -6,13 +6,15 @@ picture of one name never say different things.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
+
+    from evaluation.scoring.figures import EvaluationResult, Figure
 
 # More columns than this nobody tells apart: queries are put together, so many bins of equal size.
 MOST_COLUMNS, BINS = 200, 100
@@ -29,17 +31,21 @@ class Figures:
     document.
     """
 
-    result: Mapping[str, Any]
+    result: EvaluationResult
     runs: Sequence[str]
     per_query: pl.LazyFrame
     relevant: pl.LazyFrame
 
-    def figure(self, run: str, measure: str, k: int | None) -> Mapping[str, Any] | None:
+    def figure(self, run: str, measure: str, k: int | None) -> Figure | None:
         """The stored figure of one run, or None."""
         from evaluation.measures import key_of
 
-        found: Mapping[str, Any] | None = self.result["runs"][run].get(key_of(measure, k))
-        return found
+        return self.result["runs"][run].get(key_of(measure, k))
+
+    def mean(self, run: str, measure: str, k: int | None) -> float | None:
+        """The mean of one run; None where it is undefined, or was not measured."""
+        figure = self.figure(run, measure, k)
+        return figure["mean"] if figure else None
 
     def cutoffs(self, measure: str) -> list[int]:
         """The values of K at which a measure was taken, rising."""
@@ -58,7 +64,7 @@ class Figures:
 
 def best_runs(figures: Figures, measure: str, k: int | None, count: int = MOST_CHOSEN) -> list[str]:
     """The runs with the highest means, at most `count`, in the order of the report."""
-    means = {run: (figures.figure(run, measure, k) or {}).get("mean") for run in figures.runs}
+    means = {run: figures.mean(run, measure, k) for run in figures.runs}
     ranked = sorted(figures.runs, key=lambda run: -(means[run] or 0.0))
     return [run for run in figures.runs if run in ranked[:count]]
 
@@ -73,11 +79,16 @@ def curve_table(figures: Figures, measure: str) -> pd.DataFrame:
     cutoffs: list[int | None] = [*figures.cutoffs(measure)]
     for run in figures.runs:
         for k in cutoffs or [None]:
-            found = figures.figure(run, measure, k) or {}
-            bounds = found.get("bounds") or (None, None)
-            numbers = (found.get("mean"), found.get("low"), found.get("high"), *bounds)
+            numbers = _curve_numbers(figures.figure(run, measure, k))
             rows.append({"run": run, "k": k or 0, **dict(zip(names, numbers, strict=True))})
     return pd.DataFrame(rows).astype(dict.fromkeys(names, float))
+
+
+def _curve_numbers(figure: Figure | None) -> tuple[float | None, ...]:
+    """Mean, low, high and both bounds."""
+    if figure is None:
+        return (None,) * 5
+    return figure["mean"], figure["low"], figure["high"], *figure.get("bounds", (None, None))
 
 
 def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
@@ -147,7 +158,7 @@ def precision_recall_table(figures: Figures) -> pd.DataFrame:
         (
             run,
             k,
-            *((figures.figure(run, measure, k) or {}).get("mean") for measure in ("recall", "precision")),
+            *(figures.mean(run, measure, k) for measure in ("recall", "precision")),
         )
         for run in figures.runs
         for k in both

@@ -48,7 +48,7 @@ def report_chart_page(request: HttpRequest, report_id: int, name: str) -> HttpRe
 @login_required
 @require_safe
 def report_picture(
-    request: HttpRequest, report_id: int, name: str, variant: str, suffix: str
+    request: HttpRequest, report_id: int, *, name: str, variant: str, suffix: str
 ) -> HttpResponse:
     """A picture as SVG, or as the specification that a page draws; neither ever changes."""
     shown = report_for(request.user, report_id)

@@ -35,8 +35,9 @@ def audited_differences(
     pairs = list(combinations(names, 2))
     for one, other in pairs:
         for k in cutoffs:
-            made = difference_estimate(audit, known, one, other, k, confidence=confidence)
-            span = None if made["low"] is None else (made["low"], made["high"])
+            made = difference_estimate(audit, known, (one, other), k, confidence=confidence)
+            low, high = made["low"], made["high"]
+            span = None if low is None or high is None else (low, high)
             more = more_labels(made, sampled, left, pairs=len(pairs), confidence=confidence)
             found[one, other, k] = Difference(made["value"], span, more, made["p_value"])
     return found

@@ -164,7 +164,7 @@ def deciding_labels(evaluation: Evaluation, first: str, second: str, k: int | No
     at = _cutoff(evaluation, "recall", k)
     assert at is not None
     opened = unsettled(evaluation, [first, second])
-    return labels_to_decide(evaluation, opened, first, second, at)
+    return labels_to_decide(evaluation, opened, (first, second), at)
 
 
 def _compared(
@@ -221,7 +221,7 @@ def _bounds(
 ) -> DifferenceBounds | None:
     if opened is None or measure not in BOUNDED or k is None:
         return None
-    return difference_bounds(evaluation, opened, *pair, measure, k)
+    return difference_bounds(evaluation, opened, pair, measure=measure, k=k)
 
 
 def _comparison(evaluation: Evaluation, row: _Row, method: _Method) -> Comparison:
@@ -265,8 +265,7 @@ def _key(evaluation: Evaluation, measure: str) -> tuple[str, int | None]:
 
 
 def _judged(evaluation: Evaluation, run: str, k: int) -> float | None:
-    share: float | None = evaluation.figure(run, "judged", k)["mean_of_retrieved"]
-    return share
+    return evaluation.figure(run, "judged", k)["mean_of_retrieved"]
 
 
 def _cutoff(evaluation: Evaluation, measure: str, k: int | None) -> int | None:

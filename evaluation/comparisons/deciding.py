@@ -49,7 +49,9 @@ class Standing:
         if not self.query_ids:
             return None
         mine, other = (self._alone(is_first) for is_first in (True, False))
-        lower, upper = recall_difference_limits(self.ahead, self.relevant, mine, other, self.further)
+        lower, upper = recall_difference_limits(
+            self.ahead, self.relevant, mine=mine, other=other, further=self.further
+        )
         return float(lower.mean()), float(upper.mean())
 
     @property

@@ -12,9 +12,9 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import NormalDist
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,10 +26,21 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall_difference,
     interval_of_total,
 )
-from evaluation.estimates.macro_recall import macro_recalls
+from evaluation.estimates.macro_recall import MacroRecall, macro_recalls
 from evaluation.estimates.sample import PAIR, AuditSample
 from evaluation.estimates.totals import Remainder, most_missing, most_missing_in_all
 from evaluation.significance import LEVEL
+
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import (
+        AuditProposal,
+        DifferenceEstimate,
+        Estimate,
+        MacroEstimate,
+        QueryRemainder,
+        RecallEstimate,
+        TotalEstimate,
+    )
 
 LABELS = "labels"
 QUERIES_AND_LABELS = "queries and labels"
@@ -61,7 +72,7 @@ def recall_estimates(
     cutoffs: Sequence[int],
     *,
     confidence: float = LEVEL,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, RecallEstimate]]:
     """Run -> `recall@k` -> {"micro": …, "macro": …}, over the queries that the audit can estimate.
 
     micro: relevant found / relevant, both weighted by 1/π. macro: the mean over those of the queries that
@@ -70,7 +81,7 @@ def recall_estimates(
     known = within_pool(audit, places)
     keys = [(number, k) for number in range(len(places.runs)) for k in cutoffs]
     macros = macro_recalls(audit, known.frame, keys, confidence=confidence)
-    result: dict[str, dict[str, Any]] = {run: {} for run in places.runs}
+    result: dict[str, dict[str, RecallEstimate]] = {run: {} for run in places.runs}
     for (number, k), macro in zip(keys, macros, strict=True):
         run = places.runs[number]
         top = known.top(run, k)
@@ -78,9 +89,20 @@ def recall_estimates(
         both = [interval_of_micro_recall(sample, top, confidence=confidence) for sample in samples]
         result[run][f"recall@{k}"] = {
             "micro": spanned(both, awaited=audit.awaited),
-            "macro": {**asdict(macro), "covers": QUERIES_AND_LABELS},
+            "macro": _plain_macro(macro),
         }
     return result
+
+
+def _plain_macro(macro: MacroRecall) -> MacroEstimate:
+    return {
+        "value": macro.value,
+        "low": macro.low,
+        "high": macro.high,
+        "queries": macro.queries,
+        "why": macro.why,
+        "covers": QUERIES_AND_LABELS,
+    }
 
 
 def within_pool(audit: AuditSample, places: Places) -> Places:
@@ -89,14 +111,15 @@ def within_pool(audit: AuditSample, places: Places) -> Places:
 
 
 def difference_estimate(
-    audit: AuditSample, known: Places, first: str, second: str, k: int, *, confidence: float = LEVEL
-) -> dict[str, Any]:
-    """The micro recall of one run minus that of another with its interval and p-value; `known` is of
-    `within_pool`.
+    audit: AuditSample, known: Places, pair: tuple[str, str], k: int, *, confidence: float = LEVEL
+) -> DifferenceEstimate:
+    """The micro recall of the first run of a pair minus that of the second with its interval and p-value;
+    `known` is of `within_pool`.
 
     p_value: the level at which the interval just reaches 0, the largest of all extremes, and 1 where they
     point in different directions.
     """
+    first, second = pair
     tops = known.top(first, k), known.top(second, k)
     samples = audit.extremes(*alone(*tops))
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
@@ -112,7 +135,7 @@ def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
     return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
 
 
-def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> dict[str, Any]:
+def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> Estimate:
     """One interval as plain values, or the span of several: with nothing that has no answer relevant, with
     all of it, and other extremes. Without a value while so many labels are awaited."""
     values = [None if awaited else one.value for one in found]
@@ -129,7 +152,7 @@ def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> dict[str, An
     }
 
 
-def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> dict[str, Any]:
+def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> TotalEstimate:
     """How many relevant documents the pools of the estimated queries hold, and at most how many of them
     nobody has seen to be relevant: what has no answer counts whole (exact, over all queries together; None
     where documents were not drawn alike)."""
@@ -149,7 +172,7 @@ def relevant_estimate(audit: AuditSample, *, confidence: float = LEVEL) -> dict[
     }
 
 
-def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[dict[str, Any]]:
+def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[QueryRemainder]:
     """The estimated queries that can still hold most, with each one's exact bound; 50 at most.
 
     Where a query was drawn from several times, its bound is the sum of those of its draws, each of which may
@@ -160,24 +183,40 @@ def missing_by_query(audit: AuditSample, *, confidence: float = LEVEL) -> list[d
     no_answer = pl.col("awaited") + pl.col("unjudgeable") + pl.col("cannot_judge")
     rows = audit.strata.filter("defined").with_columns(no_answer=no_answer)
     draws = Counter(rows.filter(pl.col("remainder") > 0)["query_id"].to_list())
-    by_query: dict[str, dict[str, Any]] = {}
+    by_query: dict[str, QueryRemainder] = {}
     for row in rows.filter((pl.col("remainder") > 0) | (pl.col("no_answer") > 0)).iter_rows(named=True):
         query_id, relevant = row["query_id"], row["relevant"] + row["cannot_judge"]
         unseen = row["no_answer"]
         if row["remainder"]:
             remainder = Remainder(row["remainder"], row["sampled"], relevant)
             unseen += (most_missing(remainder, 1 - (1 - confidence) / draws[query_id]) or 0) - relevant
-        counts = {name: row[name] for name in ("remainder", "sampled", "relevant", "awaited")}
-        held = by_query.setdefault(query_id, {"query_id": query_id})
-        for name, count in {**counts, "at_most_unseen": unseen}.items():
-            held[name] = held.get(name, 0) + count
-    ordered = sorted(by_query.values(), key=lambda held: (-held["at_most_unseen"], held["query_id"]))
+        before = by_query.get(query_id, _no_remainder(query_id))
+        by_query[query_id] = {
+            "query_id": query_id,
+            "remainder": before["remainder"] + row["remainder"],
+            "sampled": before["sampled"] + row["sampled"],
+            "relevant": before["relevant"] + row["relevant"],
+            "awaited": before["awaited"] + row["awaited"],
+            "at_most_unseen": before["at_most_unseen"] + unseen,
+        }
+    ordered = sorted(by_query.values(), key=lambda query: (-query["at_most_unseen"], query["query_id"]))
     return ordered[:MOST_QUERIES]
+
+
+def _no_remainder(query_id: str) -> QueryRemainder:
+    return {
+        "query_id": query_id,
+        "remainder": 0,
+        "sampled": 0,
+        "relevant": 0,
+        "awaited": 0,
+        "at_most_unseen": 0,
+    }
 
 
 def proposal(
     budgets: Sequence[tuple[int, int]], share: float = PROPOSED_SHARE, *, confidence: float = LEVEL
-) -> dict[str, Any]:
+) -> AuditProposal:
     """What an audit of `share` would show, from each query's (documents judged, documents in the pool).
 
     Assumes that the greedy part and the audit do not meet. `at_most` is the exact bound if none of the drawn
@@ -198,7 +237,7 @@ def proposal(
 
 
 def more_labels(
-    estimate: dict[str, Any], sampled: int, left: int, *, pairs: int = 1, confidence: float = LEVEL
+    estimate: Estimate, sampled: int, left: int, *, pairs: int = 1, confidence: float = LEVEL
 ) -> int | None:
     """About how many audit labels more would let the interval of a difference exclude 0, if it stays.
 
@@ -206,8 +245,8 @@ def more_labels(
     pairs the reach is that of the level divided among them, with which a correction begins. None where the
     difference is 0, or its interval comes from the exact bound.
     """
-    value, low, high = (estimate[name] for name in ("value", "low", "high"))
-    if not value or low is None or estimate["method"] != GAMMA:
+    value, low, high = estimate["value"], estimate["low"], estimate["high"]
+    if not value or low is None or high is None or estimate["method"] != GAMMA:
         return None
     normal, error = NormalDist(), (1 - confidence) / 2
     reach = (high - low) / 2 * normal.inv_cdf(1 - error / pairs) / normal.inv_cdf(1 - error)

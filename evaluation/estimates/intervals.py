@@ -116,7 +116,7 @@ class Kind:
         mean = float(left.sum())
         if variance is None:
             variance = float((left / self.probabilities).sum())
-        return gamma_limits(self.seen, mean, variance, self.lightest, level)
+        return gamma_limits(self.seen, mean, variance, lightest=self.lightest, level=level)
 
     def most(self, level: float) -> float:
         """The most documents that the sample does not refute at `level`; exact, as `most_missing_in_all`."""
@@ -126,7 +126,7 @@ class Kind:
 
 
 def gamma_limits(
-    seen: float, mean: float, variance: float, lightest: float | None, level: float
+    seen: float, mean: float, variance: float, *, lightest: float | None, level: float
 ) -> tuple[float, float]:
     """Limits of `seen` documents and an unseen rest with this mean and variance; `lightest` as in `Kind`."""
     low = gamma_quantile(level, mean, variance)
@@ -192,7 +192,7 @@ def interval_of_micro_recall(
     drawn = Drawn.of(sample)
     hit = drawn.found_by(retrieved)
     kinds = Kind.of(drawn, hit, still_open(drawn, retrieved)), Kind.of(drawn, 1 - hit, drawn.probability < 1)
-    return chosen_interval(drawn, hit, kinds, exact_limits, lambda r: (1 - r, -r), (0.0, 1.0), confidence)
+    return chosen_interval(drawn, hit, kinds, RECALL, confidence=confidence)
 
 
 def interval_of_micro_recall_difference(
@@ -208,9 +208,8 @@ def interval_of_micro_recall_difference(
         Kind.of(drawn, theirs * (1 - ours), still_open(drawn, second)),
         Kind.of(drawn, np.where(ours == theirs, 1.0, 0.0), drawn.probability < 1),
     )
-    limits, weights = exact_limits_of_difference, lambda d: (1 - d, -1 - d, -d)
-    found = chosen_interval(drawn, ours - theirs, kinds, limits, weights, (-1.0, 1.0), confidence)
-    return replace(found, p_value=p_value_of_difference(kinds, found.method))
+    interval = chosen_interval(drawn, ours - theirs, kinds, RECALL_DIFFERENCE, confidence=confidence)
+    return replace(interval, p_value=p_value_of_difference(kinds, interval.method))
 
 
 def p_value_of_difference(kinds: Sequence[Kind], method: str) -> float | None:
@@ -257,14 +256,21 @@ def still_open(drawn: Drawn, retrieved: pl.DataFrame) -> Booleans:
     return np.asarray(inside & (drawn.probability < 1), dtype=np.bool_)
 
 
+@dataclass(frozen=True)
+class RatioOfKinds:
+    """A ratio of numbers of documents of some kinds, such as recall.
+
+    exact(kinds, level): limits that hold at 1 - level whatever the labels. weights(value): the weight of each
+    kind in the sum that is 0 where the ratio has that value. ends: the least and most it can be.
+    """
+
+    exact: Callable[[Sequence[Kind], float], tuple[float, float]]
+    weights: Callable[[float], Sequence[float]]
+    ends: tuple[float, float]
+
+
 def chosen_interval(
-    drawn: Drawn,
-    counted: Floats,
-    kinds: Sequence[Kind],
-    exact: Callable[[Sequence[Kind], float], tuple[float, float]],
-    weights: Callable[[float], Sequence[float]],
-    ends: tuple[float, float],
-    confidence: float,
+    drawn: Drawn, counted: Floats, kinds: Sequence[Kind], ratio_of: RatioOfKinds, *, confidence: float
 ) -> LabelInterval:
     """The rule: all judged, else gamma limits, else, with few relevant audit documents, the exact bound."""
     count = int((drawn.relevant * (drawn.probability < 1)).sum())
@@ -274,9 +280,9 @@ def chosen_interval(
     if not (drawn.probability < 1).any():
         return LabelInterval(value, value, value, COMPLETE, count)
     if count < FEWEST_FOR_GAMMA:
-        return LabelInterval(value, *exact(kinds, 1 - confidence), EXACT_BOUND, count)
+        return LabelInterval(value, *ratio_of.exact(kinds, 1 - confidence), EXACT_BOUND, count)
     limits = [(kind.value, *kind.gamma_limits((1 - confidence) / 2)) for kind in kinds]
-    low, high = (furthest(limits, weights, value, end) for end in ends)
+    low, high = (furthest(limits, ratio_of.weights, value, end) for end in ratio_of.ends)
     return LabelInterval(value, low, high, GAMMA, count)
 
 
@@ -333,3 +339,7 @@ def least_difference(wins: float, losses: float, others: Kind, level: float) -> 
     """The least (wins - losses) / all over the number of the others; 0 without any."""
     total = wins + losses + (others.most(level) if wins > losses else others.seen)
     return (wins - losses) / total if total else 0.0
+
+
+RECALL = RatioOfKinds(exact_limits, lambda r: (1 - r, -r), (0.0, 1.0))
+RECALL_DIFFERENCE = RatioOfKinds(exact_limits_of_difference, lambda d: (1 - d, -1 - d, -d), (-1.0, 1.0))

@@ -147,7 +147,7 @@ class _Model:
         reached, found = (np.bincount(query, values, count) for values in (is_certain, is_certain * label))
         odds = np.log((found + 0.5) / (reached - found + 0.5))
         features = np.column_stack([np.ones(len(query)), odds[query], places])
-        chance = chances(features, query, label, is_drawn, count)
+        chance = chances(features, query, label, is_drawn, queries=count)
         expected = np.where(is_certain, label, chance)
         seen = np.bincount(query, label, count)
         return cls(
@@ -199,7 +199,7 @@ def _reach(values: Floats, confidence: float) -> float:
 
 
 def chances(
-    features: Floats, query: Integers, label: Floats, is_drawn: NDArray[np.bool_], queries: int
+    features: Floats, query: Integers, label: Floats, is_drawn: NDArray[np.bool_], *, queries: int
 ) -> Floats:
     """(n,) how likely each pair is to be relevant, by a logistic regression on the drawn ones.
 

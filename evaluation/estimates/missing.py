@@ -137,7 +137,7 @@ def leave_one_out(
     import pandas as pd
 
     at = int(evaluation.cutoffs[-1]) if k is None else k
-    column = _column(evaluation, at)
+    _column(evaluation, at)
     names = list(evaluation.runs)
     family_of = {name: (families or {}).get(name, name) for name in names}
     found = _found(evaluation, depth)
@@ -145,15 +145,13 @@ def leave_one_out(
     for row, name in enumerate(names):
         family = np.array([family_of[other] == family_of[name] for other in names])
         alone = found[family].any(axis=0) & ~found[~family].any(axis=0)
-        rows.append({"run": name, "family": family_of[name], **_without(evaluation, row, column, at, alone)})
+        rows.append({"run": name, "family": family_of[name], **_without(evaluation, row, at, alone)})
     return pd.DataFrame(rows)
 
 
-def _without(
-    evaluation: Evaluation, row: int, column: int, k: int, alone: npt.NDArray[np.bool_]
-) -> dict[str, float]:
+def _without(evaluation: Evaluation, row: int, k: int, alone: npt.NDArray[np.bool_]) -> dict[str, float]:
     """One run's figures with and without the relevant pairs marked in `alone` (one per relevant pair)."""
-    labels = evaluation.labels
+    labels, column = evaluation.labels, _column(evaluation, k)
     run = list(evaluation.runs.values())[row]
     pairs = np.flatnonzero(labels.relevant)
     position = run.counted.position[pairs]

@@ -6,8 +6,8 @@ The estimates over all pairs together (micro) are in `evaluation/estimates/predi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -27,16 +27,22 @@ from evaluation.estimates.prediction_powered import (
 from evaluation.estimates.sample import AuditSample
 from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
 
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import Estimate, PoweredFigure, PoweredFigures, PoweredTotal
+
 OWN_MODEL = "the mean over queries is estimated by a model of its own"
-_NO_FIGURE = {
-    **dict.fromkeys(("value", "value_if_relevant", "low", "high")),
+_NO_ESTIMATE: Estimate = {
+    "value": None,
+    "value_if_relevant": None,
+    "low": None,
+    "high": None,
     "method": UNDEFINED,
     "relevant_drawn": 0,
     "covers": QUERIES_AND_LABELS,
 }
-NO_MACRO_RECALL = {
-    "human": _NO_FIGURE,
-    "powered": _NO_FIGURE,
+NO_MACRO_RECALL: PoweredFigure = {
+    "human": _NO_ESTIMATE,
+    "powered": _NO_ESTIMATE,
     "weight": 0.0,
     "narrower": 0.0,
     "why": OWN_MODEL,
@@ -51,8 +57,7 @@ def powered_estimates(
     *,
     confidence: float = LEVEL,
     samples: int = BOOTSTRAP_SAMPLES,
-    seed: int = 0,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, PoweredFigures]]:
     """Run -> `recall@k`, `precision@k` -> {"micro": figure, "macro": figure}, over the queries that the audit
     can estimate.
 
@@ -63,7 +68,7 @@ def powered_estimates(
     """
     known = within_pool(audit, places)
     given = _predicted(audit.extremes(), audit, predictions)
-    result: dict[str, dict[str, Any]] = {run: {} for run in places.runs}
+    result: dict[str, dict[str, PoweredFigures]] = {run: {} for run in places.runs}
     for run in places.runs:
         for k in cutoffs:
             top, slots = known.top(run, k), k * len(audit.defined)
@@ -71,7 +76,7 @@ def powered_estimates(
             recall = [powered_micro_recall(one, top, confidence=confidence) for one in [*given, *more]]
             precision = [powered_precision(one, top, slots, confidence=confidence) for one in given]
             means = [
-                powered_macro_precision(one, top, k=k, confidence=confidence, samples=samples, seed=seed)
+                powered_macro_precision(one, top, k=k, confidence=confidence, samples=samples)
                 for one in given
             ]
             awaited = audit.awaited
@@ -85,26 +90,25 @@ def powered_estimates(
 
 def powered_relevant_estimate(
     audit: AuditSample, predictions: pl.DataFrame, *, confidence: float = LEVEL
-) -> dict[str, Any]:
+) -> PoweredTotal:
     """How many relevant documents the pools of the estimated queries hold, as a figure of
     `powered_estimates`, with `predicted`: the share of the uncertain pairs that have a prediction.
     """
     given = _predicted(audit.extremes(), audit, predictions)
-    found = [powered_total(one, confidence=confidence) for one in given]
-    return {**figure(found, LABELS, audit.awaited), "predicted": given[0].share}
+    totals = [powered_total(one, confidence=confidence) for one in given]
+    return {**figure(totals, LABELS, audit.awaited), "predicted": given[0].share}
 
 
-def figure(found: Sequence[Powered], covers: str, awaited: int = 0) -> dict[str, Any]:
+def figure(found: Sequence[Powered], covers: str, awaited: int = 0) -> PoweredFigure:
     """An estimate as plain values; of several, the intervals span what has no answer, of which so many labels
     are `awaited`.
 
     The model is believed where it is at all extremes, and over all pairs together where the span of all is
     narrower too: narrow intervals further apart would not be.
     """
-    human, powered = (
-        {**spanned([getattr(one, name) for one in found], awaited=awaited), "covers": covers}
-        for name in ("human", "powered")
-    )
+    human = spanned([one.human for one in found], awaited=awaited)
+    powered = spanned([one.powered for one in found], awaited=awaited)
+    human["covers"] = powered["covers"] = covers
     narrower = saved(_ends(human), _ends(powered))
     doubts = [one.why for one in found if not one.weight]
     if not doubts and covers == LABELS and not narrower:
@@ -114,8 +118,8 @@ def figure(found: Sequence[Powered], covers: str, awaited: int = 0) -> dict[str,
     return {"human": human, "powered": powered, "weight": found[0].weight, "narrower": narrower, "why": ""}
 
 
-def _ends(told: Mapping[str, Any]) -> tuple[float | None, float | None]:
-    return told["low"], told["high"]
+def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
+    return estimate["low"], estimate["high"]
 
 
 def _predicted(

@@ -249,7 +249,8 @@ def powered_total(given: Predicted, *, confidence: float = 0.95) -> Powered:
     """The number of relevant documents of the pool, as `interval_of_total` and with a model's help."""
     human = interval_of_total(given.sample, confidence=confidence)
     open_pairs = given.drawn.probability < 1
-    return _counted(given, given.within(None), human, _lightest(given.drawn, open_pairs), confidence)
+    lightest = _lightest(given.drawn, open_pairs)
+    return _counted(given, given.within(None), human, lightest, confidence=confidence)
 
 
 def powered_found(given: Predicted, retrieved: pl.DataFrame, *, confidence: float = 0.95) -> Powered:
@@ -262,7 +263,7 @@ def powered_found(given: Predicted, retrieved: pl.DataFrame, *, confidence: floa
     value, low, high = (None if one is None else min(one, domain.most) for one in _values(human))
     human = replace(human, value=value, low=low, high=high)
     lightest = _lightest(given.drawn, still_open(given.drawn, retrieved))
-    return _counted(given, domain, human, lightest, confidence)
+    return _counted(given, domain, human, lightest, confidence=confidence)
 
 
 def powered_precision(
@@ -341,7 +342,7 @@ def _residual_variance(drawn: Drawn, domain: Domain, tuning: Tuning) -> float:
 
 
 def _counted(
-    given: Predicted, domain: Domain, human: LabelInterval, lightest: float | None, confidence: float
+    given: Predicted, domain: Domain, human: LabelInterval, lightest: float | None, *, confidence: float
 ) -> Powered:
     tuning = tuned(given, domain.relevant, domain.guess)
     if not tuning.weight:

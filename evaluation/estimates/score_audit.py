@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -28,6 +28,9 @@ from evaluation.estimates.intervals import (
 from evaluation.estimates.sample import extremes_of
 from evaluation.estimates.totals import Remainder, most_missing_in_all
 from evaluation.significance import LEVEL
+
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import Estimate, MicroFigure, RunDifference, TotalEstimate
 
 PAIR = ["query_id", "document_id"]
 CERTAIN = "certain"
@@ -81,6 +84,7 @@ def score_audit(
     pairs: pl.DataFrame,
     drawn: pl.DataFrame,
     sizes: Sequence[int],
+    *,
     labels: pl.DataFrame,
     unanswered: pl.DataFrame,
 ) -> ScoreAudit:
@@ -141,7 +145,7 @@ def _strata(population: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     return joined.with_columns(pl.exclude("stratum").fill_null(0).cast(pl.Int64))
 
 
-def relevant_by_scores(audit: ScoreAudit, *, confidence: float = LEVEL) -> dict[str, Any]:
+def relevant_by_scores(audit: ScoreAudit, *, confidence: float = LEVEL) -> TotalEstimate:
     """How many relevant pairs the pool holds: an interval as in `audit_estimates.relevant_estimate`, `seen`,
     and `at_most_unseen`, the exact bound on what the judged pairs lack over all strata together.
     """
@@ -168,7 +172,7 @@ def runs_by_scores(
     depths: Mapping[str, int],
     *,
     confidence: float = LEVEL,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, MicroFigure]]:
     """Run -> `recall@k`, `precision@k` -> {"micro": interval}, over the pairs of the pool.
 
     depths: how far down the pool holds a run's list wholly. Precision counts k places for every query of the
@@ -176,7 +180,7 @@ def runs_by_scores(
     """
     known, samples = places.only(audit.pairs), audit.extremes()
     queries = audit.pairs["query_id"].n_unique()
-    result: dict[str, dict[str, Any]] = {run: {} for run in places.runs}
+    result: dict[str, dict[str, MicroFigure]] = {run: {} for run in places.runs}
     for run in places.runs:
         for k in cutoffs:
             top = known.top(run, k)
@@ -195,14 +199,14 @@ def runs_by_scores(
 
 def differences_by_scores(
     audit: ScoreAudit, places: Places, cutoffs: Sequence[int], *, confidence: float = LEVEL
-) -> list[dict[str, Any]]:
+) -> list[RunDifference]:
     """Micro recall of each run minus that of each later one, on the same sample: first, second, k and an
     interval; nothing for more than MOST_COMPARED runs.
     """
     if len(places.runs) > MOST_COMPARED:
         return []
     known = places.only(audit.pairs)
-    result = []
+    result: list[RunDifference] = []
     for k in cutoffs:
         tops = {run: known.top(run, k) for run in places.runs}
         for first, second in combinations(places.runs, 2):
@@ -215,10 +219,17 @@ def differences_by_scores(
     return result
 
 
-def _over(found: dict[str, Any], places: int) -> dict[str, Any]:
+def _over(estimate: Estimate, places: int) -> Estimate:
     """A number of relevant pairs as a share of places; no more than all of them."""
-    shares = {
-        name: None if found[name] is None else min(found[name] / places, 1.0)
-        for name in ("value", "value_if_relevant", "low", "high")
+
+    def share(count: float | None) -> float | None:
+        return None if count is None else min(count / places, 1.0)
+
+    return {
+        **estimate,
+        "value": share(estimate["value"]),
+        "value_if_relevant": share(estimate["value_if_relevant"]),
+        "low": share(estimate["low"]),
+        "high": share(estimate["high"]),
+        "why": "",
     }
-    return {**found, **shares, "why": ""}

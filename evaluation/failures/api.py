@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypedDict
 
 from django.core.paginator import Paginator
 from drf_spectacular.utils import extend_schema
@@ -13,15 +13,15 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.failures.page import near
-from evaluation.failures.side_by_side import side_by_side
-from evaluation.failures.stored_breakdown import breakdown_of, check_measure
+from evaluation.failures.side_by_side import Finder, side_by_side
+from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of, check_measure
 from evaluation.failures.stored_queries import (
     PER_PAGE,
     SHOWN,
     SORTS,
     QueriesAsked,
     QueryRow,
-    described,
+    query_rows,
     query_table,
 )
 from evaluation.models import Report
@@ -113,11 +113,13 @@ class ReportBreakdown(APIView):
         values = asked.validated_data
         found = breakdown_of(
             report,
-            by=values["by"],
-            measure=values["measure"],
-            k=_cutoff(report, values["measure"], values.get("k")),
-            threshold=values["threshold"],
-            runs=values.get("run") or None,
+            BreakdownRequest(
+                by=values["by"],
+                measure=values["measure"],
+                k=_cutoff(report, values["measure"], values.get("k")),
+                threshold=values["threshold"],
+                runs=values.get("run") or None,
+            ),
         )
         return Response(found.to_dict())
 
@@ -192,20 +194,53 @@ class ReportQueries(APIView):
         asked = QueriesAsked(**values | {"k": k, "search": values.pop("q")})
         table = query_table(report, asked)
         page = Paginator(range(table.height), PER_PAGE).get_page(page_number)
-        rows = described(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
+        rows = query_rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
         counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
         return Response({**counts, "queries": [_plain(row) for row in rows]})
 
 
-def _plain(row: QueryRow) -> dict[str, Any]:
-    names = ("query_id", "text", "weight", "value", "relevant", "found", "answered")
+class MissedResult(TypedDict):
+    """A document that the run missed, and the runs that have it in their first K."""
+
+    document_id: str
+    title: str
+    relevance: int
+    rank: int | None
+    found_by: list[Finder]
+
+
+class QueryRowResult(TypedDict):
+    """One query of a run: its value, and the first documents that were missed."""
+
+    query_id: str
+    text: str
+    weight: float | None
+    value: float | None
+    relevant: int
+    found: int
+    answered: bool
+    tags: list[str]
+    missed: int
+    missed_documents: list[MissedResult]
+
+
+def _plain(row: QueryRow) -> QueryRowResult:
     return {
-        **{name: getattr(row, name) for name in names},
+        "query_id": row.query_id,
+        "text": row.text,
+        "weight": row.weight,
+        "value": row.value,
+        "relevant": row.relevant,
+        "found": row.found,
+        "answered": row.answered,
         "tags": list(row.tags),
         "missed": row.missed.count,
         "missed_documents": [
             {
-                **{name: getattr(one, name) for name in ("document_id", "title", "relevance", "rank")},
+                "document_id": one.document_id,
+                "title": one.title,
+                "relevance": one.relevance,
+                "rank": one.rank,
                 "found_by": [{"run": run, "rank": rank} for run, rank in one.others],
             }
             for one in row.missed.shown
@@ -296,7 +331,7 @@ class ReportQuery(APIView):
         asked.is_valid(raise_exception=True)
         values = asked.validated_data
         k = _cutoff(report, "recall", values.get("k"))
-        found = side_by_side(report, values["query"], values.get("a"), values.get("b"), k or 0)
+        found = side_by_side(report, values["query"], k or 0, a=values.get("a"), b=values.get("b"))
         return Response(found.to_dict())
 
 

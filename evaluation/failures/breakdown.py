@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.failures.query_groups import Group, Grouping
 from evaluation.measures import Floats, Integers
-from evaluation.significance import FEWEST_QUERIES, LARGEST_RESAMPLED, interval_settings, mean_intervals
+from evaluation.significance import (
+    FEWEST_QUERIES,
+    LARGEST_RESAMPLED,
+    IntervalSettings,
+    Resampling,
+    interval_settings,
+    mean_intervals,
+)
 from pooling.formats.parts import in_threads
 
 if TYPE_CHECKING:
@@ -69,6 +76,82 @@ class GroupFigures:
         return self.n < SMALL
 
 
+class WeightedResult(TypedDict):
+    """The fields of `WeightedMean`."""
+
+    n: int
+    mean: float
+    low: float | None
+    high: float | None
+
+
+class GroupResult(TypedDict):
+    """The fields of `GroupFigures`; percentiles by their percent."""
+
+    n: int
+    small: bool
+    mean: float | None
+    low: float | None
+    high: float | None
+    percentiles: dict[str, float | None]
+    share_zero: float | None
+    share_reaching: float | None
+    weighted: WeightedResult | None
+
+
+class BrokenGroupResult(TypedDict):
+    """A group, and the figures of every run over it."""
+
+    group: str | None
+    kind: str
+    queries: int
+    runs: dict[str, GroupResult]
+
+
+class BreakdownResult(TypedDict):
+    """A `Breakdown` in JSON."""
+
+    by: str
+    title: str
+    overlapping: bool
+    measure: str
+    k: int | None
+    threshold: float
+    interval: IntervalSettings
+    weighted: bool
+    without_weight_ids: list[str]
+    groups: list[BrokenGroupResult]
+
+
+class BreakdownRow(TypedDict):
+    """One run on one group, flat: `p10` and so on are percentiles; queries: those that count."""
+
+    by: str
+    group: str | None
+    kind: str
+    run: str
+    measure: str
+    k: int | None
+    group_queries: int
+    queries: int
+    small: bool
+    mean: float | None
+    low: float | None
+    high: float | None
+    p10: float | None
+    p25: float | None
+    p50: float | None
+    p75: float | None
+    p90: float | None
+    share_zero: float | None
+    threshold: float
+    share_reaching: float | None
+    weighted_n: int | None
+    weighted_mean: float | None
+    weighted_low: float | None
+    weighted_high: float | None
+
+
 @dataclass(frozen=True)
 class BrokenGroup:
     """A group with the figures of every run."""
@@ -100,13 +183,13 @@ class Breakdown:
     measure: str
     k: int | None
     threshold: float
-    interval: Mapping[str, Any]
+    interval: IntervalSettings
     groups: tuple[BrokenGroup, ...]
     without_weight: tuple[str, ...]
     is_weighted: bool
     waits: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> BreakdownResult:
         """Plain values; undefined is None."""
         return {
             "by": self.grouping.by,
@@ -115,7 +198,7 @@ class Breakdown:
             "measure": self.measure,
             "k": self.k,
             "threshold": self.threshold,
-            "interval": {**self.interval},
+            "interval": self.interval,
             "weighted": self.is_weighted,
             "without_weight_ids": list(self.without_weight),
             "groups": [
@@ -129,22 +212,40 @@ class Breakdown:
             ],
         }
 
-    def rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[BreakdownRow]:
         """One flat row per group and run."""
         return [
-            {
-                "by": self.grouping.by,
-                "group": one.group.name,
-                "kind": one.group.kind,
-                "run": run,
-                "measure": self.measure,
-                "k": self.k,
-                "group_queries": len(one.group.query_ids),
-                **_flat(figures, self.threshold),
-            }
-            for one in self.groups
-            for run, figures in one.runs.items()
+            self._row(one.group, run, figures) for one in self.groups for run, figures in one.runs.items()
         ]
+
+    def _row(self, group: Group, run: str, figures: GroupFigures) -> BreakdownRow:
+        weighted, at = figures.weighted, figures.percentiles
+        return {
+            "by": self.grouping.by,
+            "group": group.name,
+            "kind": group.kind,
+            "run": run,
+            "measure": self.measure,
+            "k": self.k,
+            "group_queries": len(group.query_ids),
+            "queries": figures.n,
+            "small": figures.is_small,
+            "mean": figures.mean,
+            "low": figures.low,
+            "high": figures.high,
+            "p10": at[10],
+            "p25": at[25],
+            "p50": at[50],
+            "p75": at[75],
+            "p90": at[90],
+            "share_zero": figures.share_zero,
+            "threshold": self.threshold,
+            "share_reaching": figures.share_reaching,
+            "weighted_n": weighted.n if weighted else None,
+            "weighted_mean": weighted.mean if weighted else None,
+            "weighted_low": weighted.low if weighted else None,
+            "weighted_high": weighted.high if weighted else None,
+        }
 
     def frame(self) -> pd.DataFrame:
         """The rows as a pandas frame."""
@@ -156,10 +257,8 @@ class Breakdown:
 def break_down(
     values: Values,
     grouping: Grouping,
+    resampling: Resampling,
     *,
-    samples: int,
-    seed: int,
-    level: float,
     threshold: float = THRESHOLD,
     limits: Floats | None = None,
     waits: bool = False,
@@ -169,13 +268,13 @@ def break_down(
     limits: what `limits_of` gave for the same values, grouping and settings, where that was kept. waits: they
     are from `undrawn_limits` instead.
     """
-    rows = rows_of(values, grouping)
+    rows = rows_by_group(values, grouping)
     if limits is None:
-        limits = limits_of(values, grouping, samples=samples, seed=seed, level=level)
+        limits = limits_of(values, grouping, resampling)
     weighted = ~np.isnan(values.weights)
     groups = tuple(
-        BrokenGroup(group, _figures(values, held, found, threshold))
-        for group, held, found in zip(grouping.groups, rows, limits, strict=True)
+        BrokenGroup(group, _figures(values, of_group, ends, threshold))
+        for group, of_group, ends in zip(grouping.groups, rows, limits, strict=True)
     )
     missing = np.flatnonzero(~weighted) if weighted.any() else ()
     return Breakdown(
@@ -183,7 +282,7 @@ def break_down(
         measure=values.measure,
         k=values.k,
         threshold=threshold,
-        interval=interval_settings(len(values.query_ids), samples, seed, level),
+        interval=interval_settings(len(values.query_ids), *resampling),
         groups=groups,
         without_weight=tuple(values.query_ids[int(number)] for number in missing),
         is_weighted=bool(weighted.any()),
@@ -194,10 +293,8 @@ def break_down(
 def limits_of(
     values: Values,
     grouping: Grouping,
+    resampling: Resampling,
     *,
-    samples: int,
-    seed: int,
-    level: float,
     whole: Floats | None = None,
 ) -> Floats:
     """(G, R, 4) low and high of the mean, and of the weighted mean, of each group and run; NaN without any.
@@ -208,8 +305,7 @@ def limits_of(
     """
 
     def intervals(table: Floats, weights: Floats | None = None) -> Floats:
-        found = mean_intervals(table, samples=samples, seed=seed, level=level, weights=weights)
-        return np.stack(found, axis=-1)
+        return np.stack(mean_intervals(table, **resampling._asdict(), weights=weights), axis=-1)
 
     def work(task: tuple[Integers, Floats | None]) -> Floats:
         rows, known = task
@@ -227,7 +323,7 @@ def limits_of(
             found[:, 2:] = intervals(table[held], weights[held])
         return found
 
-    rows = rows_of(values, grouping)
+    rows = rows_by_group(values, grouping)
     known = [whole, *[None] * (len(rows) - 1)]
     return np.stack(list(in_threads(work, zip(rows, known, strict=True))))
 
@@ -244,13 +340,13 @@ def draws_of(values: Values, grouping: Grouping, samples: int) -> int:
     """How many queries `limits_of` draws where the limits over all queries are known."""
     weighted = ~np.isnan(values.weights)
     sizes: list[int] = []
-    for number, rows in enumerate(rows_of(values, grouping)):
+    for number, rows in enumerate(rows_by_group(values, grouping)):
         drawn = {int(weighted[rows].sum()), len(rows) if number else 0}
         sizes += [size for size in drawn if FEWEST_QUERIES <= size <= LARGEST_RESAMPLED]
     return samples * sum(sizes)
 
 
-def rows_of(values: Values, grouping: Grouping) -> list[Integers]:
+def rows_by_group(values: Values, grouping: Grouping) -> list[Integers]:
     """The numbers of each group's queries, rising."""
     number = {query: row for row, query in enumerate(values.query_ids)}
     return [
@@ -310,7 +406,7 @@ def _plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
 
 
-def _plain_figures(figures: GroupFigures) -> dict[str, Any]:
+def _plain_figures(figures: GroupFigures) -> GroupResult:
     weighted = figures.weighted
     return {
         "n": figures.n,
@@ -321,22 +417,7 @@ def _plain_figures(figures: GroupFigures) -> dict[str, Any]:
         "percentiles": {str(at): value for at, value in figures.percentiles.items()},
         "share_zero": figures.share_zero,
         "share_reaching": figures.share_reaching,
-        "weighted": None if weighted is None else {**vars(weighted)},
-    }
-
-
-def _flat(figures: GroupFigures, threshold: float) -> dict[str, Any]:
-    weighted = figures.weighted
-    parts = ("n", "mean", "low", "high")
-    return {
-        "queries": figures.n,
-        "small": figures.is_small,
-        "mean": figures.mean,
-        "low": figures.low,
-        "high": figures.high,
-        **{f"p{at}": value for at, value in figures.percentiles.items()},
-        "share_zero": figures.share_zero,
-        "threshold": threshold,
-        "share_reaching": figures.share_reaching,
-        **{f"weighted_{part}": None if weighted is None else getattr(weighted, part) for part in parts},
+        "weighted": None
+        if weighted is None
+        else {"n": weighted.n, "mean": weighted.mean, "low": weighted.low, "high": weighted.high},
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db.models.functions import Substr
 
@@ -62,7 +62,7 @@ def missed_documents(report: Report, run: str, k: int, query_ids: Sequence[str])
     found = dict.fromkeys(query_ids, MissedOfQuery((), 0))
     parts = relevant_of(report, query_ids).partition_by("query_id", as_dict=True)
     missed = {str(key[0]): _missed_rows(report, run, k, rows.to_dicts()) for key, rows in parts.items()}
-    shown = {row["document_id"] for rows in missed.values() for row in rows[:MOST_DOCUMENTS]}
+    shown = {row.document_id for rows in missed.values() for row in rows[:MOST_DOCUMENTS]}
     texts = texts_of(report, shown)
     for query, rows in missed.items():
         found[query] = MissedOfQuery([_missed(row, texts) for row in rows[:MOST_DOCUMENTS]], len(rows))
@@ -92,25 +92,29 @@ def found_by(
     return sorted(((name, rank) for name, rank in ranks if rank and rank <= k), key=lambda item: item[1])
 
 
-def _missed_rows(report: Report, run: str, k: int, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+class _MissedRow(NamedTuple):
+    """A document that a run missed, and the runs that have it in their first K."""
+
+    document_id: str
+    relevance: int
+    rank: int | None
+    others: list[tuple[str, int]]
+
+
+def _missed_rows(report: Report, run: str, k: int, rows: Sequence[Mapping[str, Any]]) -> list[_MissedRow]:
     names = run_names(report)
     own = f"rank_{names.index(run)}"
-    found = [row for row in rows if row[own] is None or row[own] > k]
-    found.sort(key=lambda row: (-row["relevance"], row[own] is None, row[own] or 0, row["document_id"]))
+    missed = [row for row in rows if row[own] is None or row[own] > k]
+    missed.sort(key=lambda row: (-row["relevance"], row[own] is None, row[own] or 0, row["document_id"]))
     return [
-        {
-            "document_id": row["document_id"],
-            "relevance": row["relevance"],
-            "rank": row[own],
-            "others": found_by(row, names, k, [run]),
-        }
-        for row in found
+        _MissedRow(row["document_id"], row["relevance"], row[own], found_by(row, names, k, [run]))
+        for row in missed
     ]
 
 
-def _missed(row: Mapping[str, Any], texts: Mapping[str, Text]) -> Missed:
-    held = texts.get(row["document_id"], Text("", None))
-    return Missed(title=held.title, text=held.text or "", known=held.text is not None, **row)
+def _missed(row: _MissedRow, texts: Mapping[str, Text]) -> Missed:
+    known = texts.get(row.document_id, Text("", None))
+    return Missed(title=known.title, text=known.text or "", known=known.text is not None, **row._asdict())
 
 
 def _cut(text: str | None) -> str | None:

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import ItemsView, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
 from django.utils.http import urlencode
 
 from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_picture, breakdown_size
-from evaluation.failures.stored_breakdown import QueriesNow, breakdown_of, queries_now
+from evaluation.failures.stored_breakdown import BreakdownRequest, QueriesNow, breakdown_of, queries_now
 from evaluation.models import Report
 from evaluation.report_store.files import beside, cutoffs_of, run_names
 from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
+    import altair as alt
+
     from evaluation.failures.breakdown import Breakdown, BrokenGroup, GroupFigures
 
 ALL_RUNS = "*"
@@ -113,19 +115,74 @@ def chosen_breakdown(
     report: Report, choice: WhereChoice, queries: QueriesNow, *, at_once: bool = False
 ) -> Breakdown:
     """The breakdown of a choice; `at_once` as in `breakdown_of`."""
-    return breakdown_of(
-        report,
-        by=choice.by,
-        measure=choice.measure,
-        k=choice.k,
-        threshold=choice.threshold,
-        runs=None if choice.run is None else [choice.run],
-        at_once=at_once,
-        queries=queries,
-    )
+    runs = None if choice.run is None else [choice.run]
+    asked = BreakdownRequest(choice.by, choice.measure, choice.k, choice.threshold, runs)
+    return breakdown_of(report, asked, at_once=at_once, queries=queries)
 
 
-def where_context(report: Report, view: WhereView) -> dict[str, Any]:
+class GroupRow(TypedDict):
+    """One run on one group, in words; zero, reaching: shares of queries; weighted: mean, interval and n."""
+
+    run: str
+    n: int
+    small: bool
+    mean: str
+    interval: str
+    percentiles: list[str]
+    zero: str
+    reaching: str
+    weighted: tuple[str, str, int] | None
+    address: str
+
+
+class GroupPart(TypedDict):
+    """One group with a row for each run."""
+
+    label: str
+    kind: str
+    queries: int
+    rows: list[GroupRow]
+
+
+class DrawnPart(TypedDict):
+    """The groups and runs of the picture, and how many have no place in it."""
+
+    groups: list[BrokenGroup]
+    runs: list[str]
+    more_groups: int
+    more_runs: int
+
+
+class WherePage(TypedDict):
+    """What `where.html` shows; picture, address, with_intervals: query strings."""
+
+    choice: WhereChoice
+    shown: str
+    found: Breakdown
+    by_title: str
+    groupings: list[tuple[str, str]]
+    measures: list[tuple[str, str]]
+    cutoffs: list[int]
+    orders: ItemsView[str, str]
+    runs: list[str]
+    all_runs: str
+    groups: list[GroupPart]
+    percentiles: tuple[int, ...]
+    small: int
+    fewest: int
+    any_small: bool
+    level: str
+    unweighted: Sequence[str]
+    unweighted_more: int
+    drawn: DrawnPart
+    picture: str
+    address: str
+    with_intervals: str
+    wide_size: tuple[int, int]
+    narrow_size: tuple[int, int]
+
+
+def where_context(report: Report, view: WhereView) -> WherePage:
     """Everything the template needs; the database queries are constant."""
     from evaluation.failures.breakdown import PERCENTILES, SMALL, ordered_groups
     from evaluation.failures.query_groups import OWN
@@ -136,7 +193,7 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries, at_once=view.at_once())
     groups = ordered_groups(found.groups, choice.order)
-    drawn = _drawn(groups, choice)
+    drawn = _drawn(groups)
     size = len(drawn["groups"]), len(drawn["runs"])
     return {
         "choice": choice,
@@ -166,22 +223,22 @@ def where_context(report: Report, view: WhereView) -> dict[str, Any]:
     }
 
 
-def picture_of(report: Report, view: WhereView, variant: str) -> bytes:
+def breakdown_svg(report: Report, view: WhereView, variant: str) -> bytes:
     """The breakdown as SVG in one of the variants, drawn once for its numbers and then kept."""
     choice = view.choice()
     found = chosen_breakdown(report, choice, view.queries)
     name = beside(report, f"breakdown-{_picture_key(found, choice)}-{variant}.svg")
-    return kept_svg(name, lambda: draw(found, choice, variant))
+    return kept_svg(name, lambda: breakdown_chart(found, choice, variant))
 
 
-def draw(found: Breakdown, choice: WhereChoice, variant: str) -> Any:
+def breakdown_chart(found: Breakdown, choice: WhereChoice, variant: str) -> alt.LayerChart:
     """The Altair chart of a breakdown; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     import pandas as pd
 
     from evaluation.failures.breakdown import ordered_groups
     from evaluation.measures import titled
 
-    drawn = _drawn(ordered_groups(found.groups, choice.order), choice)
+    drawn = _drawn(ordered_groups(found.groups, choice.order))
     rows = [
         {"group": one.group.label(choice.by), "run": run, **_ends(one.runs[run])}
         for one in drawn["groups"]
@@ -197,8 +254,7 @@ def _ends(figures: GroupFigures) -> dict[str, float | None]:
     return {"mean": figures.mean, "low": figures.low, "high": figures.high}
 
 
-def _drawn(groups: Sequence[BrokenGroup], choice: WhereChoice) -> dict[str, Any]:
-    """The groups and runs of the picture, and how many have no place in it."""
+def _drawn(groups: list[BrokenGroup]) -> DrawnPart:
     runs = list(groups[0].runs)
     return {
         "groups": groups[:MOST_GROUPS],
@@ -215,7 +271,7 @@ def _picture_key(found: Breakdown, choice: WhereChoice) -> str:
     return hashlib.sha256(repr(facts).encode()).hexdigest()[:20]
 
 
-def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> dict[str, Any]:
+def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> GroupPart:
     from evaluation.scoring.results import decimal, percent
 
     group = one.group
@@ -249,10 +305,11 @@ def _group(one: BrokenGroup, choice: WhereChoice, *, waits: bool) -> dict[str, A
 def _weighted(figures: GroupFigures, *, waits: bool) -> tuple[str, str, int] | None:
     from evaluation.scoring.results import decimal
 
-    held = figures.weighted
-    if held is None:
+    weighted = figures.weighted
+    if weighted is None:
         return None
-    return decimal(held.mean), _between(held.low, held.high, held.n if waits else 0), held.n
+    interval = _between(weighted.low, weighted.high, weighted.n if waits else 0)
+    return decimal(weighted.mean), interval, weighted.n
 
 
 def _between(low: float | None, high: float | None, still_to_come_of: int) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import ItemsView, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
 from django.core.paginator import Paginator
@@ -15,7 +15,7 @@ from evaluation.failures.stored_queries import (
     PER_PAGE,
     QueriesAsked,
     depth_of,
-    described,
+    query_rows,
     query_table,
 )
 from evaluation.models import Report
@@ -25,8 +25,10 @@ from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     import polars as pl
+    from django.core.paginator import Page
 
-    from evaluation.failures.side_by_side import SideBySide
+    from evaluation.failures.side_by_side import ListOfRun, Relevant, SideBySide
+    from evaluation.failures.stored_queries import QueryRow
 
 # Relevant documents of one kind that a page lists.
 MOST_RELEVANT = 40
@@ -91,7 +93,39 @@ def address_of(asked: QueriesAsked, **others: object) -> str:
     return query_string({**values, **others})
 
 
-def queries_context(report: Report, asked: QueriesAsked, page_number: str | None) -> dict[str, Any]:
+class QueryTableRow(TypedDict):
+    """One query of the table, its numbers in words, and the query string of its page."""
+
+    query: QueryRow
+    value: str
+    weight: str
+    address: str
+
+
+class QueriesPage(TypedDict):
+    """What `report_queries.html` shows; at: the K at which documents are found or missed."""
+
+    asked: QueriesAsked
+    problem: str
+    page: Page[int]
+    rows: list[QueryTableRow]
+    count: int
+    shown: str
+    at: int
+    whole_run: bool
+    runs: list[str]
+    measures: list[tuple[str, str]]
+    cutoffs: list[int]
+    sorts: ItemsView[str, str]
+    shows: ItemsView[str, str]
+    tags: list[str]
+    by_title: str | None
+    tag: str
+    address: str
+    without_group: str
+
+
+def queries_context(report: Report, asked: QueriesAsked, page_number: str | None) -> QueriesPage:
     """Everything the template of the table needs; the database queries are constant."""
     from evaluation.failures.query_groups import OWN, TAG
     from evaluation.measures import MEASURES, titled
@@ -128,7 +162,7 @@ def queries_context(report: Report, asked: QueriesAsked, page_number: str | None
     }
 
 
-def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[dict[str, Any]]:
+def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryTableRow]:
     from evaluation.scoring.results import decimal
 
     at = depth_of(report, asked.k)
@@ -139,7 +173,7 @@ def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[dict
             "weight": weight_in_words(row.weight),
             "address": query_string({"query": row.query_id, "b": asked.run, "k": at}),
         }
-        for row in described(report, asked, table)
+        for row in query_rows(report, asked, table)
     ]
 
 
@@ -179,16 +213,51 @@ class QueryView(forms.Form):
         return QueryChoice(values.get("query") or "", values.get("a") or None, values.get("b") or None, k)
 
 
-def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
+class ListPart(TypedDict):
+    """One of the two lists, with its letter and the other one."""
+
+    held: ListOfRun
+    recall: str
+    letter: str
+    other: ListOfRun
+
+
+class RelevantPart(TypedDict):
+    """The relevant documents of one kind; more: how many the page leaves out."""
+
+    name: str
+    title: str
+    count: int
+    documents: Sequence[Relevant]
+    more: int
+    open: bool
+
+
+class QueryPage(TypedDict):
+    """What `report_query.html` shows; turned, table: query strings of the exchanged runs and the table."""
+
+    found: SideBySide
+    lists: list[ListPart]
+    places: int
+    weight: str
+    runs: list[str]
+    cutoffs: list[int]
+    same_run: bool
+    parts: list[RelevantPart]
+    turned: str
+    table: str
+
+
+def query_context(report: Report, choice: QueryChoice) -> QueryPage:
     """Everything the template needs to show two runs side by side; the database queries are constant."""
     from evaluation.scoring.results import decimal
 
-    found = side_by_side(report, choice.query_id, choice.a, choice.b, choice.k)
+    found = side_by_side(report, choice.query_id, choice.k, a=choice.a, b=choice.b)
     return {
         "found": found,
         "lists": [
-            {"held": held, "recall": decimal(held.recall), "letter": letter, "other": other}
-            for held, letter, other in zip((found.a, found.b), "AB", (found.b, found.a), strict=True)
+            {"held": one, "recall": decimal(one.recall), "letter": letter, "other": other}
+            for one, letter, other in zip((found.a, found.b), "AB", (found.b, found.a), strict=True)
         ],
         "places": MOST_PLACES,
         "weight": weight_in_words(found.weight),
@@ -201,28 +270,28 @@ def query_context(report: Report, choice: QueryChoice) -> dict[str, Any]:
     }
 
 
-def _parts(found: SideBySide) -> list[Mapping[str, Any]]:
+def _parts(found: SideBySide) -> list[RelevantPart]:
     a, b = found.a.run, found.b.run
     if a == b:
-        named = [("both", f"Found by {a}"), ("neither", f"Missed by {a}")]
+        named = [("both", f"Found by {a}", found.both), ("neither", f"Missed by {a}", found.neither)]
     else:
         named = [
-            ("only_a", f"{a} found, {b} missed"),
-            ("only_b", f"{b} found, {a} missed"),
-            ("neither", "Both missed"),
-            ("both", "Both found"),
+            ("only_a", f"{a} found, {b} missed", found.only_a),
+            ("only_b", f"{b} found, {a} missed", found.only_b),
+            ("neither", "Both missed", found.neither),
+            ("both", "Both found", found.both),
         ]
     return [
         {
             "name": name,
             "title": title,
-            "count": len(getattr(found, name)),
-            "documents": getattr(found, name)[:MOST_RELEVANT],
-            "more": max(0, len(getattr(found, name)) - MOST_RELEVANT),
+            "count": len(documents),
+            "documents": documents[:MOST_RELEVANT],
+            "more": max(0, len(documents) - MOST_RELEVANT),
             # The long list of what nobody found would hide both lists below it.
-            "open": name in ("only_a", "only_b") or (name == "neither" and len(found.neither) <= 10),
+            "open": name in ("only_a", "only_b") or (name == "neither" and len(documents) <= 10),
         }
-        for name, title in named
+        for name, title, documents in named
     ]
 
 

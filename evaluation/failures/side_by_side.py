@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from evaluation.failures.missed_documents import Text, found_by, texts_of
 from evaluation.failures.stored_breakdown import check_measure, check_runs, value_rows
@@ -67,6 +67,82 @@ class Relevant:
     others: Sequence[tuple[str, int]]
 
 
+class PlaceResult(TypedDict):
+    """A document in a list, without its text."""
+
+    rank: int
+    document_id: str
+    title: str
+    label: str
+    relevance: int | None
+    rank_in_other: int | None
+    only_here: bool
+
+
+class ListResult(TypedDict):
+    """A run's first places."""
+
+    run: str
+    recall: float | None
+    found: int
+    depth: int | None
+    tied_at_k: bool
+    documents: list[PlaceResult]
+
+
+class Finder(TypedDict):
+    """A run that has a document in its first K."""
+
+    run: str
+    rank: int
+
+
+class RelevantResult(TypedDict):
+    """A relevant document, and where runs have it."""
+
+    document_id: str
+    title: str
+    relevance: int
+    rank_a: int | None
+    rank_b: int | None
+    found_by: list[Finder]
+
+
+class RelevantParts(TypedDict):
+    """The relevant documents by which of the two runs has them in its first K."""
+
+    only_a: list[RelevantResult]
+    only_b: list[RelevantResult]
+    both: list[RelevantResult]
+    neither: list[RelevantResult]
+
+
+class QueryResult(TypedDict):
+    """The query, without its narrative."""
+
+    id: str
+    text: str
+    tags: list[str]
+    weight: float | None
+
+
+class SideBySideResult(TypedDict):
+    """A `SideBySide` in JSON."""
+
+    query: QueryResult
+    k: int
+    a: ListResult
+    b: ListResult
+    relevant: RelevantParts
+
+
+class _Parts(TypedDict):
+    only_a: list[Relevant]
+    only_b: list[Relevant]
+    both: list[Relevant]
+    neither: list[Relevant]
+
+
 @dataclass(frozen=True)
 class SideBySide:
     """Two runs on one query at K; relevant documents by who has them in the first K."""
@@ -89,9 +165,8 @@ class SideBySide:
         """All relevant documents of the query."""
         return sum(len(part) for part in (self.only_a, self.only_b, self.both, self.neither))
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SideBySideResult:
         """Plain values, without texts."""
-        parts = ("only_a", "only_b", "both", "neither")
         return {
             "query": {
                 "id": self.query_id,
@@ -102,11 +177,18 @@ class SideBySide:
             "k": self.k,
             "a": _plain_list(self.a),
             "b": _plain_list(self.b),
-            "relevant": {name: [_plain_relevant(one) for one in getattr(self, name)] for name in parts},
+            "relevant": {
+                "only_a": [_plain_relevant(one) for one in self.only_a],
+                "only_b": [_plain_relevant(one) for one in self.only_b],
+                "both": [_plain_relevant(one) for one in self.both],
+                "neither": [_plain_relevant(one) for one in self.neither],
+            },
         }
 
 
-def side_by_side(report: Report, query_id: str, a: str | None, b: str | None, k: int) -> SideBySide:
+def side_by_side(
+    report: Report, query_id: str, k: int, *, a: str | None = None, b: str | None = None
+) -> SideBySide:
     """Two runs on a query at a K of the report; constant database queries.
 
     Where only one is named, the other run with the highest recall of the query stands beside it; where none
@@ -125,14 +207,9 @@ def side_by_side(report: Report, query_id: str, a: str | None, b: str | None, k:
     for order in orders.values():
         if order is not None:
             shown |= set(order["document_id"].head(min(k, MOST_PLACES)).to_list())
-    texts = texts_of(report, shown)
-    lists = [
-        _list_of(report, run, other, orders, recalls[run], labels, texts, rows, k)
-        for run, other in ((first, second), (second, first))
-    ]
+    facts = _Facts(report, k, recalls, labels, rows, orders, texts_of(report, shown))
     query = Query.objects.filter(collection_id=report.collection_id, external_id=query_id).first()
     metadata = query.metadata if query else {}
-    parts = _parted(report, rows, first, second, texts, k)
     return SideBySide(
         query_id=query_id,
         text=query.text if query else "",
@@ -140,9 +217,9 @@ def side_by_side(report: Report, query_id: str, a: str | None, b: str | None, k:
         tags=tags_of(metadata),
         weight=known_weight(metadata),
         k=k,
-        a=lists[0],
-        b=lists[1],
-        **parts,
+        a=facts.list_of(first, second),
+        b=facts.list_of(second, first),
+        **facts.relevant_by_finder(first, second),
     )
 
 
@@ -189,43 +266,78 @@ def _order(report: Report, name: str, query_id: str) -> pl.DataFrame | None:
     return order_run(read_stored_query(run, query_id), ties=conventions["ties"], scores=conventions["scores"])
 
 
-def _list_of(
-    report: Report,
-    run: str,
-    other: str,
-    orders: Mapping[str, pl.DataFrame | None],
-    recall: float | None,
-    labels: Mapping[str, int],
-    texts: Mapping[str, Text],
-    rows: Sequence[Mapping[str, Any]],
-    k: int,
-) -> ListOfRun:
-    own = f"rank_{run_names(report).index(run)}"
-    found = sum(1 for row in rows if row[own] and row[own] <= k)
-    order, compared = orders[run], orders[other]
-    if order is None:
-        return ListOfRun(run, recall, found, None, (), is_tied=False)
-    elsewhere = {} if compared is None else dict(compared.select("document_id", "position").iter_rows())
-    least = report.options["conventions"]["min_relevance"]
-    places = []
-    for document, position in order.head(min(k, MOST_PLACES)).select("document_id", "position").iter_rows():
-        relevance, there = labels.get(document), elsewhere.get(document)
-        held = texts.get(document, Text("", None))
-        places.append(
-            Place(
-                rank=position,
-                document_id=document,
-                title=held.title,
-                text=held.text,
-                label=_label(relevance, least),
-                relevance=relevance,
-                other=there,
-                only_here=there is None or there > k,
-            )
+@dataclass(frozen=True)
+class _Facts:
+    """What both lists are made of, all read: (run -> recall), (document -> label), rows of the relevant
+    documents as `relevant_of` has them, (run -> its order), (document -> title and text)."""
+
+    report: Report
+    k: int
+    recalls: Mapping[str, float | None]
+    labels: Mapping[str, int]
+    rows: Sequence[Mapping[str, Any]]
+    orders: Mapping[str, pl.DataFrame | None]
+    texts: Mapping[str, Text]
+
+    def list_of(self, run: str, other: str) -> ListOfRun:
+        """The first places of one run, beside another."""
+        recall, own, k = self.recalls[run], self._rank(run), self.k
+        found = sum(1 for row in self.rows if row[own] and row[own] <= k)
+        order, compared = self.orders[run], self.orders[other]
+        if order is None:
+            return ListOfRun(run, recall, found, None, (), is_tied=False)
+        elsewhere = {} if compared is None else dict(compared.select("document_id", "position").iter_rows())
+        first = order.head(min(k, MOST_PLACES)).select("document_id", "position")
+        places = [
+            self._place(document, position, elsewhere.get(document))
+            for document, position in first.iter_rows()
+        ]
+        by_score = self.report.options["conventions"]["ties"] != "rank"
+        is_tied = by_score and order.height > k and bool(order["score"][k - 1] == order["score"][k])
+        return ListOfRun(run, recall, found, order.height, places, is_tied)
+
+    def _place(self, document: str, position: int, there: int | None) -> Place:
+        relevance, known = self.labels.get(document), self.texts.get(document, Text("", None))
+        return Place(
+            rank=position,
+            document_id=document,
+            title=known.title,
+            text=known.text,
+            label=_label(relevance, self.report.options["conventions"]["min_relevance"]),
+            relevance=relevance,
+            other=there,
+            only_here=there is None or there > self.k,
         )
-    by_score = report.options["conventions"]["ties"] != "rank"
-    is_tied = by_score and order.height > k and bool(order["score"][k - 1] == order["score"][k])
-    return ListOfRun(run, recall, found, order.height, places, is_tied)
+
+    def relevant_by_finder(self, first: str, second: str) -> _Parts:
+        """The relevant documents by who has them in the first k, highest label first, then best rank."""
+        documents = [self._relevant(row, first, second) for row in self.rows]
+        documents.sort(key=lambda one: (-one.relevance, _best(one), one.document_id))
+        parts: dict[tuple[bool, bool], list[Relevant]] = {}
+        for one in documents:
+            in_a, in_b = (bool(rank and rank <= self.k) for rank in (one.rank_a, one.rank_b))
+            parts.setdefault((in_a, in_b), []).append(one)
+        return {
+            "only_a": parts.get((True, False), []),
+            "only_b": parts.get((False, True), []),
+            "both": parts.get((True, True), []),
+            "neither": parts.get((False, False), []),
+        }
+
+    def _relevant(self, row: Mapping[str, Any], first: str, second: str) -> Relevant:
+        known = self.texts.get(row["document_id"], Text("", None))
+        return Relevant(
+            document_id=row["document_id"],
+            title=known.title,
+            text=known.text,
+            relevance=row["relevance"],
+            rank_a=row[self._rank(first)],
+            rank_b=row[self._rank(second)],
+            others=found_by(row, run_names(self.report), self.k, (first, second)),
+        )
+
+    def _rank(self, run: str) -> str:
+        return f"rank_{run_names(self.report).index(run)}"
 
 
 def _label(relevance: int | None, least: int) -> str:
@@ -234,47 +346,17 @@ def _label(relevance: int | None, least: int) -> str:
     return RELEVANT if relevance >= least else NOT_RELEVANT
 
 
-def _parted(
-    report: Report,
-    rows: Sequence[Mapping[str, Any]],
-    first: str,
-    second: str,
-    texts: Mapping[str, Text],
-    k: int,
-) -> dict[str, list[Relevant]]:
-    """The relevant documents by who has them in the first k, highest label first, then best rank."""
-    names = run_names(report)
-    own, other = (f"rank_{names.index(run)}" for run in (first, second))
-    parts: dict[str, list[Relevant]] = {"only_a": [], "only_b": [], "both": [], "neither": []}
-    for row in rows:
-        held = texts.get(row["document_id"], Text("", None))
-        one = Relevant(
-            document_id=row["document_id"],
-            title=held.title,
-            text=held.text,
-            relevance=row["relevance"],
-            rank_a=row[own],
-            rank_b=row[other],
-            others=found_by(row, names, k, (first, second)),
-        )
-        in_a, in_b = (bool(rank and rank <= k) for rank in (one.rank_a, one.rank_b))
-        parts[("both" if in_b else "only_a") if in_a else ("only_b" if in_b else "neither")].append(one)
-    for part in parts.values():
-        part.sort(key=lambda one: (-one.relevance, _best(one), one.document_id))
-    return parts
-
-
 def _best(one: Relevant) -> float:
     return min((rank for rank in (one.rank_a, one.rank_b) if rank), default=float("inf"))
 
 
-def _plain_list(held: ListOfRun) -> dict[str, Any]:
+def _plain_list(shown: ListOfRun) -> ListResult:
     return {
-        "run": held.run,
-        "recall": held.recall,
-        "found": held.found,
-        "depth": held.depth,
-        "tied_at_k": held.is_tied,
+        "run": shown.run,
+        "recall": shown.recall,
+        "found": shown.found,
+        "depth": shown.depth,
+        "tied_at_k": shown.is_tied,
         "documents": [
             {
                 "rank": place.rank,
@@ -285,12 +367,12 @@ def _plain_list(held: ListOfRun) -> dict[str, Any]:
                 "rank_in_other": place.other,
                 "only_here": place.only_here,
             }
-            for place in held.places
+            for place in shown.places
         ],
     }
 
 
-def _plain_relevant(one: Relevant) -> dict[str, Any]:
+def _plain_relevant(one: Relevant) -> RelevantResult:
     return {
         "document_id": one.document_id,
         "title": one.title,

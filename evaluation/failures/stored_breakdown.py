@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from evaluation.failures.breakdown import Breakdown, Values
     from evaluation.failures.query_groups import Grouping
     from evaluation.measures import Floats
+    from evaluation.significance import Resampling
 
 # Fewer are asked for by name, so that a collection of many queries is not read for a report on some.
 ASKED_BY_NAME = 1000
@@ -48,19 +49,26 @@ def queries_now(report: Report) -> QueriesNow:
     return QueriesNow(ids, {query: metadata[query] for query in ids if query in metadata})
 
 
+@dataclass(frozen=True)
+class BreakdownRequest:
+    """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
+    metadata, for all runs or some."""
+
+    by: str
+    measure: str
+    k: int | None
+    threshold: float | None = None
+    runs: Sequence[str] | None = None
+
+
 def breakdown_of(
     report: Report,
+    asked: BreakdownRequest,
     *,
-    by: str,
-    measure: str,
-    k: int | None,
-    threshold: float | None = None,
-    runs: Sequence[str] | None = None,
     at_once: bool = False,
     queries: QueriesNow | None = None,
 ) -> Breakdown:
-    """A measure at K (None: over the whole run) by `tag`, `relevant`, `weight`, `run` or a key of the
-    metadata, for all runs or some.
+    """The breakdown of a report that is asked for.
 
     The intervals are the report's own kind, kept once they were made. at_once: where they would take a while,
     all but those over all queries are left out, and the breakdown `waits`. queries: where they were read
@@ -68,20 +76,18 @@ def breakdown_of(
     """
     from evaluation.failures.breakdown import THRESHOLD, break_down, undrawn_limits
 
-    check_measure(report, measure, k)
-    check_runs(report, runs or ())
+    check_measure(report, asked.measure, asked.k)
+    check_runs(report, asked.runs or ())
     known = queries or queries_now(report)
-    grouping = grouping_of(report, by, known.ids, known.metadata)
-    values = _values(report, measure, k, runs or run_names(report), known)
-    made = interval_of(report)
-    whole = _own_limits(report, values)
-    limits = _kept_limits(report, values, grouping, made, whole, at_once=at_once)
+    grouping = grouping_of(report, asked.by, known.ids, known.metadata)
+    values = _values(report, asked, known)
+    limits = _kept_limits(report, values, grouping, at_once=at_once)
     return break_down(
         values,
         grouping,
-        **made,
-        threshold=THRESHOLD if threshold is None else threshold,
-        limits=undrawn_limits(values, grouping, whole) if limits is None else limits,
+        resampling_of(report),
+        threshold=THRESHOLD if asked.threshold is None else asked.threshold,
+        limits=undrawn_limits(values, grouping, _own_limits(report, values)) if limits is None else limits,
         waits=limits is None,
     )
 
@@ -119,10 +125,12 @@ def check_runs(report: Report, runs: Sequence[str], field: str = "run") -> None:
             raise InputError(problem, field=field)
 
 
-def interval_of(report: Report) -> dict[str, Any]:
+def resampling_of(report: Report) -> Resampling:
     """Samples, seed and level of the report's intervals."""
+    from evaluation.significance import Resampling
+
     made = report.result["conventions"]["interval"]
-    return {name: made[name] for name in ("samples", "seed", "level")}
+    return Resampling(made["samples"], made["seed"], made["level"])
 
 
 def labelled_queries(report: Report) -> list[str]:
@@ -140,7 +148,7 @@ def stored_queries(report: Report, ids: Sequence[str]) -> QuerySet[Query]:
     return queries.filter(external_id__in=ids) if len(ids) <= ASKED_BY_NAME else queries
 
 
-def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def metadata_of(report: Report, ids: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     """What the collection says of these queries, and perhaps of others, now; one database query."""
     return dict(stored_queries(report, ids).values_list("external_id", "metadata"))
 
@@ -162,24 +170,20 @@ def value_rows(report: Report, measure: str, k: int | None, runs: Sequence[str])
     return scan_per_query(report).filter(wanted).select("run", "query_id", "value")
 
 
-def _values(
-    report: Report,
-    measure: str,
-    k: int | None,
-    runs: Sequence[str],
-    queries: QueriesNow,
-) -> Values:
+def _values(report: Report, asked: BreakdownRequest, queries: QueriesNow) -> Values:
     import numpy as np
 
     from evaluation.failures.breakdown import Values
 
-    found = value_rows(report, measure, k, runs).collect().partition_by("run", as_dict=True)
+    runs = asked.runs or run_names(report)
+    rows = value_rows(report, asked.measure, asked.k, runs).collect()
+    by_run = rows.partition_by("run", as_dict=True)
     # The file has the queries of every run in the same order.
-    columns = [found[(run,)]["value"].fill_null(np.nan).to_numpy() for run in runs]
+    columns = [by_run[(run,)]["value"].fill_null(np.nan).to_numpy() for run in runs]
     weights = [known_weight(queries.metadata.get(query, {})) for query in queries.ids]
     return Values(
-        measure,
-        k,
+        asked.measure,
+        asked.k,
         tuple(queries.ids),
         tuple(runs),
         np.stack(columns, axis=1),
@@ -202,8 +206,6 @@ def _kept_limits(
     report: Report,
     values: Values,
     grouping: Grouping,
-    made: Mapping[str, Any],
-    whole: Floats,
     *,
     at_once: bool,
 ) -> Floats | None:
@@ -222,9 +224,10 @@ def _kept_limits(
         with default_storage.open(name, "rb") as file:
             kept: Floats = np.load(io.BytesIO(file.read()))
             return kept
-    if at_once and draws_of(values, grouping, made["samples"]) > DRAWN_AT_ONCE:
+    resampling = resampling_of(report)
+    if at_once and draws_of(values, grouping, resampling.samples) > DRAWN_AT_ONCE:
         return None
-    limits = limits_of(values, grouping, **made, whole=whole)
+    limits = limits_of(values, grouping, resampling, whole=_own_limits(report, values))
     content = io.BytesIO()
     np.save(content, limits)
     default_storage.save(name, ContentFile(content.getvalue()))

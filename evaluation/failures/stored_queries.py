@@ -111,17 +111,17 @@ def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
     return table.filter(_shown(asked.show)).sort(columns, descending=falling, nulls_last=True)
 
 
-def described(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryRow]:
+def query_rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryRow]:
     """Some rows of the table with text, tags, weight and the first documents missed; two database queries."""
     ids = table["query_id"].to_list()
     missed = missed_documents(report, asked.run, depth_of(report, asked.k), ids)
     rows = stored_queries(report, ids).values_list("external_id", "text", "metadata")
-    facts = {id: (text, held) for id, text, held in rows}
+    facts = {id: (text, metadata) for id, text, metadata in rows}
     absent = set(report.result["queries"]["missing_ids"].get(asked.run, ()))
-    found = []
+    described = []
     for row in table.iter_rows(named=True):
         text, metadata = facts.get(row["query_id"], ("", {}))
-        found.append(
+        described.append(
             QueryRow(
                 query_id=row["query_id"],
                 text=text,
@@ -134,7 +134,7 @@ def described(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[
                 answered=row["query_id"] not in absent,
             )
         )
-    return found
+    return described
 
 
 def queries_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
@@ -144,7 +144,7 @@ def queries_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
     table = query_table(report, asked)
     ids = table["query_id"].to_list()
     rows = stored_queries(report, ids).values_list("external_id", "text", "metadata")
-    facts = {id: (text, held) for id, text, held in rows}
+    facts = {id: (text, metadata) for id, text, metadata in rows}
     known = [facts.get(query, ("", {})) for query in ids]
     described = pl.DataFrame(
         {

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, break_down
+from evaluation.failures.breakdown import THRESHOLD, Breakdown, GroupFigures, Values, WeightedMean, break_down
 from evaluation.failures.query_groups import RELEVANT, RUN, group_queries
 from evaluation.measures import key_of, split_name
 from evaluation.rendering.cells import Cells, Part
 from evaluation.scoring.results import decimal, interval, percent, share_in_words
+from evaluation.significance import Resampling
 from pooling.formats.query_facts import known_weight
 
 if TYPE_CHECKING:
@@ -69,8 +70,9 @@ def broken_down(
         np.stack(columns, axis=1),
         np.array([np.nan if weight is None else weight for weight in weights]),
     )
-    made = {part: evaluation.settings["interval"][part] for part in ("samples", "seed", "level")}
-    return break_down(values, group_queries(by, ids, facts, relevant), **made, threshold=threshold)
+    made = evaluation.settings["interval"]
+    resampling = Resampling(made["samples"], made["seed"], made["level"])
+    return break_down(values, group_queries(by, ids, facts, relevant), resampling, threshold=threshold)
 
 
 def breakdown_part(found: Breakdown) -> Part:
@@ -92,17 +94,21 @@ def breakdown_cells(found: Breakdown) -> Cells:
 
 
 def _cells(figures: GroupFigures, *, weighted: bool) -> list[str]:
-    held = figures.weighted
+    weighted_mean = figures.weighted
     cells = [
         str(figures.n),
-        decimal(figures.mean) + interval(vars(figures)),
+        decimal(figures.mean) + interval({"low": figures.low, "high": figures.high}),
         *(decimal(value) for value in figures.percentiles.values()),
         percent(figures.share_zero),
         percent(figures.share_reaching),
     ]
     if weighted:
-        cells.append("–" if held is None else decimal(held.mean) + interval(vars(held)))
+        cells.append("–" if weighted_mean is None else _weighted_cell(weighted_mean))
     return cells
+
+
+def _weighted_cell(weighted: WeightedMean) -> str:
+    return decimal(weighted.mean) + interval({"low": weighted.low, "high": weighted.high})
 
 
 def _notes(found: Breakdown) -> list[str]:

@@ -12,9 +12,9 @@ from django.views.decorators.http import require_safe
 from evaluation.access import report_for
 from evaluation.failures.page import (
     WhereView,
+    breakdown_chart,
+    breakdown_svg,
     chosen_breakdown,
-    draw,
-    picture_of,
     where_context,
 )
 from evaluation.failures.query_pages import QueriesView, QueryView, queries_context, query_context
@@ -26,8 +26,6 @@ from pooling.formats.cells import table_text
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download, attachment, offered
 from pooling.interface.problems import InputError
-
-# Files of a breakdown: name in the address -> media type.
 
 
 @login_required
@@ -51,7 +49,7 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
     shown = report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such picture.")
-    picture = picture_of(shown, WhereView(request.GET, report=shown), variant)
+    picture = breakdown_svg(shown, WhereView(request.GET, report=shown), variant)
     return HttpResponse(picture, content_type="image/svg+xml")
 
 
@@ -120,11 +118,11 @@ def _csv(report: Report, view: WhereView) -> bytes:
 
 def _png(report: Report, view: WhereView) -> bytes:
     choice = view.choice()
-    return to_png(draw(chosen_breakdown(report, choice, view.queries), choice, "light"), scale=3)
+    return to_png(breakdown_chart(chosen_breakdown(report, choice, view.queries), choice, "light"), scale=3)
 
 
 FILES = {
     "csv": Download(".csv", "text/csv", _csv),
-    "svg": Download(".svg", "image/svg+xml", lambda report, view: picture_of(report, view, "light")),
+    "svg": Download(".svg", "image/svg+xml", lambda report, view: breakdown_svg(report, view, "light")),
     "png": Download(".png", "image/png", _png),
 }

@@ -9,8 +9,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import latency_report_for
-from evaluation.indexes.stored import LatencyRequest, request_latency_report, result_of
+from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
+from evaluation.report_store.links import link_to
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.people.access import ADMIN, collection_for
@@ -58,7 +59,7 @@ class LatencyReports(APIView):
         """List the latency reports, newest first."""
         collection = collection_for(request.user, slug)
         rows = collection.latency_reports.only("id", "name", "created_at")
-        return Response([result_of(report) for report in rows])
+        return Response([link_to(report) for report in rows])
 
     @extend_schema(
         operation_id="latency_create",
@@ -71,7 +72,7 @@ class LatencyReports(APIView):
         asked = LatencyRequest(**parsed(LatencyRequestSerializer, request))
         made = request_latency_report(collection, asked, person(request))
         if isinstance(made, LatencyReport):
-            return Response(result_of(made), status=status.HTTP_201_CREATED)
+            return Response(link_to(made), status=status.HTTP_201_CREATED)
         return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
 
 

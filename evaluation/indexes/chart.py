@@ -60,7 +60,7 @@ def recall_and_latency(table: LatencyTable, *, dark: bool = False, narrow: bool 
         scale=alt.Scale(type="log" if wide else "linear", domain=[float(end) for end in ends], nice=False),
         axis=alt.Axis(tickCount=4 if narrow else 8, format="~g", grid=False),
     )
-    lowest = [frame["mean"].min(), frame["low"].min(), (table.target or {}).get("at_least", 1.0)]
+    lowest = [frame["mean"].min(), frame["low"].min(), table.target["at_least"] if table.target else 1.0]
     bottom = math.floor(20 * min(float(value) for value in lowest if not math.isnan(value)) - 0.2) / 20
     share = alt.Scale(domain=[max(bottom, 0.0), 1.0], nice=False)
     axis = alt.Axis(format=".2f", tickCount=6)

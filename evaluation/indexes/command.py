@@ -79,6 +79,7 @@ def run_against(
     settings: Settings,
     queries: Collection[str] | None,
     chunks: Chunks | None,
+    *,
     output: Writer,
     errors: Writer,
 ) -> int:

@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from evaluation.scoring.wording import USUAL_LEVEL, decimal, interval_or_why_not, share_in_words
 from pooling.formats.cells import unguarded
@@ -136,18 +136,51 @@ def pareto_front(points: Sequence[tuple[float, float]]) -> list[bool]:
     return front
 
 
+class LatencyRow(TypedDict):
+    """One setting: its latency, and its recall at the K of the table over queries."""
+
+    run: str
+    latency_ms: float
+    parameters: dict[str, str]
+    mean: float | None
+    low: float | None
+    high: float | None
+    min: float | None
+    queries: int
+    percentiles: dict[str, float | None]
+    on_front: bool
+
+
+class LatencyTarget(TypedDict):
+    """The recall that was asked for, and the fastest runs that reach it: by the mean, and by the lower end of
+    its interval."""
+
+    at_least: float
+    cheapest: str | None
+    cheapest_clear: str | None
+
+
+class LatencyResult(TypedDict):
+    """A `LatencyTable` in JSON."""
+
+    k: int
+    rows: list[LatencyRow]
+    front: list[str]
+    target: NotRequired[LatencyTarget]
+    sentence: str
+
+
 @dataclass(frozen=True)
 class LatencyTable:
     """Recall and latency of every setting at one K. Made by `latency_table`.
 
-    rows: one dict per setting, the fastest first: run, latency_ms, parameters, mean, low, high, on_front.
-    target: {"at_least": …, "cheapest": run or None, "cheapest_clear": run or None} where one was asked for.
+    rows: one per setting, the fastest first. target: what became of it, where one was asked for.
     """
 
     k: int
     confidence: float
-    rows: Sequence[Mapping[str, Any]]
-    target: Mapping[str, Any] | None = None
+    rows: Sequence[LatencyRow]
+    target: LatencyTarget | None = None
 
     @property
     def front(self) -> list[str]:
@@ -164,11 +197,12 @@ class LatencyTable:
             )
         return _answer(self.target, {row["run"]: row for row in self.rows}, self.k, self.confidence)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> LatencyResult:
         """Plain values for JSON."""
-        target = {} if self.target is None else {"target": dict(self.target)}
-        rows = [dict(row) for row in self.rows]
-        return {"k": self.k, "rows": rows, "front": self.front, **target, "sentence": self.sentence()}
+        rows, sentence = list(self.rows), self.sentence()
+        if self.target is None:
+            return {"k": self.k, "rows": rows, "front": self.front, "sentence": sentence}
+        return {"k": self.k, "rows": rows, "front": self.front, "target": self.target, "sentence": sentence}
 
 
 def latency_table(
@@ -182,12 +216,16 @@ def latency_table(
     figures = [found.figure(one.run, k) for one in settings]
     recalls = [-1.0 if figure["mean"] is None else float(figure["mean"]) for figure in figures]
     points = [(one.latency_ms, recall) for one, recall in zip(settings, recalls, strict=True)]
-    rows = [
+    rows: list[LatencyRow] = [
         {
             "run": one.run,
             "latency_ms": one.latency_ms,
             "parameters": dict(one.parameters),
-            **{name: figure[name] for name in ("mean", "low", "high", "min", "queries")},
+            "mean": figure["mean"],
+            "low": figure["low"],
+            "high": figure["high"],
+            "min": figure["min"],
+            "queries": figure["queries"],
             "percentiles": figure["percentiles"],
             "on_front": on_front,
         }
@@ -197,33 +235,29 @@ def latency_table(
     return LatencyTable(k, found.confidence, rows, None if target is None else _reaching(rows, target))
 
 
-def _reaching(rows: Sequence[Mapping[str, Any]], target: float) -> dict[str, Any]:
-    def first(column: str) -> str | None:
-        reached = (row["run"] for row in rows if row[column] is not None and row[column] >= target)
-        return next(reached, None)
-
-    return {"at_least": target, "cheapest": first("mean"), "cheapest_clear": first("low")}
+def _reaching(rows: Sequence[LatencyRow], target: float) -> LatencyTarget:
+    by_mean = (row["run"] for row in rows if row["mean"] is not None and row["mean"] >= target)
+    by_low = (row["run"] for row in rows if row["low"] is not None and row["low"] >= target)
+    return {"at_least": target, "cheapest": next(by_mean, None), "cheapest_clear": next(by_low, None)}
 
 
-def _answer(
-    target: Mapping[str, Any], rows: Mapping[str, Mapping[str, Any]], k: int, confidence: float
-) -> str:
+def _answer(target: LatencyTarget, rows: Mapping[str, LatencyRow], k: int, confidence: float) -> str:
     wanted, cheapest, clear = target["at_least"], target["cheapest"], target["cheapest_clear"]
     name, level = f"Recall@{k}", share_in_words(confidence)
     if cheapest is None:
         best = max(rows.values(), key=lambda row: row["mean"] or 0.0)
-        return f"No setting reaches {name} {wanted:g}; the best is {_told(best)}."
-    answer = f"The cheapest setting that reaches {name} {wanted:g} is {_told(rows[cheapest])}."
+        return f"No setting reaches {name} {wanted:g}; the best is {_in_words(best)}."
+    answer = f"The cheapest setting that reaches {name} {wanted:g} is {_in_words(rows[cheapest])}."
     if clear == cheapest:
         return f"{answer} The lower end of its {level} interval reaches it too."
     if rows[cheapest]["low"] is None:
         return answer
-    told = None if clear is None else _told(rows[clear])
+    told = None if clear is None else _in_words(rows[clear])
     beside = "that of no setting does" if told is None else f"the cheapest whose lower end does is {told}"
     return f"{answer} The lower end of its {level} interval does not reach it; {beside}."
 
 
-def _told(row: Mapping[str, Any]) -> str:
+def _in_words(row: LatencyRow) -> str:
     spread = interval_or_why_not(row, USUAL_LEVEL)
     return f"{row['run']} with {decimal(row['mean'])}{spread} at {row['latency_ms']:g} ms"
 

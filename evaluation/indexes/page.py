@@ -7,12 +7,12 @@ import hashlib
 import io
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.urls import reverse
 
 from evaluation.indexes.chart import latency_chart_size, recall_and_latency
-from evaluation.indexes.latency import LatencyTable
+from evaluation.indexes.latency import LatencyRow, LatencyTable
 from evaluation.models import LatencyReport
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
@@ -20,21 +20,53 @@ from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
 
+if TYPE_CHECKING:
+    from evaluation.charts.page import PicturePart
+    from evaluation.indexes.tables import AgainstResult
+
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
 
 
-def table_of(report: LatencyReport) -> LatencyTable:
+def stored_table(report: LatencyReport) -> LatencyTable:
     """The stored table; parameters in the order of the file, which the database does not keep."""
-    told, names = report.result["latency"], report.options["parameters"]
-    rows = [{**row, "parameters": {name: row["parameters"][name] for name in names}} for row in told["rows"]]
-    confidence = report.result["conventions"]["interval"]["level"]
-    return LatencyTable(told["k"], confidence, rows, told.get("target"))
+    result: AgainstResult = report.result
+    latency, names = result["latency"], report.options["parameters"]
+    rows: list[LatencyRow] = [
+        {**row, "parameters": {name: row["parameters"][name] for name in names}} for row in latency["rows"]
+    ]
+    return LatencyTable(latency["k"], result["conventions"]["interval"]["level"], rows, latency.get("target"))
 
 
-def latency_context(report: LatencyReport) -> dict[str, Any]:
+class LatencyPageRow(LatencyRow):
+    """One setting with its figures in words: `tail` is the least, 1 % and 5 %; cells: its parameters."""
+
+    value: str
+    interval: str
+    tail: list[str]
+    cells: list[str]
+    is_answer: bool
+
+
+class LatencyPage(TypedDict):
+    """What `latency_report.html` shows."""
+
+    summary: str
+    rows: list[LatencyPageRow]
+    k: int
+    parameters: list[str]
+    target: float | None
+    level: str
+    line: str
+    tied: bool
+    unanswered: dict[str, int]
+    front: list[str]
+    picture: PicturePart
+
+
+def latency_context(report: LatencyReport) -> LatencyPage:
     """Everything the template needs; nothing is measured anew."""
-    table = table_of(report)
+    table = stored_table(report)
     first = next(iter(report.result["runs"].values()))
     queries = report.result["queries"]
     return {
@@ -46,7 +78,7 @@ def latency_context(report: LatencyReport) -> dict[str, Any]:
                 "interval": interval(row).strip(),
                 "tail": [decimal(row["min"]), *(decimal(row["percentiles"][p]) for p in ("1", "5"))],
                 "cells": list(row["parameters"].values()),
-                "is_answer": bool(table.target) and row["run"] == (table.target or {})["cheapest"],
+                "is_answer": table.target is not None and row["run"] == table.target["cheapest"],
             }
             for row in table.rows
         ],
@@ -62,9 +94,8 @@ def latency_context(report: LatencyReport) -> dict[str, Any]:
     }
 
 
-def _picture(report: LatencyReport, table: LatencyTable) -> dict[str, Any]:
-    """What `_picture.html` shows."""
-    key = chart_key(report)
+def _picture(report: LatencyReport, table: LatencyTable) -> PicturePart:
+    key = latency_key(report)
     return {
         "addresses": {
             variant.replace("-", "_"): f"{reverse('latency_chart', args=[report.pk, variant])}?v={key}"
@@ -80,44 +111,44 @@ def _picture(report: LatencyReport, table: LatencyTable) -> dict[str, Any]:
     }
 
 
-def chart_key(report: LatencyReport) -> str:
+def latency_key(report: LatencyReport) -> str:
     """Differs between any two pictures: what makes an address safe to cache for ever."""
     drawn = json.dumps([LOOK, report.result["latency"]], sort_keys=True)
     return hashlib.sha256(drawn.encode()).hexdigest()[:16]
 
 
-def chart_svg(report: LatencyReport, variant: str) -> bytes:
+def latency_svg(report: LatencyReport, variant: str) -> bytes:
     """Recall against latency as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    name = f"latency/{chart_key(report)}-{variant}.svg"
+    name = f"latency/{latency_key(report)}-{variant}.svg"
     look = {"dark": variant.startswith("dark"), "narrow": variant.endswith("narrow")}
-    return kept_svg(name, lambda: recall_and_latency(table_of(report), **look))
+    return kept_svg(name, lambda: recall_and_latency(stored_table(report), **look))
 
 
-def chart_png(report: LatencyReport) -> bytes:
+def latency_png(report: LatencyReport) -> bytes:
     """The same as PNG."""
-    return to_png(recall_and_latency(table_of(report)))
+    return to_png(recall_and_latency(stored_table(report)))
 
 
-def as_json(report: LatencyReport) -> bytes:
+def latency_json(report: LatencyReport) -> bytes:
     """The object that `evaluate --against --format json` prints."""
     return (json.dumps(report.result, ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def as_csv(report: LatencyReport) -> bytes:
+def latency_csv(report: LatencyReport) -> bytes:
     """One row per setting."""
     from evaluation.indexes.tables import latency_as_csv
 
-    return latency_as_csv(table_of(report)).encode()
+    return latency_as_csv(stored_table(report)).encode()
 
 
-def as_text(form: str) -> Callable[[LatencyReport], bytes]:
+def latency_text(form: str) -> Callable[[LatencyReport], bytes]:
     """The table as Markdown or LaTeX."""
 
     def make(report: LatencyReport) -> bytes:
         from evaluation.indexes.tables import latency_cells
         from evaluation.rendering.formats import render_tables
 
-        return render_tables([latency_cells(table_of(report))], form).encode()
+        return render_tables([latency_cells(stored_table(report))], form).encode()
 
     return make
 
@@ -129,11 +160,11 @@ def settings_csv(report: LatencyReport) -> bytes:
 
 
 FILES: dict[str, Download[[LatencyReport]]] = {
-    "csv": Download(".csv", "text/csv", as_csv),
-    "json": Download(".json", "application/json", as_json),
-    "markdown": Download(".md", "text/markdown", as_text("markdown")),
-    "latex": Download(".tex", "application/x-tex", as_text("latex")),
-    "svg": Download(".svg", "image/svg+xml", lambda report: chart_svg(report, "light")),
-    "png": Download(".png", "image/png", chart_png),
+    "csv": Download(".csv", "text/csv", latency_csv),
+    "json": Download(".json", "application/json", latency_json),
+    "markdown": Download(".md", "text/markdown", latency_text("markdown")),
+    "latex": Download(".tex", "application/x-tex", latency_text("latex")),
+    "svg": Download(".svg", "image/svg+xml", lambda report: latency_svg(report, "light")),
+    "png": Download(".png", "image/png", latency_png),
     "settings": Download("-settings.csv", "text/csv", settings_csv),
 }

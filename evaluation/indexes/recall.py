@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -27,12 +27,19 @@ from evaluation.scoring.inputs import (
     run_frame,
 )
 from evaluation.scoring.scoring import Labels, arrange_run, count_up_to, find_pairs, label_pairs
-from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, interval_settings, mean_intervals
+from evaluation.significance import (
+    BOOTSTRAP_SAMPLES,
+    LEVEL,
+    IntervalSettings,
+    interval_settings,
+    mean_intervals,
+)
 from pooling.ranking.ranking import compared_scores, order_run
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.scoring.figures import TieMeans
     from pooling.formats.parts import PlainRows
     from pooling.ranking.chunks import Chunks
 
@@ -60,6 +67,31 @@ class ExactTop:
         return np.minimum(self.depth[:, None], cutoffs)
 
 
+class FoundFigure(TypedDict):
+    """Recall of one run at one K: its mean, and the tail over queries (percentile -> value).
+
+    ties: where the order of exact documents of equal score could change the mean. line: the convention line,
+    where a result is handed out.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    micro: float | None
+    min: float | None
+    percentiles: dict[str, float | None]
+    ties: NotRequired[TieMeans]
+    line: NotRequired[str]
+
+
+class FoundHow(TypedDict):
+    """How the intervals were made, and documents of chunks, where they were."""
+
+    interval: IntervalSettings
+    chunks: NotRequired[Mapping[str, Any]]
+
+
 @dataclass(frozen=True)
 class FoundRun:
     """One run against the exact one: (Q, C) recall by query and cutoff, NaN where the query does not count.
@@ -77,7 +109,7 @@ class FoundRun:
     counted: npt.NDArray[np.bool_]
     depth: Integers
     unknown: int
-    figures: Mapping[str, dict[str, Any]]
+    figures: Mapping[str, FoundFigure]
 
 
 @dataclass(frozen=True)
@@ -92,14 +124,14 @@ class AgainstExact:
     cutoffs: Integers
     exact: ExactTop
     runs: Mapping[str, FoundRun]
-    settings: Mapping[str, Any]
+    settings: FoundHow
     thresholds: Mapping[str, float]
     notes: tuple[str, ...]
 
     @property
     def confidence(self) -> float:
         """The level of the intervals."""
-        return float(self.settings["interval"]["level"])
+        return self.settings["interval"]["level"]
 
     @property
     def chunks(self) -> str:
@@ -119,8 +151,8 @@ class AgainstExact:
         counted = {self.exact.name: self.exact.depth < k, run: (depth > 0) & (depth < k)}
         return {name: int(short.sum()) for name, short in counted.items() if short.any()}
 
-    def figure(self, run: str, k: int) -> dict[str, Any]:
-        """mean, low, high, queries, micro, min, percentiles, and ties where they could change the mean."""
+    def figure(self, run: str, k: int) -> FoundFigure:
+        """The recall of one run at one K."""
         return self.runs[run].figures[key_of("recall", k)]
 
     def per_query_frame(self) -> pl.DataFrame:
@@ -177,8 +209,10 @@ def recall_against(
     notes: list[str] = []
     sources, exact_source = named_runs(runs), exact
     if chunks is not None:
-        sources = collapsed_sources(sources, chunks, conventions, notes, cutoffs.tolist())
-        of_exact = collapsed_sources({exact_name: exact}, chunks, conventions, notes, cutoffs.tolist())
+        sources = collapsed_sources(sources, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist())
+        of_exact = collapsed_sources(
+            {exact_name: exact}, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist()
+        )
         exact_source = of_exact[exact_name]
     with_rank = conventions.ties == "rank"
     frame = only_queries(run_frame(exact_name, exact_source, notes, with_rank=with_rank), queries)
@@ -186,13 +220,16 @@ def recall_against(
         raise ValueError(f"No query of the exact run {exact_name} is left; check it, and the queries chosen.")
     top = exact_top(exact_name, frame, int(cutoffs[-1]), conventions)
     interval = interval_settings(top.pairs.query_count, bootstrap_samples, seed, confidence)
+    finder = _Finder(top, cutoffs, conventions, queries)
     found = {}
     for name, source in sources.items():
-        one = _found(name, source, top, cutoffs, conventions, queries, notes)
+        one = finder.run(name, source, notes)
         if one.unknown and not one.depth.any() and queries is None:
             raise ValueError(f"Run {name} has no query in common with {exact_name}; compare the ids of both.")
         found[name] = _with_figures(one, top, cutoffs, interval)
-    settings = {"interval": interval, **({} if chunks is None else {"chunks": chunks.to_dict()})}
+    settings: FoundHow = {"interval": interval}
+    if chunks is not None:
+        settings["chunks"] = chunks.to_dict()
     return AgainstExact(conventions, cutoffs, top, found, settings, thresholds, tuple(dict.fromkeys(notes)))
 
 
@@ -239,41 +276,43 @@ class _Part:
     unknown: int
 
 
-def _found(
-    name: str,
-    source: RunSource,
-    top: ExactTop,
-    cutoffs: Integers,
-    conventions: Conventions,
-    queries: Collection[str] | None,
-    notes: list[str],
-) -> FoundRun:
-    top.pairs.prepare()
+@dataclass(frozen=True)
+class _Finder:
+    """What each run is measured on: the exact head at some cutoffs, under conventions; only these queries."""
 
-    def work(rows: pl.DataFrame | PlainRows) -> _Part:
-        run = arrange_run(only_queries(rows, queries), top.pairs, conventions)
-        places, known = find_pairs(run, top.pairs), run.query >= 0
+    top: ExactTop
+    cutoffs: Integers
+    conventions: Conventions
+    queries: Collection[str] | None
+
+    def run(self, name: str, source: RunSource, notes: list[str]) -> FoundRun:
+        """One run, still without the figures of its means."""
+        top, conventions = self.top, self.conventions
+        top.pairs.prepare()
+        parts = map_run(name, source, self._part, notes, with_rank=conventions.ties == "rank")
+        depth = np.zeros(top.pairs.query_count, dtype=np.int64)
+        position = np.zeros(len(top.place), dtype=np.int64)
+        for part in parts:
+            depth[part.query] = part.depth
+            position[part.pair] = part.position
+        counted = depth > 0 if conventions.missing == "skip" else np.ones(len(depth), dtype=bool)
+        hits, least, expected, most = hits_at(top, position, self.cutoffs)
+        wanted = top.wanted(self.cutoffs)
+
+        def recall(found: npt.NDArray[Any]) -> Floats:
+            values: Floats = found / wanted
+            values[~counted] = np.nan
+            return values
+
+        of_hits, of_least, of_expected, of_most = (recall(found) for found in (hits, least, expected, most))
+        unknown = sum(part.unknown for part in parts)
+        return FoundRun(name, of_hits, of_least, of_expected, of_most, hits, counted, depth, unknown, {})
+
+    def _part(self, rows: pl.DataFrame | PlainRows) -> _Part:
+        run = arrange_run(only_queries(rows, self.queries), self.top.pairs, self.conventions)
+        places, known = find_pairs(run, self.top.pairs), run.query >= 0
         unknown = int(np.count_nonzero(~known))
         return _Part(run.query[known], run.depth[known], places.pair, places.position, unknown)
-
-    parts = map_run(name, source, work, notes, with_rank=conventions.ties == "rank")
-    depth = np.zeros(top.pairs.query_count, dtype=np.int64)
-    position = np.zeros(len(top.place), dtype=np.int64)
-    for part in parts:
-        depth[part.query] = part.depth
-        position[part.pair] = part.position
-    counted = depth > 0 if conventions.missing == "skip" else np.ones(len(depth), dtype=bool)
-    hits, least, expected, most = hits_at(top, position, cutoffs)
-    wanted = top.wanted(cutoffs)
-
-    def recall(found: npt.NDArray[Any]) -> Floats:
-        values: Floats = found / wanted
-        values[~counted] = np.nan
-        return values
-
-    of_hits, of_least, of_expected, of_most = (recall(found) for found in (hits, least, expected, most))
-    unknown = sum(part.unknown for part in parts)
-    return FoundRun(name, of_hits, of_least, of_expected, of_most, hits, counted, depth, unknown, {})
 
 
 def hits_at(top: ExactTop, position: Integers, cutoffs: Integers) -> tuple[Integers, Floats, Floats, Floats]:
@@ -305,15 +344,15 @@ def hits_at(top: ExactTop, position: Integers, cutoffs: Integers) -> tuple[Integ
     return hits, least, expected, most
 
 
-def _with_figures(run: FoundRun, top: ExactTop, cutoffs: Integers, interval: Mapping[str, Any]) -> FoundRun:
-    made = {name: interval[name] for name in ("samples", "seed", "level")}
-    low, high = mean_intervals(run.values, **made)
+def _with_figures(run: FoundRun, top: ExactTop, cutoffs: Integers, interval: IntervalSettings) -> FoundRun:
+    samples, seed, level = interval["samples"], interval["seed"], interval["level"]
+    low, high = mean_intervals(run.values, samples=samples, seed=seed, level=level)
     counted, wanted = run.counted, top.wanted(cutoffs)
-    figures = {}
+    figures: dict[str, FoundFigure] = {}
     for column, k in enumerate(cutoffs.tolist()):
         values = run.values[counted, column]
         sums = wanted[counted, column].sum()
-        figure: dict[str, Any] = {
+        figure: FoundFigure = {
             "mean": _plain(values.mean() if len(values) else np.nan),
             "low": _plain(low[column]),
             "high": _plain(high[column]),
@@ -323,8 +362,10 @@ def _with_figures(run: FoundRun, top: ExactTop, cutoffs: Integers, interval: Map
             "percentiles": {str(p): _plain(percentile(values, p)) for p in PERCENTILES},
         }
         if bool((run.least[counted, column] < run.most[counted, column]).any()):
-            sides = {"min": run.least, "expected": run.expected, "max": run.most}
-            figure["ties"] = {word: float(side[counted, column].mean()) for word, side in sides.items()}
+            least, expected, most = (
+                float(side[counted, column].mean()) for side in (run.least, run.expected, run.most)
+            )
+            figure["ties"] = {"min": least, "expected": expected, "max": most}
         figures[key_of("recall", k)] = figure
     return replace(run, figures=figures)
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
 
 from evaluation.indexes.latency import latency_table, parse_index_settings, settings_of_runs
 from evaluation.models import LatencyReport
+from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
@@ -45,7 +46,7 @@ class LatencyRequest:
 
 
 @dataclass(frozen=True)
-class Asked:
+class LatencyInputs:
     """A request with everything looked up and checked."""
 
     name: str
@@ -70,18 +71,13 @@ def request_latency_report(
 
 
 @job_kind("latency report")
-def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
+def _create_in_background(job: Job, progress: Progress) -> Link:
     request = LatencyRequest(**job.arguments)
     asked = _resolved(job.collection, request)
-    return result_of(_create(job.collection, request, asked, job.created_by, report))
+    return link_to(_create(job.collection, request, asked, job.created_by, progress=progress))
 
 
-def result_of(report: LatencyReport) -> dict[str, Any]:
-    """What the HTTP interface and a finished job say of a new report."""
-    return {"id": report.pk, "name": report.name, "url": report.get_absolute_url()}
-
-
-def _resolved(collection: Collection, request: LatencyRequest) -> Asked:
+def _resolved(collection: Collection, request: LatencyRequest) -> LatencyInputs:
     problems = {
         "k": 1 <= request.k <= MOST_K or f"K is a number from 1 to {MOST_K:,}.",
         "target": request.target is None
@@ -104,7 +100,7 @@ def _resolved(collection: Collection, request: LatencyRequest) -> Asked:
         field = "settings" if request.runs is None else "runs"
         raise InputError(str(error), field=field) from None
     title = request.name or f"Against {exact.name}, K = {request.k}"
-    return Asked(checked_name(title, "latency report"), exact, runs, told, request.k, request.target)
+    return LatencyInputs(checked_name(title, "latency report"), exact, runs, told, request.k, request.target)
 
 
 def _exact(collection: Collection, name: str) -> Run:
@@ -117,19 +113,20 @@ def _exact(collection: Collection, name: str) -> Run:
 def _create(
     collection: Collection,
     request: LatencyRequest,
-    asked: Asked,
+    asked: LatencyInputs,
     user: User | None,
-    report: Progress | None = None,
+    *,
+    progress: Progress | None = None,
 ) -> LatencyReport:
     from evaluation.indexes.recall import recall_against
     from evaluation.indexes.tables import against_as_dict
 
-    report = report or (lambda share, detail: None)
+    progress = progress or (lambda share, detail: None)
     runs = asked.runs
-    sources = {run.name: _Reader(run, done / len(runs), report) for done, run in enumerate(runs)}
+    sources = {run.name: _Reader(run, done / len(runs), progress) for done, run in enumerate(runs)}
     try:
         found = recall_against(
-            _Reader(asked.exact, 0.0, report), sources, asked.k, exact_name=asked.exact.name
+            _Reader(asked.exact, 0.0, progress), sources, asked.k, exact_name=asked.exact.name
         )
     except InputError:
         raise
@@ -159,8 +156,8 @@ class _Reader:
 
     run: Run
     share: float
-    report: Progress
+    progress: Progress
 
     def __call__(self) -> pl.DataFrame:
-        self.report(0.9 * self.share, f"Measuring “{self.run.name}”.")
+        self.progress(0.9 * self.share, f"Measuring “{self.run.name}”.")
         return read_stored_run(self.run).select("query_id", "document_id", "score")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from evaluation.indexes.latency import LatencyTable
-from evaluation.indexes.recall import PERCENTILES, AgainstExact
+from evaluation.indexes.recall import PERCENTILES, AgainstExact, FoundFigure, FoundHow
 from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering.cells import Cells
 from evaluation.rendering.formats import FORMATS, render_tables
@@ -16,6 +16,43 @@ from evaluation.scoring.expectations import below
 from evaluation.scoring.results import decimal, interval, share_in_words
 from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
+
+if TYPE_CHECKING:
+    from evaluation.indexes.latency import LatencyResult
+    from evaluation.scoring.figures import ThresholdResult
+
+
+class AgainstConventions(FoundHow):
+    """What the numbers depend on beside the runs."""
+
+    against: str
+    missing: str
+    ties: str
+    scores: str
+    k: list[int]
+    measures: list[str]
+
+
+class AgainstQueries(TypedDict):
+    """The exact run's queries, and by run those it does not answer and those that the exact run lacks."""
+
+    labelled: int
+    scored: int
+    without_relevant: int
+    missing: dict[str, int]
+    unknown: dict[str, int]
+    missing_ids: dict[str, Sequence[str]]
+
+
+class AgainstResult(TypedDict):
+    """What `evaluate --against --format json` prints."""
+
+    conventions: AgainstConventions
+    queries: AgainstQueries
+    runs: dict[str, dict[str, FoundFigure]]
+    thresholds: NotRequired[dict[str, ThresholdResult]]
+    latency: NotRequired[LatencyResult]
+    warnings: NotRequired[list[str]]
 
 
 def render_against(
@@ -33,11 +70,11 @@ def render_against(
     return render_tables(tables, form, terminal=terminal)
 
 
-def against_as_dict(found: AgainstExact, latency: LatencyTable | None = None) -> dict[str, Any]:
+def against_as_dict(found: AgainstExact, latency: LatencyTable | None = None) -> AgainstResult:
     """The object that `--format json` prints, in the shape of `evaluate` on qrels."""
     missing = {name: run.depth == 0 for name, run in found.runs.items()}
     ids = found.exact.pairs.query_ids
-    content: dict[str, Any] = {
+    content: AgainstResult = {
         "conventions": {
             "against": found.exact.name,
             "missing": found.conventions.missing,
@@ -65,12 +102,12 @@ def against_as_dict(found: AgainstExact, latency: LatencyTable | None = None) ->
         }
     if latency is not None:
         content["latency"] = latency.to_dict()
-    if said := warnings(found):
-        content["warnings"] = said
+    if beyond := short_list_warnings(found):
+        content["warnings"] = beyond
     return content
 
 
-def _with_lines(found: AgainstExact, run: str) -> dict[str, Any]:
+def _with_lines(found: AgainstExact, run: str) -> dict[str, FoundFigure]:
     figures = found.runs[run].figures
     return {key: {**figure, "line": against_line(found, run, key)} for key, figure in figures.items()}
 
@@ -99,7 +136,7 @@ def against_line(found: AgainstExact, run: str, key: str) -> str:
     return " · ".join(parts)
 
 
-def warnings(found: AgainstExact) -> list[str]:
+def short_list_warnings(found: AgainstExact) -> list[str]:
     """What a reader of the figures must know: a K longer than the lists."""
     beyond = {
         k: short
@@ -126,7 +163,8 @@ def against_cells(found: AgainstExact) -> Cells:
     rows = []
     for name, run in found.runs.items():
         for key, figure in run.figures.items():
-            ties = " ".join(decimal(value) for value in figure.get("ties", {}).values())
+            ties = figure.get("ties")
+            means = (ties["min"], ties["expected"], ties["max"]) if ties else ()
             rows.append(
                 (
                     name,
@@ -135,7 +173,7 @@ def against_cells(found: AgainstExact) -> Cells:
                     decimal(figure["micro"]),
                     decimal(figure["min"]),
                     *(decimal(figure["percentiles"][str(p)]) for p in PERCENTILES),
-                    *([ties] if tied else []),
+                    *([" ".join(map(decimal, means))] if tied else []),
                 )
             )
     return Cells(header, tuple(rows), tuple(_notes(found, tied=tied)))
@@ -145,7 +183,7 @@ def _notes(found: AgainstExact, *, tied: bool) -> list[str]:
     cutoffs = found.cutoffs.tolist()
     key = key_of("recall", 10 if 10 in cutoffs else cutoffs[-1])
     notes = [f"{name}: {against_line(found, name, key)}" for name in found.runs]
-    notes += warnings(found)
+    notes += short_list_warnings(found)
     made = found.settings["interval"]
     samples = f", {made['samples']:,} samples, seed {made['seed']}" if made["resampled"] else ""
     notes.append(
@@ -188,15 +226,21 @@ def against_as_csv(found: AgainstExact) -> str:
     rows = []
     for name, run in found.runs.items():
         for key, figure in run.figures.items():
-            ties = figure.get("ties", {})
+            ties = figure.get("ties")
             rows.append(
                 {
                     "run": name,
                     "measure": "recall",
                     "k": split_name(key)[1],
-                    **{column: figure[column] for column in ("mean", "low", "high", "micro", "min")},
+                    "mean": figure["mean"],
+                    "low": figure["low"],
+                    "high": figure["high"],
+                    "micro": figure["micro"],
+                    "min": figure["min"],
                     **{f"percentile_{p}": figure["percentiles"][str(p)] for p in PERCENTILES},
-                    **{f"tie_{side}": ties.get(side) for side in ("min", "expected", "max")},
+                    "tie_min": ties["min"] if ties else None,
+                    "tie_expected": ties["expected"] if ties else None,
+                    "tie_max": ties["max"] if ties else None,
                     "queries": figure["queries"],
                     "line": against_line(found, name, key),
                 }
@@ -219,6 +263,6 @@ def latency_as_csv(latency: LatencyTable) -> str:
     return _as_csv(rows)
 
 
-def _as_csv(rows: list[dict[str, Any]]) -> str:
+def _as_csv(rows: Sequence[Mapping[str, object]]) -> str:
     columns = list(dict.fromkeys(name for row in rows for name in row))
     return table_text(columns, ([row.get(name) for name in columns] for row in rows))

@@ -86,4 +86,4 @@ def latency_chart(request: HttpRequest, report_id: int, variant: str) -> HttpRes
     shown = latency_report_for(request.user, report_id)
     if variant not in VARIANTS:
         raise Http404("This report has no such picture.")
-    return HttpResponse(latency_page.chart_svg(shown, variant), content_type="image/svg+xml")
+    return HttpResponse(latency_page.latency_svg(shown, variant), content_type="image/svg+xml")

@@ -68,7 +68,8 @@ class RankedLabels:
 
     def sums_up_to(self, cutoffs: Integers, rows: Mask, values: Floats) -> Floats:
         """(Q, C) the sum of `values`, one for each of the chosen rows, over positions up to each cutoff."""
-        return sums_up_to(self.position[rows], self.query[rows], values, cutoffs, self.grades.query_count)
+        count = self.grades.query_count
+        return sums_up_to(self.position[rows], self.query[rows], values, cutoffs, query_count=count)
 
 
 def rank_labels(grades: Grades, position: Integers) -> RankedLabels:
@@ -92,7 +93,7 @@ def counted_above(counted: Mask, query: Integers) -> Integers:
 
 
 def sums_up_to(
-    position: Integers, query: Integers, values: Floats, cutoffs: Integers, query_count: int
+    position: Integers, query: Integers, values: Floats, cutoffs: Integers, *, query_count: int
 ) -> Floats:
     """(Q, C) the sum of each query's `values` at positions up to each cutoff; cutoffs rise."""
     bucket = np.searchsorted(cutoffs, position)

@@ -31,7 +31,8 @@ def ndcg(counts: TopCounts) -> Floats:
         counts.cutoffs, gaining, _discounted(ranked.relevance[gaining], ranked.position[gaining])
     )
     query, position, gain = ranked.grades.ideal
-    best = sums_up_to(position, query, _discounted(gain, position), counts.cutoffs, ranked.grades.query_count)
+    gains, count = _discounted(gain, position), ranked.grades.query_count
+    best = sums_up_to(position, query, gains, counts.cutoffs, query_count=count)
     return share(gained, best)
 
 

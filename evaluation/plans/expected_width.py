@@ -305,7 +305,7 @@ def _expected(hit: ExpectedKind, missed: ExpectedKind, confidence: float) -> Exp
         return Expectation(value, low, high, EXACT_BOUND, drawn)
     level = (1 - confidence) / 2
     limits = [
-        (one.value, *gamma_limits(one.seen, one.mean, one.variance, one.lightest, level))
+        (one.value, *gamma_limits(one.seen, one.mean, one.variance, lightest=one.lightest, level=level))
         for one in (hit, missed)
     ]
     low, high = (furthest(limits, lambda r: (1 - r, -r), value, end) for end in (0.0, 1.0))

@@ -5,11 +5,25 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from evaluation.estimates.from_audit import Places
     from evaluation.estimates.sample import AuditSample
+    from evaluation.scoring.estimate_figures import (
+        AuditProposal,
+        EstimatedQueries,
+        Estimates,
+        FloorFigures,
+        LeaveOneOut,
+        LeftOutAt,
+        LeftOutRun,
+        PoolOfEstimates,
+        SampleCounts,
+        TotalEstimate,
+    )
     from evaluation.scoring.results import Evaluation
     from evaluation.scoring.unsettled import Unsettled
 
@@ -26,7 +40,7 @@ class PoolDesign:
     of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
     was pooled, None where that is not known. has_audit: whether anything of it was drawn."""
 
-    described: Mapping[str, Any]
+    described: PoolOfEstimates
     audit: AuditSample
     budgets: Callable[[], Sequence[tuple[int, int]]]
     depths: Mapping[str, int] | None
@@ -87,17 +101,11 @@ def places_of(evaluation: Evaluation, opened: Unsettled) -> Places:
     return Places(frame.select(ids, pl.exclude("query")), tuple(names))
 
 
-def estimates_of(basis: Basis | None) -> dict[str, Any]:
+def estimates_of(basis: Basis | None) -> Estimates:
     """Everything under `estimates`; what cannot be said is null and has a sentence that says why. No basis:
     the report is too large."""
     if basis is None:
-        return {
-            **_nothing(),
-            "status": "too large",
-            "sentence": _TOO_LARGE,
-            "floor": None,
-            "leave_one_out": {},
-        }
+        return _nothing("too large", _TOO_LARGE)
     depths = _depths(basis)
     return {
         **_from_audit(basis),
@@ -117,7 +125,7 @@ def _depths(basis: Basis) -> Mapping[str, int] | None:
     return dict.fromkeys(basis.evaluation.runs, depth) if depth else None
 
 
-def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any] | None:
+def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> FloorFigures | None:
     from evaluation.estimates.missing import missing_floor
 
     if depths is None:
@@ -125,7 +133,18 @@ def _floor(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str
     floor = missing_floor(evaluation, depths)
     counted = f"Counted in the first {max(depths.values())} places of the runs, as deep as they were judged."
     sentence = floor.sentence() if floor.total is None else f"{floor.sentence()} {counted}"
-    return {**floor.__dict__, "depth": max(depths.values()), "sentence": sentence}
+    return {
+        "seen": floor.seen,
+        "once": floor.once,
+        "twice": floor.twice,
+        "runs": floor.runs,
+        "total": floor.total,
+        "low": floor.low,
+        "high": floor.high,
+        "confidence": floor.confidence,
+        "depth": max(depths.values()),
+        "sentence": sentence,
+    }
 
 
 def recall_cutoffs(evaluation: Evaluation) -> list[int]:
@@ -133,7 +152,7 @@ def recall_cutoffs(evaluation: Evaluation) -> list[int]:
     return [k for name, k in evaluation.keys if name == "recall" and k is not None]
 
 
-def _from_audit(basis: Basis) -> dict[str, Any]:
+def _from_audit(basis: Basis) -> Estimates:
     from evaluation.estimates.from_audit import (
         missing_by_query,
         proposal,
@@ -141,24 +160,27 @@ def _from_audit(basis: Basis) -> dict[str, Any]:
         relevant_estimate,
     )
 
-    empty = _nothing()
     if basis.pool is None:
-        return {**empty, "status": "no pool", "sentence": _NO_POOL}
+        return _nothing("no pool", _NO_POOL)
     pool, confidence = basis.pool, basis.evaluation.confidence
     audit = pool.audit
-    found = {**empty, "pool": dict(pool.described)}
     if not pool.has_audit:
         complete = audit.unsampled.is_empty() and not audit.undefined and not audit.unanswered
         would = None if complete else proposal(pool.budgets(), confidence=confidence)
-        said = _no_audit_sentence(pool, would, confidence)
-        return {**found, "status": "no audit", "sentence": said, "would": would}
-    found |= {"queries": _queries(audit), "sample": _counts(audit)}
+        sentence = _no_audit_sentence(pool, would, confidence)
+        return {**_nothing("no audit", sentence), "pool": pool.described, "would": would}
+    counted: Estimates = {
+        **_nothing("waiting", "" if pool.estimates else _waiting_sentence(pool)),
+        "pool": pool.described,
+        "queries": _queries(audit),
+        "sample": _counts(audit),
+    }
     if not pool.estimates:
-        return {**found, "status": "waiting", "sentence": _waiting_sentence(pool)}
+        return counted
     relevant = relevant_estimate(audit, confidence=confidence)
     cutoffs = recall_cutoffs(basis.evaluation)
     return {
-        **found,
+        **counted,
         "status": "estimated",
         "relevant": relevant,
         "missing": missing_by_query(audit, confidence=confidence),
@@ -167,28 +189,43 @@ def _from_audit(basis: Basis) -> dict[str, Any]:
     }
 
 
-def _nothing() -> dict[str, Any]:
-    absent = ("pool", "queries", "sample", "relevant", "would")
-    return {**dict.fromkeys(absent), "missing": [], "runs": {}}
+def _nothing(status: str, sentence: str) -> Estimates:
+    return {
+        "pool": None,
+        "queries": None,
+        "sample": None,
+        "relevant": None,
+        "would": None,
+        "missing": [],
+        "runs": {},
+        "status": status,
+        "sentence": sentence,
+        "floor": None,
+        "leave_one_out": {},
+    }
 
 
-def _queries(audit: AuditSample) -> dict[str, Any]:
+def _queries(audit: AuditSample) -> EstimatedQueries:
     waiting = audit.undefined
     return {
         "pool": len(audit.defined) + len(waiting),
         "estimated": len(audit.defined),
         "not_estimated": len(waiting),
-        "not_estimated_ids": waiting[:MOST_IDS],
+        "not_estimated_ids": list(waiting[:MOST_IDS]),
     }
 
 
-def _counts(audit: AuditSample) -> dict[str, int]:
+def _counts(audit: AuditSample) -> SampleCounts:
     """Pairs of the estimated queries, of which `awaited` were reached and have no label; and the audit
     documents that still wait in all queries."""
-    held = audit.strata.filter("defined")
-    names = ("pairs", "certain", "remainder", "sampled", "relevant", "unused")
+    sums = audit.strata.filter("defined").sum()
     return {
-        **{name: int(held[name].sum()) for name in names},
+        "pairs": int(sums["pairs"].item()),
+        "certain": int(sums["certain"].item()),
+        "remainder": int(sums["remainder"].item()),
+        "sampled": int(sums["sampled"].item()),
+        "relevant": int(sums["relevant"].item()),
+        "unused": int(sums["unused"].item()),
         "cannot_judge": audit.unanswered,
         "awaited": audit.awaited,
         "waiting": int(audit.strata["waiting"].sum()),
@@ -212,7 +249,7 @@ def _waiting_sentence(pool: PoolDesign) -> str:
     )
 
 
-def _no_audit_sentence(pool: PoolDesign, would: dict[str, Any] | None, confidence: float) -> str:
+def _no_audit_sentence(pool: PoolDesign, would: AuditProposal | None, confidence: float) -> str:
     from evaluation.scoring.results import share_in_words
 
     begin = f"Pool “{pool.described['name']}” has no audit, so nothing is estimated"
@@ -230,7 +267,7 @@ def _no_audit_sentence(pool: PoolDesign, would: dict[str, Any] | None, confidenc
     )
 
 
-def _estimated_sentence(pool: PoolDesign, relevant: dict[str, Any]) -> str:
+def _estimated_sentence(pool: PoolDesign, relevant: TotalEstimate) -> str:
     from evaluation.scoring.results import share_in_words
 
     audit, count = pool.audit, len(pool.audit.defined)
@@ -256,7 +293,7 @@ def _awaited_sentence(count: int) -> str:
     )
 
 
-def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[str, Any]:
+def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> LeaveOneOut:
     """By K: what each run, and each family of near-duplicates, would lose had it not helped to find within
     the depth to which it was judged; nothing where nobody knows that depth."""
     if len(evaluation.runs) < 2 or depths is None:
@@ -266,23 +303,36 @@ def leave_out(evaluation: Evaluation, depths: Mapping[str, int] | None) -> dict[
     families = _families(evaluation, max(depths.values()))
     alike = {name: group[0] for group in families for name in group}
     grouped = any(len(group) > 1 for group in families)
-    found = {}
+    by_cutoff: dict[str, LeftOutAt] = {}
     for k in (int(k) for k in evaluation.cutoffs):
         table = leave_one_out(evaluation, k, depth=depths)
         by_family = leave_one_out(evaluation, k, depth=depths, families=alike) if grouped else None
         shown = table if by_family is None else by_family
-        found[str(k)] = {
+        by_cutoff[str(k)] = {
             "runs": _rows(table),
             "families": None if by_family is None else _rows(by_family),
             "sentence": new_retriever_line(shown, k),
         }
     alike_runs = [group for group in families if len(group) > 1]
-    return {"depth": max(depths.values()), "families": alike_runs, "at": found}
+    return {"depth": max(depths.values()), "families": alike_runs, "at": by_cutoff}
 
 
-def _rows(table: Any) -> list[dict[str, Any]]:
-    rows: Sequence[dict[str, Any]] = table.to_dict("records")
-    return [{name: None if value != value else value for name, value in row.items()} for row in rows]
+def _rows(table: pd.DataFrame) -> list[LeftOutRun]:
+    rows = table.astype(object).where(table.notna(), None).to_dict("records")
+    return [
+        {
+            "run": row["run"],
+            "family": row["family"],
+            "unique": row["unique"],
+            "recall": row["recall"],
+            "without": row["without"],
+            "drop": row["drop"],
+            "relative_drop": row["relative_drop"],
+            "queries": row["queries"],
+            "lost": row["lost"],
+        }
+        for row in rows
+    ]
 
 
 def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.pool_estimates.score_audit_page import by_scores_context
 from evaluation.report_store.files import run_names
@@ -11,6 +10,22 @@ from evaluation.scoring.wording import macro_estimate
 
 if TYPE_CHECKING:
     from evaluation.models import Report
+    from evaluation.pool_estimates.score_audit_page import ScoreAuditPart
+    from evaluation.scoring.estimate_figures import (
+        Estimate,
+        EstimatedQueries,
+        Estimates,
+        FloorFigures,
+        LeftOutAt,
+        LeftOutRun,
+        PoolOfEstimates,
+        PoweredFigure,
+        PrelabelerName,
+        QueryRemainder,
+        SampleCounts,
+        TotalEstimate,
+    )
+    from evaluation.scoring.figures import Span
 
 MOST_SHOWN = 10
 METHODS = {
@@ -22,24 +37,106 @@ METHODS = {
 }
 
 
-def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
+class EstimateRow(TypedDict):
+    """One run: raw recall beside its estimate, over all pairs and as the mean over queries, in words.
+
+    bar: where they stand on a scale of 100 units.
+    """
+
+    run: str
+    raw: str
+    micro: str
+    micro_interval: str
+    method: str
+    if_relevant: str
+    raw_macro: str
+    macro: str
+    macro_interval: str
+    macro_why: str
+    bar: dict[str, str]
+
+
+class PoweredPair(TypedDict):
+    """Two estimates in words, and what the second saves of the width."""
+
+    why: str
+    weight: float
+    narrower: float
+    human: str
+    human_interval: str
+    powered: str
+    powered_interval: str
+
+
+class PoweredRow(TypedDict):
+    """One run by people alone and with a model."""
+
+    run: str
+    recall: PoweredPair
+    precision: PoweredPair
+
+
+class PoweredPart(TypedDict):
+    """The estimates with a model's pre-labels beside those by people; whys: where both are the same."""
+
+    prelabeler: PrelabelerName
+    predicted: float
+    relevant: PoweredPair
+    rows: list[PoweredRow]
+    whys: list[str]
+
+
+class JudgedBeforeRow(TypedDict):
+    """judged@K of a run without the labels that the pool's version brought, and with them."""
+
+    run: str
+    before: str
+    after: str
+
+
+class EstimatesPart(TypedDict):
+    """What the page shows of the estimates at one K."""
+
+    status: str
+    sentence: str
+    pool: PoolOfEstimates | None
+    chosen_why: str
+    queries: EstimatedQueries | None
+    sample: SampleCounts | None
+    relevant: TotalEstimate | None
+    level: str
+    rows: list[EstimateRow]
+    macro_whys: list[str]
+    judged_before: list[JudgedBeforeRow]
+    missing: list[QueryRemainder]
+    floor: FloorFigures | None
+    powered: PoweredPart | None
+    by_scores: ScoreAuditPart | None
+    left_out: LeftOutAt | None
+    left_out_rows: list[LeftOutRun]
+    families: list[list[str]]
+    k: int
+
+
+def estimates_context(report: Report, k: int) -> EstimatesPart | None:
     """The estimates at one K; None for a report that was made before there were any."""
     from evaluation.scoring.results import share_in_words
 
-    found: Mapping[str, Any] | None = report.result.get("estimates")
+    found: Estimates | None = report.result.get("estimates")
     if found is None:
         return None
     left_out = found["leave_one_out"].get("at", {}).get(str(k))
+    rows = _rows(report, found, k)
     return {
         "status": found["status"],
         "sentence": found["sentence"],
         "pool": found["pool"],
-        "chosen_why": _chosen_why(found["pool"] or {}),
+        "chosen_why": _chosen_why(found["pool"]),
         "queries": found["queries"],
         "sample": found["sample"],
         "relevant": found["relevant"],
         "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
-        "rows": (rows := _rows(report, found, k)),
+        "rows": rows,
         "macro_whys": sorted({row["macro_why"] for row in rows} - {""}),
         "judged_before": _judged_before(report, found, k),
         "missing": found["missing"][:MOST_SHOWN],
@@ -53,11 +150,11 @@ def estimates_context(report: Report, k: int) -> dict[str, Any] | None:
     }
 
 
-def _chosen_why(pool: Mapping[str, Any]) -> str:
+def _chosen_why(pool: PoolOfEstimates | None) -> str:
     """Why the estimates rest on this pool, and how far the audits of the others are."""
     from evaluation.scoring.results import percent
 
-    if pool.get("others") is None:  # a report from before pools were chosen
+    if pool is None or "others" not in pool:  # a report from before pools were chosen
         return ""
     told = [f"{other['name']} ({percent(other['answered'])})" for other in pool["others"]]
     others = f" Other pools with an audit: {', '.join(told)}." if told else ""
@@ -69,11 +166,12 @@ def _chosen_why(pool: Mapping[str, Any]) -> str:
     return f"{answered}{', the furthest of all pools' if told else ''}.{others}"
 
 
-def _judged_before(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, str]]:
+def _judged_before(report: Report, found: Estimates, k: int) -> list[JudgedBeforeRow]:
     """One row per run that the pool's version brought: judged@K without its labels, and with them."""
     from evaluation.scoring.results import percent
 
-    shares: Mapping[str, Any] = (found["pool"] or {}).get("judged_before", {})
+    pool = found["pool"]
+    shares = pool.get("judged_before", {}) if pool else {}
     return [
         {
             "run": run,
@@ -85,14 +183,17 @@ def _judged_before(report: Report, found: Mapping[str, Any], k: int) -> list[dic
     ]
 
 
-def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any] | None:
+def _powered(report: Report, found: Estimates, k: int) -> PoweredPart | None:
     """The estimates with a model's pre-labels beside the human ones; None where there are none."""
-    powered: Mapping[str, Any] | None = found.get("prediction_powered")
+    powered = found.get("prediction_powered")
     if powered is None:
         return None
-    rows: list[dict[str, Any]] = [
-        {"run": run, "recall": _pair(figures["micro"])}
-        | {"precision": _pair(powered["runs"][run][f"precision@{k}"]["micro"])}
+    rows: list[PoweredRow] = [
+        {
+            "run": run,
+            "recall": _pair(figures["micro"]),
+            "precision": _pair(powered["runs"][run][f"precision@{k}"]["micro"]),
+        }
         for run in run_names(report)
         if (figures := powered["runs"][run].get(f"recall@{k}")) is not None
     ]
@@ -101,29 +202,39 @@ def _powered(report: Report, found: Mapping[str, Any], k: int) -> dict[str, Any]
         "predicted": powered["predicted"],
         "relevant": _pair(powered["relevant"], counts=True),
         "rows": rows,
-        "whys": sorted({row[name]["why"] for row in rows for name in ("recall", "precision")} - {""}),
+        "whys": sorted({pair["why"] for row in rows for pair in (row["recall"], row["precision"])} - {""}),
     }
 
 
-def _pair(figure: Mapping[str, Any], *, counts: bool = False) -> dict[str, Any]:
-    """Two estimates in words, and what the second saves of the width."""
-    told: dict[str, Any] = {"why": figure["why"], "weight": figure["weight"], "narrower": figure["narrower"]}
-    for name in ("human", "powered"):
-        one = figure[name]
-        if counts:
-            ends = [one[end] for end in ("value", "low", "high")]
-            told[name], *rest = ["" if end is None else f"{end:,.0f}" for end in ends]
-            told[f"{name}_interval"] = f"[{', '.join(rest)}]"
-        else:
-            told[name], told[f"{name}_interval"] = _decimal(one["value"]), _span(one)
-    return told
+def _pair(figure: PoweredFigure, *, counts: bool = False) -> PoweredPair:
+    human, powered = (
+        _counted(one) if counts else (_decimal(one["value"]), _span(one))
+        for one in (figure["human"], figure["powered"])
+    )
+    return {
+        "why": figure["why"],
+        "weight": figure["weight"],
+        "narrower": figure["narrower"],
+        "human": human[0],
+        "human_interval": human[1],
+        "powered": powered[0],
+        "powered_interval": powered[1],
+    }
 
 
-def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, Any]]:
+def _counted(estimate: Estimate) -> tuple[str, str]:
+    """A number of documents and its interval in words."""
+    value, low, high = (
+        "" if end is None else f"{end:,.0f}" for end in (estimate["value"], estimate["low"], estimate["high"])
+    )
+    return value, f"[{low}, {high}]"
+
+
+def _rows(report: Report, found: Estimates, k: int) -> list[EstimateRow]:
     """One row per run: the raw micro recall beside its estimate, and the same for macro recall."""
     if not found["runs"]:
         return []
-    rows = []
+    rows: list[EstimateRow] = []
     for run in run_names(report):
         figure = found["runs"][run].get(f"recall@{k}")
         if figure is None:
@@ -148,7 +259,7 @@ def _rows(report: Report, found: Mapping[str, Any], k: int) -> list[dict[str, An
     return rows
 
 
-def _differs(micro: Mapping[str, Any]) -> bool:
+def _differs(micro: Estimate) -> bool:
     return bool(micro["value"] != micro["value_if_relevant"])
 
 
@@ -158,13 +269,13 @@ def _decimal(value: float | None) -> str:
     return decimal(value)
 
 
-def _span(figure: Mapping[str, Any]) -> str:
+def _span(figure: Span) -> str:
     from evaluation.scoring.results import interval
 
     return interval(figure).strip()
 
 
-def _bar(micro: Mapping[str, Any], raw: float | None) -> dict[str, str]:
+def _bar(micro: Estimate, raw: float | None) -> dict[str, str]:
     """Where estimate, interval and raw number stand on a scale of 100 units."""
     places = {"mean": micro["value"], "low": micro["low"], "high": micro["high"], "raw": raw}
     return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}

@@ -4,7 +4,7 @@ that was asked for. Pairs that were picked one by one are no pool in this sense.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import Q
 
@@ -17,8 +17,18 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.estimates.sample import AuditSample
+    from evaluation.scoring.estimate_figures import OtherPool
     from evaluation.scoring.results import Evaluation
     from labeling.models import QrelsRelease
+
+
+class ChosenPool(TypedDict):
+    """What a report says of the choice of its pool; see `evaluation.scoring.estimate_figures`."""
+
+    id: int
+    asked: bool
+    answered: float | None
+    others: list[OtherPool]
 
 
 @dataclass(frozen=True)
@@ -33,7 +43,7 @@ class PoolChoice:
     answered: dict[str, float]
     asked: bool
 
-    def described(self) -> dict[str, Any]:
+    def described(self) -> ChosenPool:
         """What a report tells of the choice."""
         others = {name: share for name, share in self.answered.items() if name != self.pool.name}
         return {
@@ -66,6 +76,7 @@ def choose_pool(
     release: QrelsRelease,
     qrels: pl.DataFrame,
     evaluation: Evaluation,
+    *,
     asked: Pool | None = None,
 ) -> PoolChoice | None:
     """The pool that was asked for, else the one whose audit is furthest answered over the runs and queries

@@ -10,10 +10,8 @@ from evaluation.pool_estimates.of_pool import PoolDesign
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.scoring.estimate_figures import PoolOfEstimates
     from evaluation.scoring.results import Evaluation
-
-# What a report tells of a stored pool and a file does not know.
-UNKNOWN = ("version", "strategy", "depth", "depths", "budget", "audit_share", "seed")
 
 
 def design_of(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesign:
@@ -38,7 +36,16 @@ def design_of(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesi
         counted = pool.group_by("query_id").agg(pl.col("inclusion_probability").count(), pl.len())
         return counted.sort("query_id").drop("query_id").rows()
 
-    described = {"name": name, **dict.fromkeys(UNKNOWN)}
+    described: PoolOfEstimates = {
+        "name": name,
+        "version": None,
+        "strategy": None,
+        "depth": None,
+        "depths": None,
+        "budget": None,
+        "audit_share": None,
+        "seed": None,
+    }
     # A file tells no depth of its own: the worst of the best ranks is that of the pool.
     ranks = pool["best_rank"].drop_nulls().to_list()
     depths = dict.fromkeys(evaluation.runs, max(ranks)) if ranks else None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.pool_estimates.of_pool import Basis, PoolDesign
 from evaluation.pool_estimates.pool_choice import choose_pool
@@ -13,6 +13,7 @@ from evaluation.pool_estimates.stored_sample import PAIR, brought_pairs, budgets
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.scoring.estimate_figures import PoolOfEstimates
     from evaluation.scoring.results import Evaluation
     from labeling.models import QrelsRelease
     from pooling.models import Collection, Pool
@@ -23,27 +24,43 @@ def basis_of(
     release: QrelsRelease,
     qrels: pl.DataFrame,
     evaluation: Evaluation,
+    *,
     asked: Pool | None = None,
 ) -> Basis:
     """Read the runs again for their documents without a label, and the pool for its audit: the one that was
     asked for, or the one that `choose_pool` takes."""
     basis = Basis.of(evaluation, None)
-    choice = choose_pool(collection, release, qrels, evaluation, asked)
+    choice = choose_pool(collection, release, qrels, evaluation, asked=asked)
     if choice is None:
         return basis
     pool = choice.pool
-    described = {**_described(pool), **choice.described(), **_extension(pool, basis, qrels)}
+    described: PoolOfEstimates = {**_described(pool), **choice.described(), **_extension(pool, basis, qrels)}
     depths = {name: pool.depth_of(name) for name in evaluation.runs}
     design = PoolDesign(described, choice.audit, partial(budgets, pool), depths, choice.has_audit)
     return replace(basis, pool=design)
 
 
-def _described(pool: Pool) -> dict[str, Any]:
-    names = ("name", "version", "strategy", "depth", "depths", "budget", "audit_share", "seed")
-    return {name: getattr(pool, name) for name in names}
+def _described(pool: Pool) -> PoolOfEstimates:
+    return {
+        "name": pool.name,
+        "version": pool.version,
+        "strategy": pool.strategy,
+        "depth": pool.depth,
+        "depths": pool.depths,
+        "budget": pool.budget,
+        "audit_share": pool.audit_share,
+        "seed": pool.seed,
+    }
 
 
-def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> dict[str, Any]:
+class _Extension(TypedDict, total=False):
+    """What a version of a pool tells beside the rest, where it extends another."""
+
+    extends: str
+    judged_before: dict[str, dict[str, float | None]]
+
+
+def _extension(pool: Pool, basis: Basis, qrels: pl.DataFrame) -> _Extension:
     """Of a later version of a pool: what it extends, and judged@K of its new runs without the labels that it
     brought."""
     if pool.extends is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.db.models import Count
 
@@ -11,8 +11,11 @@ from labeling.models import Prelabeler
 from labeling.verification.pool_scores import pool_scores, prelabels_of_pool
 from pooling.models import Pool
 
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import PoweredEstimates
 
-def powered_of(basis: Basis | None) -> dict[str, Any] | None:
+
+def powered_of(basis: Basis | None) -> PoweredEstimates | None:
     """`prelabeler`, `predicted` (the share of the uncertain pairs with a pre-label), `relevant` and `runs` as
     in `evaluation.estimates.powered`; None without an audit that estimates, or pre-labels of its pool.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
 from evaluation.pool_estimates.stored_sample import PAIR, pairs_frame
@@ -16,6 +15,15 @@ if TYPE_CHECKING:
 
     from evaluation.estimates.score_audit import ScoreAudit
     from evaluation.scoring.conventions import Conventions
+    from evaluation.scoring.estimate_figures import (
+        NamedPool,
+        NamedScoreAudit,
+        ScoreAuditCounts,
+        ScoreAuditEstimates,
+        ScoreAuditFigures,
+        ScoreStratum,
+        TotalEstimate,
+    )
 
 NO_MACRO = (
     "The mean over queries (macro) is not estimated: the strata run across queries, and a query of which "
@@ -25,7 +33,7 @@ NO_MACRO = (
 
 def score_audit_of(
     collection: Collection, release: QrelsRelease, qrels: pl.DataFrame, basis: Basis | None
-) -> dict[str, Any] | None:
+) -> ScoreAuditEstimates | None:
     """`status`, `sentence`, `pool`, `audit`, `counts`, `strata`, `relevant`, `runs`, `differences` and
     `notes`; None for a report that is too large, or without an audit by scores.
 
@@ -64,8 +72,8 @@ def read_score_audit(
         pairs.with_columns(pl.col("known").fill_null(True)),
         _drawn(drawn_pool),
         [one["pairs"] for one in drawn_pool.provenance["strata"]],
-        relevant,
-        unanswered,
+        labels=relevant,
+        unanswered=unanswered,
     )
 
 
@@ -92,47 +100,77 @@ def _drawn(pool: Pool) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _described(drawn_pool: Pool, of: Pool, audit: ScoreAudit) -> dict[str, Any]:
-    told = drawn_pool.provenance
+class _Described(TypedDict):
+    """What is known of an audit by scores before anything is estimated."""
+
+    pool: NamedPool
+    audit: NamedScoreAudit
+    counts: ScoreAuditCounts
+    strata: list[ScoreStratum]
+    notes: list[str]
+
+
+def _described(drawn_pool: Pool, of: Pool, audit: ScoreAudit) -> _Described:
+    draw = drawn_pool.provenance
     later = Pool.objects.filter(extends=of).first()
-    sums = {
-        name: int(audit.strata[name].sum())
-        for name in ("drawn", "sampled", "relevant", "cannot_judge", "waiting")
-    }
-    counts = {
+    sums = audit.strata.sum()
+    counts: ScoreAuditCounts = {
         "pairs": audit.pairs.height,
         "certain": audit.certain,
         "lost": audit.lost,
-        "population": int(audit.strata["pairs"].sum()),
-        **sums,
+        "population": int(sums["pairs"].item()),
+        "drawn": int(sums["drawn"].item()),
+        "sampled": int(sums["sampled"].item()),
+        "relevant": int(sums["relevant"].item()),
+        "cannot_judge": int(sums["cannot_judge"].item()),
+        "waiting": int(sums["waiting"].item()),
         "unused": audit.unused,
     }
-    held = zip(told["strata"], audit.strata.drop("stratum").to_dicts(), strict=True)
     return {
-        "pool": {"id": of.pk, "name": of.name, "version": of.version, "extended_by": later and later.name},
+        "pool": {
+            "id": of.pk,
+            "name": of.name,
+            "version": of.version,
+            "extended_by": later.name if later else None,
+        },
         "audit": {
             "id": drawn_pool.pk,
             "name": drawn_pool.name,
-            "prelabeler": told["prelabeler"],
-            "model": told["model"],
+            "prelabeler": draw["prelabeler"],
+            "model": draw["model"],
             "drawn_at": drawn_pool.built_at.isoformat(),
             "complete": audit.is_complete,
         },
         "counts": counts,
         "strata": [
-            {"name": plan["name"], "supposed": plan["rate"], "rests_on": plan["rests_on"], **counted}
-            for plan, counted in held
+            {
+                "name": plan["name"],
+                "supposed": plan["rate"],
+                "rests_on": plan["rests_on"],
+                "pairs": row["pairs"],
+                "drawn": row["drawn"],
+                "sampled": row["sampled"],
+                "relevant": row["relevant"],
+                "cannot_judge": row["cannot_judge"],
+                "waiting": row["waiting"],
+            }
+            for plan, row in zip(draw["strata"], audit.strata.to_dicts(), strict=True)
         ],
         "notes": _notes(counts, of, later),
     }
 
 
-def _estimated(audit: ScoreAudit, basis: Basis, of: Pool, conventions: Conventions) -> dict[str, Any]:
+def _estimated(audit: ScoreAudit, basis: Basis, of: Pool, conventions: Conventions) -> ScoreAuditFigures:
     from evaluation.estimates.score_audit import differences_by_scores, relevant_by_scores, runs_by_scores
 
-    nothing: dict[str, Any] = {"relevant": None, "runs": {}, "differences": []}
     if not audit.is_defined:
-        return {**nothing, "status": "waiting", "sentence": _waiting_sentence(audit)}
+        return {
+            "relevant": None,
+            "runs": {},
+            "differences": [],
+            "status": "waiting",
+            "sentence": _waiting_sentence(audit),
+        }
     confidence, cutoffs = basis.evaluation.confidence, recall_cutoffs(basis.evaluation)
     relevant = relevant_by_scores(audit, confidence=confidence)
     depths = _depths(of, conventions)
@@ -152,7 +190,7 @@ def _depths(of: Pool, conventions: Conventions) -> dict[str, int]:
     return {name: of.depth_of(name) for name in of.pool_runs.values_list("run__name", flat=True)}
 
 
-def _estimated_sentence(of: Pool, relevant: Mapping[str, Any]) -> str:
+def _estimated_sentence(of: Pool, relevant: TotalEstimate) -> str:
     from evaluation.scoring.results import share_in_words
 
     text = (
@@ -177,28 +215,27 @@ def _waiting_sentence(audit: ScoreAudit) -> str:
     )
 
 
-def _notes(counts: Mapping[str, int], of: Pool, later: Pool | None) -> list[str]:
+def _notes(counts: ScoreAuditCounts, of: Pool, later: Pool | None) -> list[str]:
     """Sentences on what the estimates leave out."""
     notes = [NO_MACRO]
     behind = counts["drawn"] - counts["sampled"] - counts["waiting"]
     if counts["waiting"]:
-        text = f"{_pairs_that(counts['waiting'], 'waits', 'wait', 'was drawn', 'were drawn')} for a label"
+        text = f"{_pairs_that(counts['waiting'], _DRAWN, ('waits', 'wait'))} for a label"
         if behind:
             text += f", and {behind:,} labels behind such a gap in the order of the draw wait with them"
         notes.append(f"{text}; until then, the labelled beginning of each stratum stands for it.")
     if counts["unused"]:
-        told = _pairs_that(counts["unused"], "has", "have", "was not drawn", "were not drawn")
+        told = _pairs_that(counts["unused"], ("was not drawn", "were not drawn"), ("has", "have"))
         notes.append(
             f"{told} got a label since. That is not used here; a new draw would take it for certain."
         )
     both = "Intervals span all that this can be: all of it relevant, none, or just what a run has."
     if counts["lost"]:
-        told = _pairs_that(
-            counts["lost"], "has", "have", "had a label at the draw", "had a label at the draw"
-        )
+        labelled = "had a label at the draw"
+        told = _pairs_that(counts["lost"], (labelled, labelled), ("has", "have"))
         notes.append(f"{told} none in this release. {both}")
     if counts["cannot_judge"]:
-        told = _pairs_that(counts["cannot_judge"], "could", "could", "was drawn", "were drawn")
+        told = _pairs_that(counts["cannot_judge"], _DRAWN, ("could", "could"))
         notes.append(f"{told} not be judged. {both}")
     if later is not None:
         notes.append(
@@ -208,8 +245,11 @@ def _notes(counts: Mapping[str, int], of: Pool, later: Pool | None) -> list[str]
     return notes
 
 
-def _pairs_that(count: int, one: str, many: str, such_one: str, such_many: str) -> str:
+_DRAWN = ("was drawn", "were drawn")
+
+
+def _pairs_that(count: int, such: tuple[str, str], verb: tuple[str, str]) -> str:
     """Such as “1 pair that was drawn waits” or “3 pairs that were drawn wait”."""
     if count == 1:
-        return f"1 pair that {such_one} {one}"
-    return f"{count:,} pairs that {such_many} {many}"
+        return f"1 pair that {such[0]} {verb[0]}"
+    return f"{count:,} pairs that {such[1]} {verb[1]}"

@@ -2,37 +2,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.rendering.cells import Cells
+from evaluation.scoring.estimate_figures import ScoreStratum
 from evaluation.scoring.wording import decimal, interval, share_in_words
+
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import (
+        Estimate,
+        NamedPool,
+        NamedScoreAudit,
+        NoEstimate,
+        ScoreAuditCounts,
+        ScoreAuditEstimates,
+    )
 
 TITLE = "Estimated from an audit by scores"
 # Of more pairs of runs the page shows the first; the HTTP interface has all.
 MOST_DIFFERENCES = 15
 
 
-def by_scores_context(found: Mapping[str, Any] | None, runs: Sequence[str], k: int) -> dict[str, Any] | None:
+class FigureInWords(TypedDict):
+    """A figure with its interval and method; if_relevant: with what nobody could judge, where it matters."""
+
+    value: str
+    interval: str
+    method: str
+    if_relevant: str
+    why: str
+
+
+class ScoreAuditRow(TypedDict):
+    """One run's recall and precision over all pairs."""
+
+    run: str
+    recall: FigureInWords
+    precision: FigureInWords
+
+
+class DifferenceRow(FigureInWords):
+    """The difference of two runs."""
+
+    first: str
+    second: str
+
+
+class StratumShare(ScoreStratum):
+    """A stratum, and the share of what is labelled of it that is relevant."""
+
+    share: str
+
+
+class ScoreAuditPart(TypedDict):
+    """What the page shows of an audit by scores at one K."""
+
+    status: str
+    sentence: str
+    pool: NamedPool
+    audit: NamedScoreAudit
+    counts: ScoreAuditCounts
+    notes: list[str]
+    strata: list[StratumShare]
+    level: str
+    rows: list[ScoreAuditRow]
+    differences: list[DifferenceRow]
+    more_differences: int
+
+
+def by_scores_context(
+    found: ScoreAuditEstimates | None, runs: Sequence[str], k: int
+) -> ScoreAuditPart | None:
     """`audit_by_scores` of a report at one K, as the page shows it; None where there is none."""
     if found is None:
         return None
-    rows = [
+    rows: list[ScoreAuditRow] = [
         {
             "run": run,
-            "recall": _told(figures[f"recall@{k}"]["micro"]),
-            "precision": _told(figures[f"precision@{k}"]["micro"]),
+            "recall": _in_words(figures[f"recall@{k}"]["micro"]),
+            "precision": _in_words(figures[f"precision@{k}"]["micro"]),
         }
         for run in runs
         if f"recall@{k}" in (figures := found["runs"].get(run, {}))
     ]
-    differences = [
-        {"first": one["first"], "second": one["second"], **_told(one)}
+    differences: list[DifferenceRow] = [
+        {"first": one["first"], "second": one["second"], **_in_words(one)}
         for one in found["differences"]
         if one["k"] == k
     ]
     return {
-        **{name: found[name] for name in ("status", "sentence", "pool", "audit", "counts", "notes")},
+        "status": found["status"],
+        "sentence": found["sentence"],
+        "pool": found["pool"],
+        "audit": found["audit"],
+        "counts": found["counts"],
+        "notes": found["notes"],
         "strata": [{**one, "share": _share(one)} for one in found["strata"]],
         "level": share_in_words(found["relevant"]["confidence"]) if found["relevant"] else "",
         "rows": rows,
@@ -41,7 +106,7 @@ def by_scores_context(found: Mapping[str, Any] | None, runs: Sequence[str], k: i
     }
 
 
-def by_scores_cells(found: Mapping[str, Any]) -> Cells:
+def by_scores_cells(found: ScoreAuditEstimates) -> Cells:
     """The same as a table of text for files: one row per run and K."""
     header = ("run", "K", "micro recall", "by", "precision")
     rows = []
@@ -49,7 +114,7 @@ def by_scores_cells(found: Mapping[str, Any]) -> Cells:
         for k in (key.partition("@")[2] for key in by_key if key.startswith("recall@")):
             recall, precision = (by_key[f"{name}@{k}"]["micro"] for name in ("recall", "precision"))
             both = [decimal(one["value"]) + interval(one) for one in (recall, precision)]
-            rows.append((run, k, both[0], recall["method"], both[1]))
+            rows.append((run, k, both[0], recall.get("method", ""), both[1]))
     drawn = f"Drawn from pool “{found['pool']['name']}” by the scores of {found['audit']['model']}."
     notes = [drawn, found["sentence"], *found["notes"]]
     if found["relevant"]:
@@ -58,8 +123,7 @@ def by_scores_cells(found: Mapping[str, Any]) -> Cells:
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 
 
-def _told(one: Mapping[str, Any]) -> dict[str, str]:
-    """A figure in words; what nobody could judge shows where it matters."""
+def _in_words(one: Estimate | NoEstimate) -> FigureInWords:
     if_relevant = one.get("value_if_relevant")
     return {
         "value": decimal(one["value"]),
@@ -70,7 +134,7 @@ def _told(one: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def _share(stratum: Mapping[str, Any]) -> str:
+def _share(stratum: ScoreStratum) -> str:
     """Of what is labelled of a stratum, the share that is relevant."""
     answered = stratum["sampled"] - stratum["cannot_judge"]
     return f"{100 * stratum['relevant'] / answered:.0f} %" if answered else "–"

@@ -4,32 +4,37 @@ the labels in a table of its own, where a report has these. No Django here."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evaluation.rendering.cells import Cells
 from evaluation.scoring.wording import decimal, interval, macro_estimate, share_in_words
+
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
+    from evaluation.scoring.figures import Figures
 
 TITLE = "Estimated from the audit"
 POWERED_TITLE = "Estimated with a model's pre-labels beside the labels"
 
 
-def estimate_tables(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[str, Any]) -> list[Cells]:
+def estimate_tables(figures: Mapping[str, Figures], estimates: Estimates) -> list[Cells]:
     """figures: run -> `recall@k` -> the figure that was measured; estimates: of
     `evaluation.pool_estimates.of_pool`,
     and `prediction_powered` of `evaluation.pool_estimates.report_powered`. Where nothing is estimated, a
     table without rows and columns says why.
     """
-    if not estimates["runs"]:
+    relevant = estimates["relevant"]
+    if not estimates["runs"] or relevant is None:
         return [Cells((), (), (estimates["sentence"],), TITLE)]
     powered = estimates.get("prediction_powered")
-    level = share_in_words(estimates["relevant"]["confidence"])
+    level = share_in_words(relevant["confidence"])
     return [
         _human_cells(figures, estimates, level),
         *([_powered_cells(powered, level)] if powered is not None else []),
     ]
 
 
-def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[str, Any], level: str) -> Cells:
+def _human_cells(figures: Mapping[str, Figures], estimates: Estimates, level: str) -> Cells:
     """One row per run and K: recall over all relevant documents at once as the labels have it and as the
     audit has it, and the same for the mean over queries."""
     header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")
@@ -56,17 +61,19 @@ def _human_cells(figures: Mapping[str, Mapping[str, Any]], estimates: Mapping[st
     ]
     if whys:
         notes.append(f"Where the mean is not estimated: {'; '.join(sorted(whys))}.")
-    if waiting := estimates["queries"]["not_estimated"]:
+    queries, sample = estimates["queries"], estimates["sample"]
+    if queries and queries["not_estimated"]:
         notes.append(
-            f"Not estimated, as their audit lacks labels: {waiting} queries. The estimates are of the others "
-            "alone, the numbers beside them of all that are scored: do not hold the two against each other."
+            f"Not estimated, as their audit lacks labels: {queries['not_estimated']} queries. The "
+            "estimates are of the others alone, the numbers beside them of all that are scored: do not hold "
+            "the two against each other."
         )
-    if unused := estimates["sample"]["unused"]:
-        notes.append(f"Not used, as nobody drew them: {unused} labels.")
+    if sample and sample["unused"]:
+        notes.append(f"Not used, as nobody drew them: {sample['unused']} labels.")
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 
 
-def _powered_cells(powered: Mapping[str, Any], level: str) -> Cells:
+def _powered_cells(powered: PoweredEstimates, level: str) -> Cells:
     """One row per run and K: recall and precision by people alone, and with the model."""
     header = ("run", "K", "micro", "with the model", "precision", "with the model")
     rows, whys = [], set()
@@ -88,7 +95,7 @@ def _powered_cells(powered: Mapping[str, Any], level: str) -> Cells:
     return Cells(header, tuple(rows), tuple(notes), POWERED_TITLE)
 
 
-def _pair(figure: Mapping[str, Any]) -> tuple[str, str]:
+def _pair(figure: PoweredFigure) -> tuple[str, str]:
     by_people, helped = (
         decimal(one["value"]) + interval(one) for one in (figure["human"], figure["powered"])
     )
@@ -97,7 +104,7 @@ def _pair(figure: Mapping[str, Any]) -> tuple[str, str]:
     return by_people, helped + (f", {figure['narrower']:.0%} narrower" if figure["narrower"] else "")
 
 
-def _relevant(figure: Mapping[str, Any]) -> str:
+def _relevant(figure: PoweredFigure) -> str:
     by_people, helped = (
         ("" if one["value"] is None else f"{one['value']:,.0f} ") + f"[{one['low']:,.0f}, {one['high']:,.0f}]"
         for one in (figure["human"], figure["powered"])

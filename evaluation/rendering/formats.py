@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.rendering.cells import Cells, Part
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
+
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import Estimates
 
 
 def render(
@@ -22,7 +25,7 @@ def render(
     terminal: bool = False,
     with_trade_offs: bool = False,
     parts: Sequence[Part] = (),
-    estimates: Mapping[str, Any] | None = None,
+    estimates: Estimates | None = None,
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
@@ -66,9 +69,7 @@ def all_cells(evaluation: Evaluation, *, with_trade_offs: bool = False) -> list[
     return tables
 
 
-def _with_estimates(
-    tables: Sequence[Cells], evaluation: Evaluation, estimates: Mapping[str, Any]
-) -> list[Cells]:
+def _with_estimates(tables: Sequence[Cells], evaluation: Evaluation, estimates: Estimates) -> list[Cells]:
     """Their tables after the others; where nothing can be estimated, why, below the first."""
     figures = {name: run.figures for name, run in evaluation.runs.items()}
     found = estimate_tables(figures, estimates)
@@ -92,7 +93,7 @@ def table_cells(evaluation: Evaluation) -> Cells:
             name,
             "all" if k is None else str(k),
             *itertools.chain(
-                *(_cells(evaluation, name, measure, k, tied) for measure in evaluation.measures)
+                *(_cells(evaluation, name, measure, k, tied=tied) for measure in evaluation.measures)
             ),
         )
         for name in evaluation.runs
@@ -127,17 +128,24 @@ def trade_off_cells(evaluation: Evaluation) -> Cells:
     from evaluation.rendering.tradeoffs import trade_offs
 
     header = ("run", "K", "Recall", "Precision", "F1", "recall per place", "added per place")
-    columns = ("recall", "precision", "f1", "recall_per_place", "added_per_place")
-    found = trade_offs(evaluation)
+    by_run = trade_offs(evaluation)
     rows = tuple(
-        (name, str(row["k"]), *(_small(row[column]) for column in columns))
-        for name, held in found.items()
-        for row in held["by_k"]
+        (
+            name,
+            str(row["k"]),
+            _small(row["recall"]),
+            _small(row["precision"]),
+            _small(row["f1"]),
+            _small(row["recall_per_place"]),
+            _small(row["added_per_place"]),
+        )
+        for name, of_run in by_run.items()
+        for row in of_run["by_k"]
     )
     notes = tuple(
         f"{name}: the least K whose mean recall reaches "
-        + ", ".join(f"{target}: {k or 'none does'}" for target, k in held["k_reaching"].items())
-        for name, held in found.items()
+        + ", ".join(f"{target}: {k or 'none does'}" for target, k in of_run["k_reaching"].items())
+        for name, of_run in by_run.items()
     )
     return Cells(header, rows, notes, "Trade-offs by K")
 
@@ -146,7 +154,7 @@ def _small(value: float | None) -> str:
     return "–" if value is None else f"{value:.4f}"
 
 
-def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, tied: bool) -> list[str]:
+def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, *, tied: bool) -> list[str]:
     figure = evaluation.runs[run].figures.get(key_of(measure, k))
     if figure is None:
         return [""] * ((3 + tied) if measure == "recall" else 1)
@@ -155,9 +163,10 @@ def _cells(evaluation: Evaluation, run: str, measure: str, k: int | None, tied: 
     # One interval per row keeps the table within a terminal; JSON and CSV have them all.
     cells = [decimal(figure["mean"]) + (interval(figure) if measure == evaluation.measures[0] else "")]
     if measure == "recall":
-        ties = figure.get("ties", {})
+        ties = figure.get("ties")
         cells += [decimal(figure["micro"]), "–".join(decimal(bound) for bound in figure["bounds"])]
-        cells += [" ".join(decimal(value) for value in ties.values())] if tied else []
+        means = (ties["min"], ties["expected"], ties["max"]) if ties else ()
+        cells += [" ".join(map(decimal, means))] if tied else []
     return cells
 
 
@@ -224,9 +233,9 @@ def _json(
     evaluation: Evaluation,
     with_trade_offs: bool = False,
     parts: Sequence[Part] = (),
-    estimates: Mapping[str, Any] | None = None,
+    estimates: Estimates | None = None,
 ) -> str:
-    content = evaluation.to_dict()
+    content: dict[str, object] = {**evaluation.to_dict()}
     if estimates is not None:
         content["estimates"] = estimates
     content |= {part.name: part.data for part in parts if part.rows is None}

@@ -4,7 +4,7 @@ adds."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -16,6 +16,24 @@ if TYPE_CHECKING:
 
 # The recalls whose least K `trade_offs` looks for.
 TARGETS = (0.5, 0.8, 0.9, 0.95)
+
+
+class TradeOffRow(TypedDict):
+    """Recall, precision and F1 at one K, and what each place adds."""
+
+    k: int
+    recall: float | None
+    precision: float | None
+    f1: float | None
+    recall_per_place: float | None
+    added_per_place: float | None
+
+
+class TradeOffs(TypedDict):
+    """One run's rows by K, and the least K that reaches each recall."""
+
+    by_k: list[TradeOffRow]
+    k_reaching: dict[str, int | None]
 
 
 def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
@@ -52,7 +70,7 @@ def tradeoff_table(evaluation: Evaluation) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> dict[str, dict[str, Any]]:
+def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> dict[str, TradeOffs]:
     """Both of the above for every run as plain values: {run: {"by_k": [{"k", "recall", ...}], "k_reaching":
     {"0.9": K or None}}}; what is undefined is None.
 
@@ -62,7 +80,17 @@ def trade_offs(evaluation: Evaluation, targets: Sequence[float] = TARGETS) -> di
     {'0.5': 1, '0.8': 3, '0.9': 3, '0.95': 3}
     """
     table = tradeoff_table(evaluation).drop(columns="run").astype(object)
-    rows = table.where(table.notna(), None).to_dict("records")
+    rows = [
+        TradeOffRow(
+            k=row["k"],
+            recall=row["recall"],
+            precision=row["precision"],
+            f1=row["f1"],
+            recall_per_place=row["recall_per_place"],
+            added_per_place=row["added_per_place"],
+        )
+        for row in table.where(table.notna(), None).to_dict("records")
+    ]
     count = len(evaluation.cutoffs)
     return {
         name: {

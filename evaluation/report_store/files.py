@@ -11,7 +11,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from django.core.files import File
@@ -24,6 +24,7 @@ from evaluation.models import Report
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.scoring.figures import Figure
     from evaluation.scoring.results import Evaluation
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
@@ -134,11 +135,11 @@ def cutoffs_of(report: Report, measure: str) -> list[int | None]:
     return [*at, *([None] if measure in figures else [])]
 
 
-def figure_of(report: Report, run: str, measure: str, k: int | None) -> dict[str, Any]:
+def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:
     """The stored figure of one run, measure and K (None: over the whole run)."""
     from evaluation.measures import key_of
 
-    figure: dict[str, Any] = report.result["runs"][run][key_of(measure, k)]
+    figure: Figure = report.result["runs"][run][key_of(measure, k)]
     return figure
 
 

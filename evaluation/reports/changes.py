@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from evaluation.report_store.files import cutoffs_of, run_names
 
 if TYPE_CHECKING:
     from evaluation.models import Report
+    from evaluation.scoring.figures import Figure
 
 SETTINGS = {
     "conventions": "Conventions",
@@ -42,16 +43,15 @@ class FigureChange:
 
     run: str
     k: int | None
-    before: Mapping[str, Any]
-    after: Mapping[str, Any]
+    before: Figure
+    after: Figure
     other_file: bool
 
     @property
     def difference(self) -> float | None:
         """After minus before."""
-        if self.before["mean"] is None or self.after["mean"] is None:
-            return None
-        return float(self.after["mean"] - self.before["mean"])
+        before, after = self.before["mean"], self.after["mean"]
+        return None if before is None or after is None else after - before
 
 
 def what_changed(before: Report, after: Report) -> list[Change]:
@@ -134,19 +134,53 @@ def are_equal(before: Report, after: Report) -> bool:
 
 
 def _same(change: FigureChange) -> bool:
-    pairs = [(change.before[name], change.after[name]) for name in ("mean", "low", "high")]
+    before, after = change.before, change.after
+    pairs = ((before["mean"], after["mean"]), (before["low"], after["low"]), (before["high"], after["high"]))
     return all(
         old == new or (old is not None and new is not None and abs(old - new) < EQUAL) for old, new in pairs
     )
 
 
-def changes_as_dict(before: Report, after: Report) -> dict[str, Any]:
+class PlainChange(TypedDict):
+    """The fields of `Change`."""
+
+    what: str
+    before: str
+    after: str
+
+
+class PlainFigureChange(TypedDict):
+    """A mean in both reports; k is None over the whole run."""
+
+    measure: str
+    run: str
+    k: int | None
+    before: float | None
+    after: float | None
+    difference: float | None
+    other_file: bool
+
+
+class PlainChanges(TypedDict):
+    """Two reports side by side, as the HTTP interface gives them: numbers of both, and what differs."""
+
+    before: int
+    after: int
+    equal: bool
+    changed: list[PlainChange]
+    figures: list[PlainFigureChange]
+
+
+def changes_as_dict(before: Report, after: Report) -> PlainChanges:
     """The same as plain values: what changed, and every shared figure with its difference."""
     return {
         "before": before.pk,
         "after": after.pk,
         "equal": are_equal(before, after),
-        "changed": [vars(change) for change in what_changed(before, after)],
+        "changed": [
+            {"what": change.what, "before": change.before, "after": change.after}
+            for change in what_changed(before, after)
+        ],
         "figures": [
             {
                 "measure": measure,

@@ -6,7 +6,7 @@ import json
 import tempfile
 import zipfile
 from collections.abc import Mapping
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING
 
 from evaluation.charts.html_report import HtmlReport, render_html
 from evaluation.charts.stored import chart_csv, chart_svg, figures_of, kinds_of, usual_choice
@@ -22,6 +22,8 @@ from labeling.qrels.releases import export_name
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice, ChartKind
     from evaluation.rendering.cells import Cells
+    from evaluation.scoring.estimate_figures import Estimates
+    from evaluation.scoring.figures import Figures
 
 MADE = "%Y-%m-%d %H:%M UTC"
 
@@ -75,7 +77,7 @@ def html_of(report: Report) -> bytes:
     return render_html(held).encode()
 
 
-def _worth(figures: Mapping[str, Any], estimates: Mapping[str, Any]) -> list[Cells]:
+def _worth(figures: Mapping[str, Figures], estimates: Estimates) -> list[Cells]:
     """Tables of what the numbers are worth, whatever they rest on."""
     by_scores = estimates.get("audit_by_scores")
     return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]

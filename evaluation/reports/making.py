@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from evaluation.scoring.conventions import Conventions
+    from evaluation.scoring.estimate_figures import Estimates
+    from evaluation.scoring.figures import EvaluationResult
     from evaluation.scoring.results import Evaluation
     from labeling.models import QrelsRelease
 
@@ -194,7 +196,7 @@ def create_report(
     evaluation = _evaluation(qrels, read, cutoffs, chosen, conventions, pairs, held, strata, report)
     report(0.75, "Comparing.")
     large = too_large(evaluation)
-    basis = None if large else basis_of(collection, release, qrels, evaluation, pool)
+    basis = None if large else basis_of(collection, release, qrels, evaluation, asked=pool)
     others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
     report(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
@@ -202,7 +204,7 @@ def create_report(
     made.options["pool"] = basis.pool.described["name"] if basis and basis.pool else pool and pool.name
     if again_of is not None:
         made.options["again_of"] = again_of
-    estimates = {
+    estimates: Estimates = {
         **estimates_of(basis),
         "prediction_powered": powered_of(basis),
         "audit_by_scores": score_audit_of(collection, release, qrels, basis),
@@ -211,7 +213,7 @@ def create_report(
     return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
 
 
-def _with_chunks(result: dict[str, Any], runs: Sequence[Run]) -> dict[str, Any]:
+def _with_chunks(result: EvaluationResult, runs: Sequence[Run]) -> EvaluationResult:
     """The result with how chunks became documents in the lines of the runs that held some."""
     for run in runs:
         if words := provenance_of(run).get("chunks"):
@@ -257,7 +259,7 @@ def _evaluation(
             conventions,
             pool=pool,
             strata=strata,
-            heard=lambda share, detail: report(0.5 + 0.25 * share, detail),
+            progress=lambda share, detail: report(0.5 + 0.25 * share, detail),
             **held.arguments(),
         )
     except ValueError as error:

@@ -28,6 +28,7 @@ from pooling.models import Query
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice
     from evaluation.reports.forms import Choice
+    from evaluation.scoring.figures import Figure, TieMeans
 
 MOST_IDS = 200
 
@@ -205,14 +206,14 @@ def _cell(report: Report, run: str, measure: str, k: int | None, coverages: Mapp
     )
 
 
-def _ties(ties: Mapping[str, float]) -> str:
+def _ties(ties: TieMeans) -> str:
     """The mean over all orders of equal scores: least to most, and what to expect."""
     from evaluation.scoring.results import decimal
 
     return f"{decimal(ties['min'])}–{decimal(ties['max'])}, expected {decimal(ties['expected'])}"
 
 
-def _of_retrieved(judged: Mapping[str, Any]) -> str:
+def _of_retrieved(judged: Figure) -> str:
     """The coverage of what was retrieved, where lists shorter than K make it another number."""
     from evaluation.scoring.results import percent
 
@@ -220,7 +221,7 @@ def _of_retrieved(judged: Mapping[str, Any]) -> str:
     return "" if same else percent(judged["mean_of_retrieved"])
 
 
-def _bar(figure: Mapping[str, Any]) -> dict[str, str] | None:
+def _bar(figure: Figure) -> dict[str, str] | None:
     """Where mean, interval and bounds stand on a scale of 100 units, as attributes of an SVG."""
     if figure["mean"] is None:
         return None

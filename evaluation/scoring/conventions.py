@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+if TYPE_CHECKING:
+    from evaluation.scoring.figures import PlainConventions
 
 ZeroRelevant = Literal["exclude", "zero"]
 Missing = Literal["zero", "skip"]
@@ -52,9 +55,15 @@ class Conventions:
             raise ValueError(f"There is no preset {name!r}; choose one of {', '.join(PRESETS)}.")
         return cls(**{**PRESETS[name], **overrides})
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> PlainConventions:
         """The fields as plain values."""
-        return asdict(self)
+        return {
+            "min_relevance": self.min_relevance,
+            "zero_relevant": self.zero_relevant,
+            "missing": self.missing,
+            "ties": self.ties,
+            "scores": self.scores,
+        }
 
     @property
     def order_in_words(self) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -30,6 +30,7 @@ from evaluation.scoring.coverage import (
     unjudged_in_pool,
 )
 from evaluation.scoring.engines import work_runs
+from evaluation.scoring.figures import Figure, MeasuredHow
 from evaluation.scoring.inputs import (
     Runs,
     RunSource,
@@ -48,11 +49,12 @@ from evaluation.scoring.scoring import (
     join_parts,
     label_pairs,
 )
-from evaluation.scoring.strata import Stratum, rows_of
+from evaluation.scoring.strata import Stratum, rows_by_tag
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
     LARGEST_RESAMPLED,
     LEVEL,
+    IntervalSettings,
     interval_settings,
     mean_intervals,
 )
@@ -61,6 +63,7 @@ from pooling.formats.parts import in_threads
 if TYPE_CHECKING:
     import polars as pl
 
+    from pooling.interface.progress import Progress
     from pooling.ranking.chunks import Chunks
 
 
@@ -90,7 +93,7 @@ def evaluate(
     minimum_queries: int | None = None,
     chunks: Chunks | None = None,
     engine: str = "local",
-    heard: Callable[[float, str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
@@ -107,7 +110,7 @@ def evaluate(
     `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. chunks: the
     runs hold chunks, and each document counts where its best chunk stands. engine: `spark` has the files of
     runs scored by Apache Spark, with equal results; those of chunks are scored here.
-    heard: told, once every run is read, how much of the rest is done.
+    progress: told, once every run is read, how much of the rest is done.
 
     Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
     by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
@@ -145,28 +148,29 @@ def evaluate(
     sources = named_runs(runs)
     notes: list[str] = []
     if chunks is not None:
-        sources = collapsed_sources(sources, chunks, conventions, notes, cutoffs.tolist())
+        sources = collapsed_sources(sources, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist())
     labels = label_pairs(read_labels(qrels, queries, notes), conventions.min_relevance)
     if not labels.query_count:
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
-    found = _score_all(labels, sources, cutoffs, conventions, pool_frame(pool), queries, notes, engine)
+    pooled = pool_frame(pool)
+    keyed = len(sources) > 1 or pooled is not None
+    scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
+    scored_runs = _score_all(scorer, sources, pooled, notes, engine=engine)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
-    tagged = rows_of(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
-    groups: list[Rows] = [slice(None), *tagged.values()]
-    heard = heard or (lambda share, detail: None)
+    tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
+    scope = _Scope(keys, cutoffs, conventions, grades, in_mean, (slice(None), *tagged.values()))
+    progress = progress or (lambda share, detail: None)
     evaluated = []
-    for place, (name, scored, unjudged) in enumerate(found):
-        heard(0.7 * place / len(found), f"Working out the values of “{name}”.")
-        evaluated.append(_evaluated(name, scored, unjudged, keys, grades, in_mean, conventions, groups))
-    heard(0.7, "Working out intervals.")
+    for place, (name, scored, unjudged) in enumerate(scored_runs):
+        progress(0.7 * place / len(scored_runs), f"Working out the values of “{name}”.")
+        evaluated.append(_evaluated(name, scored, unjudged, scope))
+    progress(0.7, "Working out intervals.")
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
-    settings = {"interval": interval, "pool": _pool_in_words(pool)}
+    settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
-    whole, *of_tags = [
-        _figures(evaluated, group, rows, cutoffs, keys, interval) for group, rows in enumerate(groups)
-    ]
+    whole, *of_tags = [_figures(evaluated, scope, group, interval) for group in range(len(scope.groups))]
     with_figures = {run.name: replace(run, figures=whole[run.name]) for run, _ in evaluated}
     parts = (conventions, cutoffs, names, keys, labels, in_mean, with_figures, settings, tuple(notes))
     return Evaluation(
@@ -181,26 +185,38 @@ def evaluate(
     )
 
 
+@dataclass(frozen=True)
+class _Scope:
+    """What the means are of: the figures asked for, and the queries that count, in all and by group.
+
+    groups: the rows of the queries of each; the first has all of them.
+    """
+
+    keys: Sequence[tuple[str, int | None]]
+    cutoffs: Integers
+    conventions: Conventions
+    grades: Grades
+    in_mean: Mask
+    groups: tuple[Rows, ...]
+
+
 def _score_all(
-    labels: Labels,
+    scorer: Scorer,
     sources: Mapping[str, RunSource],
-    cutoffs: Integers,
-    conventions: Conventions,
     pool: pl.DataFrame | None,
-    queries: Collection[str] | None,
     notes: list[str],
+    *,
     engine: str,
 ) -> list[tuple[str, ScoredRun, Unjudged]]:
     """Score one run after the other, so that only one is in memory, then count what no label covers."""
-    keyed = len(sources) > 1 or pool is not None
-    scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
     worked = work_runs(sources, scorer, notes, engine)
     scored = {
-        name: join_parts([done.part for done in parts], labels, cutoffs) for name, parts in worked.items()
+        name: join_parts([done.part for done in parts], scorer.labels, scorer.cutoffs)
+        for name, parts in worked.items()
     }
     for name, run in scored.items():
-        _refuse_strangers(name, run, queries)
-    unjudged = _unjudged(labels, pool, scored, worked)
+        _refuse_strangers(name, run, scorer.queries)
+    unjudged = _unjudged(scorer.labels, pool, scored, worked)
     return [(name, scored[name], unjudged[name]) for name in sources]
 
 
@@ -216,8 +232,8 @@ def _unjudged(
     keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
     if pool is None:
         return unjudged_by_union(labels, scored, [part for parts in keys.values() for part in parts])
-    held = unjudged_in_pool(pool, labels)
-    return {name: unjudged_beside_pool(labels, run, keys[name], held) for name, run in scored.items()}
+    pooled = unjudged_in_pool(pool, labels)
+    return {name: unjudged_beside_pool(labels, run, keys[name], pooled) for name, run in scored.items()}
 
 
 def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
@@ -226,20 +242,13 @@ def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | N
 
 
 def _evaluated(
-    name: str,
-    scored: ScoredRun,
-    unjudged: Unjudged,
-    keys: Sequence[tuple[str, int | None]],
-    grades: Grades,
-    in_mean: Mask,
-    conventions: Conventions,
-    groups: Sequence[Rows],
+    name: str, scored: ScoredRun, unjudged: Unjudged, scope: _Scope
 ) -> tuple[RunEvaluation, list[dict[str, Floats]]]:
     """The run's values by query and, per group of queries, what its figures hold beside mean and interval."""
-    counts = scored.counts
+    counts, keys = scored.counts, scope.keys
     if any(measure_named(measure).by_rank for measure, _ in keys):
-        counts = replace(counts, ranked=rank_labels(grades, scored.position))
-    kept = in_mean & ~scored.missing if conventions.missing == "skip" else in_mean
+        counts = replace(counts, ranked=rank_labels(scope.grades, scored.position))
+    kept = scope.in_mean & ~scored.missing if scope.conventions.missing == "skip" else scope.in_mean
 
     def counted(values: Floats) -> Floats:
         filled = np.fmax(values, 0.0)  # NaN, which is 0/0, counts 0 where the query counts at all
@@ -267,10 +276,10 @@ def _evaluated(
 
     def extras(rows: Rows) -> dict[str, Floats]:
         hits, relevant = counts.hits[rows][kept[rows]], counts.relevant[rows][kept[rows]]
-        means = {extra: _means(held[rows]) for extra, held in beside.items()}
+        means = {extra: _means(column[rows]) for extra, column in beside.items()}
         return {**means, "micro": share(hits.sum(axis=0), relevant.sum())}
 
-    return RunEvaluation(name, scored, kept, values, {}, whole), [extras(rows) for rows in groups]
+    return RunEvaluation(name, scored, kept, values, {}, whole), [extras(rows) for rows in scope.groups]
 
 
 def _means(values: Floats) -> Floats:
@@ -283,16 +292,15 @@ def _means(values: Floats) -> Floats:
 
 def _figures(
     evaluated: Sequence[tuple[RunEvaluation, Sequence[dict[str, Floats]]]],
+    scope: _Scope,
     group: int,
-    rows: Rows,
-    cutoffs: Integers,
-    keys: Sequence[tuple[str, int | None]],
-    interval: Mapping[str, Any],
-) -> dict[str, dict[str, dict[str, Any]]]:
-    """Run -> key -> its figure over the queries in `rows`, which are the group of that number."""
+    interval: IntervalSettings,
+) -> dict[str, dict[str, Figure]]:
+    """Run -> key -> its figure over the queries of the group of that number."""
     if not evaluated:
         return {}
-    column: dict[int | None, int] = {k: index for index, k in enumerate(cutoffs.tolist())}
+    rows, keys = scope.groups[group], scope.keys
+    column: dict[int | None, int] = {k: index for index, k in enumerate(scope.cutoffs.tolist())}
     columns = [
         run.whole[measure][rows] if k is None else run.values[measure][rows, column[k]]
         for run, _ in evaluated
@@ -303,19 +311,19 @@ def _figures(
     for (run, extras), numbers in zip(evaluated, table, strict=True):
         queries = int(run.scored[rows].sum())
         result[run.name] = {
-            key_of(measure, k): _figure(measure, row, extras[group], column.get(k, -1), queries)
+            key_of(measure, k): _figure(measure, row, extras[group], column.get(k, -1), queries=queries)
             for (measure, k), row in zip(keys, numbers, strict=True)
         }
     return result
 
 
-def _means_and_limits(columns: Sequence[Floats], interval: Mapping[str, Any]) -> Floats:
+def _means_and_limits(columns: Sequence[Floats], interval: IntervalSettings) -> Floats:
     """(M, 3) mean, low and high of each of M columns, (Q,) values each."""
-    made = {name: interval[name] for name in ("samples", "seed", "level")}
+    samples, seed, level = interval["samples"], interval["seed"], interval["level"]
 
     def work(some: Sequence[Floats]) -> Floats:
         values = np.stack(some).T
-        low, high = mean_intervals(values, **made)
+        low, high = mean_intervals(values, samples=samples, seed=seed, level=level)
         return np.stack([_means(values), low, high], axis=-1)
 
     if len(columns[0]) <= LARGEST_RESAMPLED:
@@ -325,16 +333,16 @@ def _means_and_limits(columns: Sequence[Floats], interval: Mapping[str, Any]) ->
 
 
 def _figure(
-    measure: str, numbers: Floats, extras: Mapping[str, Floats], column: int, queries: int
-) -> dict[str, Any]:
+    measure: str, numbers: Floats, extras: Mapping[str, Floats], column: int, *, queries: int
+) -> Figure:
     mean, low, high = (_plain(number) for number in numbers)
-    figure: dict[str, Any] = {"mean": mean, "low": low, "high": high, "queries": queries}
+    figure: Figure = {"mean": mean, "low": low, "high": high, "queries": queries}
     if measure == "recall":
         figure["micro"] = _plain(extras["micro"][column])
         figure["bounds"] = [_plain(extras["lower"][column]), _plain(extras["upper"][column])]
         if "least" in extras and extras["least"][column] < extras["most"][column]:
-            sides = {"min": "least", "expected": "expected", "max": "most"}
-            figure["ties"] = {word: _plain(extras[side][column]) for word, side in sides.items()}
+            least, expected, most = (_plain(extras[side][column]) for side in ("least", "expected", "most"))
+            figure["ties"] = {"min": least, "expected": expected, "max": most}
     if measure == "judged":
         figure["mean_of_retrieved"] = _plain(extras["mean_of_retrieved"][column])
     return figure

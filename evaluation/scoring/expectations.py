@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluation.measures import Floats, key_of, split_name, titled
 from evaluation.significance import power_line
+
+if TYPE_CHECKING:
+    from evaluation.scoring.figures import MeanCount
 
 DIFFERENCE = 0.05
 
@@ -19,7 +22,7 @@ class HasFigures(Protocol):
     """A run with its figures: `measure@k` -> mean, queries and more."""
 
     @property
-    def figures(self) -> Mapping[str, dict[str, Any]]: ...
+    def figures(self) -> Mapping[str, MeanCount]: ...
 
 
 class HasValues(Protocol):

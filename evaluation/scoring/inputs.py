@@ -120,13 +120,12 @@ class CollapsedRun:
         """query_id, document_id, score, rank."""
         from pooling.ranking.chunks import collapse_chunks, said
 
-        heard: list[str] = []
+        notes: list[str] = []
         ties, scores = self.conventions.ties, self.conventions.scores
-        frame = run_frame(self.name, self.source, heard, with_rank=ties == "rank")
+        frame = run_frame(self.name, self.source, notes, with_rank=ties == "rank")
         collapsed = collapse_chunks(frame, self.chunks, self.name, ties=ties, scores=scores)
-        told = said(collapsed, self.chunks, self.cutoffs)
-        heard += [f"{self.name}: {sentence}" for sentence in told]
-        self.notes.extend(note for note in heard if note not in self.notes)  # a run may be read again
+        notes += [f"{self.name}: {sentence}" for sentence in said(collapsed, self.chunks, self.cutoffs)]
+        self.notes.extend(note for note in notes if note not in self.notes)  # a run may be read again
         return collapsed.frame
 
 
@@ -134,6 +133,7 @@ def collapsed_sources(
     sources: Mapping[str, RunSource],
     chunks: Chunks,
     conventions: Conventions,
+    *,
     notes: list[str],
     cutoffs: Sequence[int],
 ) -> dict[str, RunSource]:
@@ -171,10 +171,10 @@ def pool_frame(source: Source | None) -> pl.DataFrame | None:
     return _as_frame(source, _PAIR, "The pool")
 
 
-Rows = TypeVar("Rows", "pl.DataFrame", "pl.DataFrame | PlainRows")
+_Rows = TypeVar("_Rows", "pl.DataFrame", "pl.DataFrame | PlainRows")
 
 
-def only_queries(rows: Rows, queries: Collection[str] | None) -> Rows:
+def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:
     """The rows of these queries; all when `queries` is None."""
     if queries is None:
         return rows

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,12 +20,22 @@ from evaluation.scoring.wording import interval as interval
 from evaluation.scoring.wording import interval_or_why_not
 from evaluation.scoring.wording import percent as percent
 from evaluation.scoring.wording import share_in_words as share_in_words
-from evaluation.significance import LEVEL
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from evaluation.scoring.figures import (
+        EvaluationResult,
+        Extras,
+        Figure,
+        Figures,
+        MeasuredHow,
+        QueryCounts,
+        StratumResult,
+        StratumRow,
+        SummaryRow,
+    )
     from evaluation.scoring.inputs import RunSource, Source
 
 
@@ -41,7 +51,7 @@ class RunEvaluation:
     counted: ScoredRun
     scored: npt.NDArray[np.bool_]
     values: Mapping[str, Floats]
-    figures: Mapping[str, dict[str, Any]]
+    figures: Figures
     whole: Mapping[str, Floats] = field(default_factory=dict)
 
 
@@ -64,7 +74,7 @@ class Evaluation:
     labels: Labels
     in_mean: npt.NDArray[np.bool_]
     runs: Mapping[str, RunEvaluation]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: MeasuredHow
     notes: tuple[str, ...] = ()
     sources: Mapping[str, RunSource] = field(default_factory=dict, repr=False, compare=False)
     pool: Source | None = field(default=None, repr=False, compare=False)
@@ -75,7 +85,7 @@ class Evaluation:
     @property
     def confidence(self) -> float:
         """The level of the intervals."""
-        return float(self.settings.get("interval", {}).get("level", LEVEL))
+        return self.settings["interval"]["level"]
 
     def below(self) -> list[str]:
         """A sentence for every run's mean that is below its threshold."""
@@ -95,61 +105,62 @@ class Evaluation:
         cutoffs = [k for measure, k in self.keys if measure == first]
         return first, 10 if 10 in cutoffs else cutoffs[-1]
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> EvaluationResult:
         """Plain values: {"conventions": {...}, "queries": {...}, "runs": {name: {"recall@10": {...}}}}.
 
         What is undefined is None. Every figure carries its convention line under "line". With strata there is
         "strata": {tag: {"queries": {...}, "runs": as above, without the lines}}; with thresholds and a
         minimum of queries, what became of them is under "thresholds" and "warnings".
         """
-        conventions = {
-            **self.conventions.to_dict(),
-            "k": self.cutoffs.tolist(),
-            "measures": list(self.measures),
-            **self.settings,
-        }
-        runs = {
+        runs: dict[str, dict[str, Figure]] = {
             name: {key: {**figure, "line": self._line(name, key)} for key, figure in run.figures.items()}
             for name, run in self.runs.items()
         }
         return {
-            "conventions": conventions,
+            "conventions": {
+                **self.conventions.to_dict(),
+                "k": self.cutoffs.tolist(),
+                "measures": list(self.measures),
+                **self.settings,
+            },
             "queries": self._query_counts(),
             "runs": runs,
-            **self._expectations(),
-            **self._strata(),
+            **self._extras(),
         }
 
-    def _expectations(self) -> dict[str, Any]:
-        held: dict[str, Any] = {}
+    def _extras(self) -> Extras:
+        result: Extras = {}
         if self.thresholds:
             missed = below(self.runs, self.thresholds)
-            held["thresholds"] = {
+            result["thresholds"] = {
                 name: {"at_least": wanted, "below": [run for run, key, _ in missed if key == name]}
                 for name, wanted in self._wanted().items()
             }
         if self.minimum_queries is not None:
-            held |= {"minimum_queries": self.minimum_queries, "warnings": self.warnings()}
-        return held
+            result["minimum_queries"] = self.minimum_queries
+            result["warnings"] = self.warnings()
+        if self.strata:
+            result["strata"] = self._strata()
+        return result
 
     def _wanted(self) -> dict[str, float]:
         return {key_of(*split_name(name)): wanted for name, wanted in self.thresholds.items()}
 
-    def _strata(self) -> dict[str, Any]:
-        if not self.strata:
-            return {}
-        found = {}
+    def _strata(self) -> dict[str, StratumResult]:
+        results: dict[str, StratumResult] = {}
         for tag, stratum in self.strata.items():
             counted, relevant = self.in_mean[stratum.rows], self.labels.has_relevant[stratum.rows]
-            queries = {
-                "labelled": len(stratum.rows),
-                "scored": int(counted.sum()),
-                "without_relevant": int((~relevant).sum()),
+            results[tag] = {
+                "queries": {
+                    "labelled": len(stratum.rows),
+                    "scored": int(counted.sum()),
+                    "without_relevant": int((~relevant).sum()),
+                },
+                "runs": stratum.figures,
             }
-            found[tag] = {"queries": queries, "runs": stratum.figures}
-        return {"strata": found}
+        return results
 
-    def figure(self, run: str, measure: str, k: int | None = None) -> dict[str, Any]:
+    def figure(self, run: str, measure: str, k: int | None = None) -> Figure:
         """The figures of one measure: mean, low, high, queries, and for recall micro, bounds and ties."""
         return self._run(run).figures[self._key(measure, k)]
 
@@ -172,7 +183,7 @@ class Evaluation:
         table = pd.DataFrame(self.strata_rows())
         return table.astype({"k": "Int64"}) if len(table) and self._any_whole() else table
 
-    def strata_rows(self) -> list[dict[str, Any]]:
+    def strata_rows(self) -> list[StratumRow]:
         """The rows of `strata_summary` as dicts."""
         return [
             {"tag": tag, **summary_row(name, key, figure)}
@@ -181,7 +192,7 @@ class Evaluation:
             for key, figure in figures.items()
         ]
 
-    def summary_rows(self) -> list[dict[str, Any]]:
+    def summary_rows(self) -> list[SummaryRow]:
         """The rows of `summary` as dicts."""
         return [
             summary_row(name, key, figure)
@@ -308,7 +319,7 @@ class Evaluation:
     def _any_whole(self) -> bool:
         return any(k is None for _, k in self.keys)
 
-    def _query_counts(self) -> dict[str, Any]:
+    def _query_counts(self) -> QueryCounts:
         ids = self.labels.query_ids
         lacking = ~self.labels.has_relevant
         missing = {name: self.in_mean & run.counted.missing for name, run in self.runs.items()}
@@ -358,11 +369,11 @@ class Evaluation:
         return key
 
 
-def summary_row(run: str, key: str, figure: Mapping[str, Any]) -> dict[str, Any]:
+def summary_row(run: str, key: str, figure: Figure) -> SummaryRow:
     """One row of the summary from one JSON figure."""
     measure, k = split_name(key)
-    bounds = figure.get("bounds") or (None, None)
-    ties = figure.get("ties") or {}
+    lower, upper = figure.get("bounds", (None, None))
+    ties = figure.get("ties")
     return {
         "run": run,
         "measure": measure,
@@ -371,10 +382,10 @@ def summary_row(run: str, key: str, figure: Mapping[str, Any]) -> dict[str, Any]
         "low": figure["low"],
         "high": figure["high"],
         "micro": figure.get("micro"),
-        "lower_bound": bounds[0],
-        "upper_bound": bounds[1],
-        "tie_min": ties.get("min"),
-        "tie_expected": ties.get("expected"),
-        "tie_max": ties.get("max"),
+        "lower_bound": lower,
+        "upper_bound": upper,
+        "tie_min": ties["min"] if ties else None,
+        "tie_expected": ties["expected"] if ties else None,
+        "tie_max": ties["max"] if ties else None,
         "queries": figure["queries"],
     }

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -97,22 +97,24 @@ def label_pairs(qrels: pl.DataFrame | PlainRows, min_relevance: int = 1) -> Labe
     """Number the queries of qrels: a frame query_id, document_id, relevance, or what a file's bytes told."""
     if isinstance(qrels, PlainRows):
         relevance = qrels.values.astype(np.int32)
-        return _in_order(qrels.queries, qrels.depth, qrels.documents, qrels.keys, relevance, min_relevance)
+        pairs = _Pairs(qrels.documents, qrels.keys, relevance)
+        return _in_order(qrels.queries, qrels.depth, pairs, min_relevance)
     start = query_starts(qrels)
     heads, documents = Ids.of(qrels["query_id"].gather(start)), Ids.of(qrels["document_id"])
     count = np.diff(start, append=qrels.height)
     keys, relevance = pair_keys(heads, count, documents), qrels["relevance"].to_numpy()
-    return _in_order(heads, count, documents, keys, relevance, min_relevance)
+    return _in_order(heads, count, _Pairs(documents, keys, relevance), min_relevance)
 
 
-def _in_order(
-    heads: Ids,
-    count: Integers,
-    documents: Ids,
-    keys: Words,
-    relevance: npt.NDArray[np.int32],
-    min_relevance: int,
-) -> Labels:
+class _Pairs(NamedTuple):
+    """(n,) the labelled pairs as they come: document, key and label of each."""
+
+    documents: Ids
+    keys: Words
+    relevance: npt.NDArray[np.int32]
+
+
+def _in_order(heads: Ids, count: Integers, pairs: _Pairs, min_relevance: int) -> Labels:
     """heads: the queries in the order of the rows, each with so many of them; one can come again."""
     order = heads.rank()
     rows = ranges((np.cumsum(count) - count)[order], count[order])
@@ -122,9 +124,9 @@ def _in_order(
     return Labels(
         heads[first],
         np.repeat(number, count),
-        documents.take(rows),
-        keys[rows],
-        relevance[rows],
+        pairs.documents.take(rows),
+        pairs.keys[rows],
+        pairs.relevance[rows],
         min_relevance,
     )
 

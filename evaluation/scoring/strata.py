@@ -14,16 +14,18 @@ from pooling.formats.query_facts import tags_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.scoring.figures import Figures
+
 
 @dataclass(frozen=True)
 class Stratum:
     """The queries with one tag: (m,) their numbers among the labelled ones; run -> `measure@k` -> figure."""
 
     rows: Integers
-    figures: Mapping[str, Mapping[str, dict[str, Any]]]
+    figures: Mapping[str, Figures]
 
 
-def rows_of(strata: Mapping[str, Collection[str]], query_ids: pl.Series) -> dict[str, Integers]:
+def rows_by_tag(strata: Mapping[str, Collection[str]], query_ids: pl.Series) -> dict[str, Integers]:
     """Tag -> numbers of its queries among the labelled ones, (Q,) `query_ids`; others are left out."""
     if not strata:
         return {}

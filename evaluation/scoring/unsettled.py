@@ -104,9 +104,10 @@ def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame) -> pl
 
 
 def difference_bounds(
-    evaluation: Evaluation, opened: Unsettled, first: str, second: str, measure: str, k: int
+    evaluation: Evaluation, opened: Unsettled, pair: tuple[str, str], *, measure: str, k: int
 ) -> DifferenceBounds:
-    """Bounds of first - second for recall or precision at k, over all labels the unjudged documents can get.
+    """Bounds of a pair's difference, the first run less the second, in recall or precision at k, over all
+    labels the unjudged documents can get.
 
     With r relevant in each run's first k, R relevant labelled, x unjudged documents only in the first run's
     k, b in both and w in the rest of the pool, the largest difference has all x relevant: n = r_1 - r_2 + x.
@@ -116,7 +117,8 @@ def difference_bounds(
     """
     import polars as pl
 
-    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in (first, second)}
+    first, second = pair
+    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
     count = evaluation.labels.query_count
     shared = _by_query(tops[first].join(tops[second], on=_PAIR, how="semi"), count)
     mine, other = (_by_query(tops[name], count) - shared for name in (first, second))
@@ -129,14 +131,16 @@ def difference_bounds(
     if measure == "precision":
         upper, lower = (ahead + mine) / k, (ahead - other) / k
     else:
-        lower, upper = recall_difference_limits(ahead, relevant, mine, other, shared + rest)
+        lower, upper = recall_difference_limits(
+            ahead, relevant, mine=mine, other=other, further=shared + rest
+        )
     counted = evaluation.runs[first].scored & evaluation.runs[second].scored
     lower, upper = (np.where(counted, bound, np.nan) for bound in (lower, upper))
     return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()))
 
 
 def recall_difference_limits(
-    ahead: Numbers, relevant: Numbers, mine: Numbers, other: Numbers, further: Numbers
+    ahead: Numbers, relevant: Numbers, *, mine: Numbers, other: Numbers, further: Numbers
 ) -> tuple[Floats, Floats]:
     """(Q,) least and largest difference of recall: see `difference_bounds`, where further is b + w."""
     lower = -_largest(other - ahead, relevant + other, further)
@@ -154,7 +158,7 @@ def _by_query(pairs: pl.DataFrame, count: int) -> Integers:
 
 
 def labels_to_decide(
-    evaluation: Evaluation, opened: Unsettled, first: str, second: str, k: int
+    evaluation: Evaluation, opened: Unsettled, pair: tuple[str, str], k: int
 ) -> pd.DataFrame:
     """The unjudged documents in the first k of only one run: query_id, document_id, run, rank, swing.
 
@@ -163,7 +167,8 @@ def labels_to_decide(
     import pandas as pd
     import polars as pl
 
-    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in (first, second)}
+    first, second = pair
+    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
     counted = evaluation.runs[first].scored & evaluation.runs[second].scored
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]

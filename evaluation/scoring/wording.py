@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import MacroEstimate, NoEstimate
+    from evaluation.scoring.figures import MeanSpan, Span
 
 USUAL_LEVEL = 0.95
 TOO_FEW = "too few queries for an interval"
@@ -29,21 +32,21 @@ def unusual_level(confidence: float) -> str:
     return "" if confidence == USUAL_LEVEL else f" ({share_in_words(confidence)} interval)"
 
 
-def interval_or_why_not(figure: Mapping[str, Any], confidence: float) -> str:
+def interval_or_why_not(figure: MeanSpan, confidence: float) -> str:
     """The interval of a figure with its level where that is not the usual one, or that there is none."""
     if figure["low"] is not None:
         return f"{interval(figure)}{unusual_level(confidence)}"
     return "" if figure["mean"] is None else f" ({TOO_FEW})"
 
 
-def interval(figure: Mapping[str, Any]) -> str:
+def interval(figure: Span) -> str:
     """The interval in brackets with a blank before it; nothing when there is none."""
     if figure["low"] is None:
         return ""
     return f" [{figure['low']:.3f}, {figure['high']:.3f}]"
 
 
-def macro_estimate(figure: Mapping[str, Any]) -> Mapping[str, Any]:
+def macro_estimate(figure: MacroEstimate) -> NoEstimate:
     """An estimated mean over queries, without numbers where a report made them before they were sound."""
     if "why" in figure:
         return figure

@@ -4,7 +4,7 @@ bootstrap-t."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -27,7 +27,25 @@ _DRAWS_AT_ONCE = 250_000
 _COLUMNS_AT_ONCE = 1_000
 
 
-def interval_settings(query_count: int, samples: int, seed: int, level: float = LEVEL) -> dict[str, Any]:
+class IntervalSettings(TypedDict):
+    """How the intervals of an evaluation are made, as its JSON says it."""
+
+    level: float
+    method: str
+    resampled: bool
+    samples: int
+    seed: int
+
+
+class Resampling(NamedTuple):
+    """How many resamples of the queries are drawn from which seed, and the level of what they give."""
+
+    samples: int
+    seed: int
+    level: float
+
+
+def interval_settings(query_count: int, samples: int, seed: int, level: float = LEVEL) -> IntervalSettings:
     """How `mean_intervals` makes its intervals for so many queries, as plain values."""
     if not 0 < level < 1:
         raise ValueError(f"A confidence of {level:g} makes no interval; name a share such as 0.95.")
@@ -68,7 +86,7 @@ def mean_intervals(
     Student, The probable error of a mean (1908); Efron and Tibshirani, An Introduction to the Bootstrap
     (1993), chapter 12.5.
     """
-    return _limits(values, samples, seed, level, weights, (0.0, 1.0))
+    return _limits(values, Resampling(samples, seed, level), weights, (0.0, 1.0))
 
 
 def difference_intervals(
@@ -79,16 +97,11 @@ def difference_intervals(
     The differences are resampled by query; two separate intervals would ignore that both runs met the same
     queries. Otherwise as `mean_intervals`; differences within [-1, 1] give intervals within [-1, 1].
     """
-    return _limits(differences, samples, seed, level, None, (-1.0, 1.0))
+    return _limits(differences, Resampling(samples, seed, level), None, (-1.0, 1.0))
 
 
 def _limits(
-    values: Floats,
-    samples: int,
-    seed: int,
-    level: float,
-    weights: Floats | None,
-    possible: tuple[float, float],
+    values: Floats, resampling: Resampling, weights: Floats | None, possible: tuple[float, float]
 ) -> tuple[Floats, Floats]:
     """Limits of each column, cut to what is possible where all of its values lie within that."""
     counted = ~np.isnan(values)
@@ -97,11 +110,11 @@ def _limits(
     if weights is not None:
         weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], values.shape)
     for block in (slice(at, at + _COLUMNS_AT_ONCE) for at in range(0, values.shape[1], _COLUMNS_AT_ONCE)):
-        held = None if weights is None else weights[:, block]
+        weight = None if weights is None else weights[:, block]
         if len(values) > LARGEST_RESAMPLED:
-            low[block], high[block] = _normal_limit(values[:, block], n[block], level, held)
+            low[block], high[block] = _normal_limit(values[:, block], n[block], resampling.level, weight)
         else:
-            low[block], high[block] = _wider(values[:, block], counted[:, block], samples, seed, level, held)
+            low[block], high[block] = _wider(values[:, block], counted[:, block], resampling, weight)
     least, most = possible
     inside = (np.where(counted, values, least) >= least) & (np.where(counted, values, most) <= most)
     bounded = inside.all(axis=0)
@@ -139,24 +152,23 @@ def _normal_limit(
 def _wider(
     values: Floats,
     counted: npt.NDArray[np.bool_],
-    samples: int,
-    seed: int,
-    level: float,
+    resampling: Resampling,
     weights: Floats | None,
 ) -> tuple[Floats, Floats]:
     """The further limit of Student's t and of the bootstrap-t on each side."""
     from scipy import special
 
-    held = counted.astype(np.float64) if weights is None else np.where(counted, weights, 0.0)
+    weight = counted.astype(np.float64) if weights is None else np.where(counted, weights, 0.0)
     filled = np.where(counted, values, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
-        mean = (held * filled).sum(axis=0) / held.sum(axis=0)
+        mean = (weight * filled).sum(axis=0) / weight.sum(axis=0)
         centred = np.where(counted, filled - mean, 0.0)
-        error = np.sqrt(np.square(held * centred).sum(axis=0)) / held.sum(axis=0)
+        error = np.sqrt(np.square(weight * centred).sum(axis=0)) / weight.sum(axis=0)
     error[error <= _EQUAL * np.abs(filled).max(axis=0, initial=0.0)] = 0.0
     n = np.maximum(np.count_nonzero(counted, axis=0), 2)
+    level = resampling.level
     t = special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt(n / (n - 1))
-    drawn = _resampled_t(centred, held, error, samples, seed, is_weighted=weights is not None)
+    drawn = _resampled_t(centred, weight, error, resampling, is_weighted=weights is not None)
     # A resample can miss every query that counts in a column; it says nothing about that column.
     quantile = np.quantile if not np.isnan(drawn).any() else _nanquantile
     below, above = quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -164,22 +176,22 @@ def _wider(
 
 
 def _resampled_t(
-    centred: Floats, held: Floats, error: Floats, samples: int, seed: int, *, is_weighted: bool
+    centred: Floats, weight: Floats, error: Floats, resampling: Resampling, *, is_weighted: bool
 ) -> Floats:
     """(samples, M) the mean of each column in each resample of the queries in its own standard errors; NaN
     where no query of the resample counts.
 
-    centred: (Q, M) values less their mean, 0 where one does not count. held: (Q, M) what each query weighs in
+    centred: (Q, M) values less their mean, 0 where one does not count. weight: (Q, M) of each query in
     the mean, 0 where it does not count. error: (M,) standard error of the mean.
     """
-    found = np.empty((samples, centred.shape[1]))
+    result = np.empty((resampling.samples, centred.shape[1]))
     # Runs mostly count on the same queries: one column of counts serves them all.
-    distinct, column = _distinct_columns(held)
-    first, second = held * centred, np.square(held * centred)
+    distinct, column = _distinct_columns(weight)
+    first, second = weight * centred, np.square(weight * centred)
     if is_weighted:
-        cross, squared = held * held * centred, np.square(distinct)
+        cross, squared = weight * weight * centred, np.square(distinct)
     least = np.square(_LEAST_SPREAD * error)
-    for start, drawn in _resamples(len(centred), samples, seed):
+    for start, drawn in _resamples(len(centred), resampling.samples, resampling.seed):
         with np.errstate(invalid="ignore", divide="ignore"):
             count = (drawn @ distinct)[:, column]
             mean = drawn @ first
@@ -192,10 +204,10 @@ def _resampled_t(
                 spread -= np.square(mean) * count
             spread /= np.square(count)
             np.sqrt(np.maximum(spread, least, out=spread), out=spread)
-            found[start : start + len(drawn)] = np.divide(
+            result[start : start + len(drawn)] = np.divide(
                 mean, spread, out=np.where(np.isnan(mean), np.nan, 0.0), where=spread > 0
             )
-    return found
+    return result
 
 
 def _distinct_columns(table: Floats) -> tuple[Floats, npt.NDArray[np.int64]]:

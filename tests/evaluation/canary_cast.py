@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
-from evaluation.canaries.watching import Alerts, create_canary
+from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary
 from evaluation.models import Canary
 from labeling.qrels.releases import import_qrels, release_qrels
 from pooling.models import Query, Run
@@ -39,8 +39,10 @@ def make_canary(world: World, alerts: Alerts | None = None, **options: Any) -> C
     """Recall@2 over the tag, with a threshold of 0.7."""
     if not world.collection.releases.exists():
         make_queries(world)
-    options = {"name": "nightly", "measure": "recall@2", "tag": "canary", "user": world.ada, **options}
-    return create_canary(world.collection, alerts=alerts or Alerts(0.7), **options)
+    options = {"name": "nightly", "measure": "recall@2", "tag": "canary", **options}
+    others = {name: options.pop(name) for name in ("user", "site") if name in options}
+    definition = CanaryDefinition(**options)
+    return create_canary(world.collection, definition, alerts or Alerts(0.7), **{"user": world.ada, **others})
 
 
 def import_with_recall(world: World, name: str, whole: int, half: int = 0) -> Run:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import sys
 from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evaluation.canaries.checks import canaries_named, check_run
-from evaluation.canaries.page import described
+from evaluation.canaries.page import describe_canary
 from pooling.interface.commands import InputCommand
 from pooling.people.membership import collection_named
 
@@ -30,7 +31,7 @@ class Command(InputCommand):
         if options["action"] == "list":
             if options["run"]:
                 raise ValueError("--run belongs to check; leave it out to list.")
-            rows = [described(canary, for_admin=True) for canary in chosen]
+            rows = [describe_canary(canary, for_admin=True) for canary in chosen]
             line = "{name}: {measure} ≥ {threshold:g} on {release}, queries {queries}{trouble}"
             named = [
                 {**row, "queries": row["tag"] or "all", "trouble": row["trouble"] and f". {row['trouble']}"}
@@ -38,12 +39,12 @@ class Command(InputCommand):
             ]
             self._print(named if options["format"] == "table" else rows, options["format"], line)
             return
-        rows = [found.to_dict() for found in check_run(collection, chosen, options["run"])]
-        self._print(rows, options["format"], "{sentence}")
-        if any(row["below"] for row in rows):
+        results = [found.to_dict() for found in check_run(collection, chosen, options["run"])]
+        self._print(results, options["format"], "{sentence}")
+        if any(result["below"] for result in results):
             sys.exit(1)
 
-    def _print(self, rows: list[dict[str, Any]], form: str, line: str) -> None:
+    def _print(self, rows: Sequence[Mapping[str, object]], form: str, line: str) -> None:
         if form == "json":
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
             return

@@ -103,7 +103,7 @@ def test_the_draws_of_a_query_share_the_error_of_its_bound() -> None:
 
 def test_the_difference_of_two_runs_has_its_own_interval() -> None:
     audit = example()
-    found = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+    found = difference_estimate(audit, within_pool(audit, PLACES), ("greedy", "other"), 3)
 
     assert found["value"] == pytest.approx(4 / 7 - 1)
     assert found["low"] <= found["value"] <= found["high"]
@@ -126,7 +126,7 @@ def test_what_is_awaited_takes_the_value_away_and_spans_what_recall_can_be() -> 
     labels = pl.concat([labels_of("ab", "cdef", "q1"), labels_of("a", "ef", "q2")])
     audit = audit_sample(pl.concat(pools), labels)
     total, recall = relevant_estimate(audit), recall_estimates(audit, PLACES, [3])["greedy"]["recall@3"]
-    gap = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+    gap = difference_estimate(audit, within_pool(audit, PLACES), ("greedy", "other"), 3)
 
     assert [told["value"] for told in (total, recall["micro"], gap)] == [None, None, None]
     assert total["method"] == recall["micro"]["method"] == "span of what waits"
@@ -179,7 +179,7 @@ def test_for_one_of_many_pairs_more_labels_are_wanted() -> None:
 def test_where_the_extremes_of_what_nobody_could_judge_differ_in_sign_nothing_is_beyond_chance() -> None:
     # e of q2, which only the other run has, is relevant or not: greedy's c makes it +1 or -2 of them.
     audit = example(second="abc", cannot_judge="e")
-    found = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+    found = difference_estimate(audit, within_pool(audit, PLACES), ("greedy", "other"), 3)
 
     assert found["value"] > 0 > found["value_if_relevant"]
     assert found["p_value"] == 1
@@ -188,7 +188,7 @@ def test_where_the_extremes_of_what_nobody_could_judge_differ_in_sign_nothing_is
 def test_the_example_of_the_guide_has_these_numbers() -> None:
     audit = example()
     runs = {run: found["recall@3"] for run, found in recall_estimates(audit, PLACES, [3]).items()}
-    gap = difference_estimate(audit, within_pool(audit, PLACES), "greedy", "other", 3)
+    gap = difference_estimate(audit, within_pool(audit, PLACES), ("greedy", "other"), 3)
     total = relevant_estimate(audit)
     micro = runs["greedy"]["micro"]
     said = [

@@ -126,7 +126,7 @@ def test_the_chances_are_the_most_likely_ones_under_their_penalties() -> None:
 
     best = optimize.minimize(loss, np.zeros(11), method="BFGS", options={"gtol": 1e-9}).x
     by_scipy = special.expit(features @ best[:3] + best[3:][query])
-    assert chances(features, query, label, is_drawn, 8) == pytest.approx(by_scipy, abs=1e-5)
+    assert chances(features, query, label, is_drawn, queries=8) == pytest.approx(by_scipy, abs=1e-5)
 
 
 def test_a_query_that_still_awaits_labels_is_waited_for_in_the_mean_too() -> None:

@@ -41,7 +41,13 @@ def audited(
     known = pl.Series([name.startswith("c") for name in NAMES])
     labels = frame(judged).with_columns(relevant=pl.col("document_id").is_in(list(relevant)))
     order = frame(drawn).with_columns(stratum=pl.Series([0] * 4 + [1] * 4), place=pl.Series([1, 2, 3, 4] * 2))
-    return score_audit(frame(NAMES).with_columns(known=known), order, [8, 8], labels, frame(unanswered or []))
+    return score_audit(
+        frame(NAMES).with_columns(known=known),
+        order,
+        [8, 8],
+        labels=labels,
+        unanswered=frame(unanswered or []),
+    )
 
 
 WHOLE = ["c1", "c2", "a0", "a1", "a2", "a3", "b0", "b1", "b2", "b3"]

@@ -26,7 +26,7 @@ from evaluation.failures.breakdown import (
     undrawn_limits,
 )
 from evaluation.failures.query_groups import group_queries, offered
-from evaluation.significance import LARGEST_RESAMPLED, mean_intervals
+from evaluation.significance import LARGEST_RESAMPLED, Resampling, mean_intervals
 
 HOW, WHAT = {"type": "how"}, {"type": "what"}
 QUERIES: dict[str, dict[str, Any]] = {
@@ -51,7 +51,7 @@ def values(table: Mapping[str, list[float]] = VALUES, weights: list[float] | Non
 
 def broken_by(by: str, threshold: float = 0.5) -> Breakdown:
     grouping = group_queries(by, list(QUERIES), QUERIES, RELEVANT)
-    return break_down(values(), grouping, samples=500, seed=0, level=0.9, threshold=threshold)
+    return break_down(values(), grouping, Resampling(500, 0, 0.9), threshold=threshold)
 
 
 def members(by: str) -> dict[str | None, tuple[str, ...]]:
@@ -126,8 +126,7 @@ def test_the_interval_of_a_group_is_that_of_its_queries_and_below_ten_there_is_n
     metadata = {query: {"type": "few" if at < 9 else "many"} for at, query in enumerate(table.query_ids)}
     grouping = group_queries("type", table.query_ids, metadata, {})
     by_name = {
-        one.group.name: one.runs["a"]
-        for one in break_down(table, grouping, samples=500, seed=0, level=0.9).groups
+        one.group.name: one.runs["a"] for one in break_down(table, grouping, Resampling(500, 0, 0.9)).groups
     }
 
     low, high = mean_intervals(table.table[9:], samples=500, seed=0, level=0.9)
@@ -169,7 +168,7 @@ def test_the_worst_groups_come_first_and_small_ones_last() -> None:
     ]  # fmt: skip
     grouping = group_queries("type", list(QUERIES), QUERIES, RELEVANT)
     good_but_one = values({"a": [1.0, 1.0, 1.0, 1.0, 1.0, 0.0]})
-    ordered = ordered_groups(break_down(good_but_one, grouping, samples=9, seed=0, level=0.9).groups, "worst")
+    ordered = ordered_groups(break_down(good_but_one, grouping, Resampling(9, 0, 0.9)).groups, "worst")
     assert [one.group.name for one in ordered] == [None, "how", "what"]
 
 
@@ -213,11 +212,11 @@ def test_limits_over_all_queries_that_are_known_stand_and_the_rest_is_drawn_as_b
     table = values({"a": [0, 1] * 6, "b": [0.5] * 5 + [1] * 7}, weights)
     metadata = {query: {"type": "how" if at < 7 else "what"} for at, query in enumerate(table.query_ids)}
     grouping = group_queries("type", table.query_ids, metadata, {})
-    made: dict[str, Any] = {"samples": 200, "seed": 1, "level": 0.9}
-    drawn = limits_of(table, grouping, **made)
+    made = Resampling(200, 1, 0.9)
+    drawn = limits_of(table, grouping, made)
     marked = np.array([[0.1, 0.2], [0.3, 0.4]])
 
-    known = limits_of(table, grouping, **made, whole=marked)
+    known = limits_of(table, grouping, made, whole=marked)
     undrawn = undrawn_limits(table, grouping, marked)
 
     assert known[0, :, :2].tolist() == undrawn[0, :, :2].tolist() == marked.tolist()
@@ -250,7 +249,7 @@ def test_equal_weights_give_the_plain_mean_and_its_interval(
     table = values({"a": column}, [weight] * len(column))
     grouping = group_queries("run", table.query_ids, {}, {})
 
-    figures = break_down(table, grouping, samples=200, seed=seed, level=0.9).groups[0].runs["a"]
+    figures = break_down(table, grouping, Resampling(200, seed, 0.9)).groups[0].runs["a"]
 
     if figures.n:
         assert figures.weighted is not None

@@ -16,7 +16,7 @@ from rest_framework.test import APIClient
 
 from evaluation.failures import stored_breakdown as report_breakdown
 from evaluation.failures.side_by_side import side_by_side
-from evaluation.failures.stored_breakdown import breakdown_of
+from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of
 from evaluation.failures.stored_queries import QueriesAsked, query_table
 from evaluation.models import Report
 from evaluation.scoring.conventions import Conventions
@@ -98,8 +98,8 @@ def test_all_queries_have_the_mean_and_interval_of_the_report(world: World) -> N
     report = make_wide_report(world)
     figure = report.result["runs"]["alpha"]["recall@1"]
 
-    whole = breakdown_of(report, by="run", measure="recall", k=1).groups[0].runs["alpha"]
-    again = breakdown_of(report, by="run", measure="recall", k=1).groups[0].runs["alpha"]
+    whole = breakdown_of(report, BreakdownRequest("run", "recall", 1)).groups[0].runs["alpha"]
+    again = breakdown_of(report, BreakdownRequest("run", "recall", 1)).groups[0].runs["alpha"]
 
     assert (whole.mean, whole.low, whole.high) == (figure["mean"], figure["low"], figure["high"])
     assert again == whole  # from the intervals that were kept
@@ -108,12 +108,12 @@ def test_all_queries_have_the_mean_and_interval_of_the_report(world: World) -> N
 
 def test_a_tag_that_came_later_is_a_group_and_weights_move_only_the_weighted_mean(world: World) -> None:
     report = make_wide_report(world)
-    before = breakdown_of(report, by="relevant", measure="recall", k=1)
+    before = breakdown_of(report, BreakdownRequest("relevant", "recall", 1))
     for number in range(1, 11):
         say(f"q{number}", tags=["late"] if number > 4 else [], weight=1 if number < 10 else 9)
 
-    late = breakdown_of(report, by="tag", measure="recall", k=1).groups[1]
-    whole = breakdown_of(report, by="relevant", measure="recall", k=1).groups[0].runs["alpha"]
+    late = breakdown_of(report, BreakdownRequest("tag", "recall", 1)).groups[1]
+    whole = breakdown_of(report, BreakdownRequest("relevant", "recall", 1)).groups[0].runs["alpha"]
 
     assert (late.group.name, late.runs["alpha"].n, late.runs["alpha"].mean) == (
         "late",
@@ -283,7 +283,7 @@ def test_queries_that_do_not_count_and_queries_without_an_answer_are_said(
 def test_two_runs_side_by_side_say_who_found_what(world: World) -> None:
     report = make_report(world)
 
-    found = side_by_side(report, "q2", "alpha", "beta", 2)
+    found = side_by_side(report, "q2", 2, a="alpha", b="beta")
 
     assert [one.document_id for one in found.only_a] == ["d2"]
     assert (found.only_a[0].rank_a, found.only_a[0].rank_b) == (1, 3)
@@ -293,9 +293,9 @@ def test_two_runs_side_by_side_say_who_found_what(world: World) -> None:
         ("d3", "not_relevant", None, True),
     ]
     # The other run with the highest recall stands beside the one that is named.
-    assert side_by_side(report, "q2", None, "beta", 2).a.run == "alpha"
-    assert side_by_side(report, "q2", "beta", "beta", 2).b.run == "alpha"
-    turned = side_by_side(report, "q2", "beta", "alpha", 1)
+    assert side_by_side(report, "q2", 2, b="beta").a.run == "alpha"
+    assert side_by_side(report, "q2", 2, a="beta", b="beta").b.run == "alpha"
+    turned = side_by_side(report, "q2", 1, a="beta", b="alpha")
     assert [one.document_id for one in turned.only_b] == ["d2"]
 
 
@@ -315,7 +315,7 @@ def test_unjudged_documents_lost_runs_and_ties_at_k_are_said(world: World, clien
         assert words in page, words
     assert "The text of this document was not imported." in page
     ranked = make_report(world, SPARSE, k=[1], conventions=Conventions(ties="rank"), name="by rank")
-    assert not side_by_side(ranked, "q1", "tied", "beta", 1).a.is_tied
+    assert not side_by_side(ranked, "q1", 1, a="tied", b="beta").a.is_tied
     Run.objects.get(name="tied").delete()
     assert "This run is no longer stored" in get(client, report, "queries/detail/?query=q1&a=tied&k=1")
 
@@ -421,7 +421,7 @@ def test_measures_over_the_whole_run_have_no_k(world: World, client: Client) -> 
     assert "MAP by number of relevant documents" in get(client, report, "where/?measure=map")
     assert "MAP of alpha by query" in get(client, report, "queries/?measure=map")
     with pytest.raises(InputError, match="map at K = 1"):
-        breakdown_of(report, by="run", measure="map", k=1)
+        breakdown_of(report, BreakdownRequest("run", "map", 1))
 
 
 def test_labels_are_of_the_release_and_grades_are_told(world: World, client: Client) -> None:

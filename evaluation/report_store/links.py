@@ -1,0 +1,21 @@
+"""What the HTTP interface and a finished job say of something new: which it is, and where its page is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from evaluation.models import LatencyReport, Replay, Report
+
+
+class Link(TypedDict):
+    """Something stored, with the address of its page."""
+
+    id: int
+    name: str
+    url: str
+
+
+def link_to(stored: Report | Replay | LatencyReport) -> Link:
+    """Number, name and address."""
+    return {"id": stored.pk, "name": stored.name, "url": stored.get_absolute_url()}

@@ -1,0 +1,335 @@
+"""The plain values of estimates: what JSON and stored reports hold of an audit, under these keys.
+
+None is what cannot be said. Loads nothing heavy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NotRequired, TypedDict
+
+from evaluation.scoring.figures import Span
+
+
+class Estimate(Span):
+    """A number with its interval over the draw of labels.
+
+    value: with nothing that has no answer relevant; value_if_relevant: with all of it. covers: which
+    uncertainty the interval is about. why: why there is no value, where precision has none.
+    """
+
+    value: float | None
+    value_if_relevant: float | None
+    method: str
+    relevant_drawn: int
+    covers: str
+    why: NotRequired[str]
+
+
+class NoEstimate(Span):
+    """A number that is not estimated, and why, or one without a method to name."""
+
+    value: float | None
+    why: str
+    value_if_relevant: NotRequired[float | None]
+    method: NotRequired[str]
+
+
+class DifferenceEstimate(Estimate):
+    """The micro recall of one run less that of another."""
+
+    p_value: float | None
+
+
+class RunDifference(Estimate):
+    """The same between two runs at one K."""
+
+    first: str
+    second: str
+    k: int
+
+
+class TotalEstimate(Estimate):
+    """How many documents are relevant; seen: that people have judged so; at_most_unseen: an exact bound."""
+
+    seen: int
+    at_most_unseen: int | None
+    confidence: float
+
+
+class MacroEstimate(NoEstimate):
+    """The mean over `queries` with a relevant label."""
+
+    queries: int
+    covers: str
+
+
+class RecallEstimate(TypedDict):
+    """Recall over all relevant documents at once, and its mean over queries."""
+
+    micro: Estimate
+    macro: MacroEstimate
+
+
+# Run -> `recall@k` -> its estimate.
+RecallEstimates = Mapping[str, Mapping[str, RecallEstimate]]
+
+
+class PoweredFigure(TypedDict):
+    """An estimate by people, and the same with a model's pre-labels beside the labels.
+
+    weight: λ; narrower: the share of the human width that is saved; why: why λ is 0, if it is.
+    """
+
+    human: Estimate
+    powered: Estimate
+    weight: float
+    narrower: float
+    why: str
+
+
+class PoweredFigures(TypedDict):
+    """Over all pairs at once, and as the mean over queries."""
+
+    micro: PoweredFigure
+    macro: PoweredFigure
+
+
+class PoweredTotal(PoweredFigure):
+    """How many documents are relevant, and the share of the uncertain pairs that have a prediction."""
+
+    predicted: NotRequired[float]
+
+
+class PrelabelerName(TypedDict):
+    """The model behind an estimate."""
+
+    id: int
+    name: str
+    model: str
+
+
+class PoweredEstimates(TypedDict):
+    """What the audit says with a model beside it; runs: run -> `recall@k`, `precision@k` -> figures."""
+
+    prelabeler: PrelabelerName
+    predicted: float
+    relevant: PoweredFigure
+    runs: dict[str, dict[str, PoweredFigures]]
+
+
+class QueryRemainder(TypedDict):
+    """A query whose pool can still hold relevant documents that nobody has seen, with the exact bound."""
+
+    query_id: str
+    remainder: int
+    sampled: int
+    relevant: int
+    awaited: int
+    at_most_unseen: int
+
+
+class AuditProposal(TypedDict):
+    """What an audit would show; each: what one relevant document of it would stand for."""
+
+    audit_share: float
+    documents: int
+    remainder: int
+    at_most: int | None
+    each: float | None
+
+
+class OtherPool(TypedDict):
+    """A pool that estimates could rest on too."""
+
+    name: str
+    answered: float
+
+
+class PoolOfEstimates(TypedDict):
+    """The pool behind the labels; a file tells its name alone.
+
+    asked: whether somebody named it. answered: of how many of the runs and queries measured its audit is
+    answered. judged_before: of a version that extends another, run -> K -> judged@K without its labels.
+    """
+
+    name: str
+    version: int | None
+    strategy: str | None
+    depth: int | None
+    depths: dict[str, int] | None
+    budget: int | None
+    audit_share: float | None
+    seed: int | None
+    id: NotRequired[int]
+    asked: NotRequired[bool]
+    answered: NotRequired[float | None]
+    others: NotRequired[list[OtherPool]]
+    extends: NotRequired[str]
+    judged_before: NotRequired[dict[str, dict[str, float | None]]]
+
+
+class EstimatedQueries(TypedDict):
+    """How many queries of the pool are estimated, and the first of those that are not."""
+
+    pool: int
+    estimated: int
+    not_estimated: int
+    not_estimated_ids: list[str]
+
+
+class SampleCounts(TypedDict):
+    """Pairs of the estimated queries; awaited: reached by the order and without a label; waiting: audit
+    documents without a label in all queries."""
+
+    pairs: int
+    certain: int
+    remainder: int
+    sampled: int
+    relevant: int
+    unused: int
+    cannot_judge: int
+    awaited: int
+    waiting: int
+
+
+class FloorFigures(TypedDict):
+    """Chao's floor for the relevant documents that exist at all: the fields of `Floor`, and its words."""
+
+    seen: int
+    once: int
+    twice: int
+    runs: int
+    total: float | None
+    low: float | None
+    high: float | None
+    confidence: float
+    depth: int
+    sentence: str
+
+
+class LeftOutRun(TypedDict):
+    """What a run's recall would be had it not helped to find; see `evaluation.leave_one_out`."""
+
+    run: str
+    family: str
+    unique: int
+    recall: float | None
+    without: float | None
+    drop: float | None
+    relative_drop: float | None
+    queries: int
+    lost: int
+
+
+class LeftOutAt(TypedDict):
+    """The same of every run at one K, alone and with its near-duplicates."""
+
+    runs: list[LeftOutRun]
+    families: list[LeftOutRun] | None
+    sentence: str
+
+
+class LeaveOneOut(TypedDict, total=False):
+    """By K, counted to a depth; empty where nobody knows how far down the runs were judged."""
+
+    depth: int
+    families: list[list[str]]
+    at: dict[str, LeftOutAt]
+
+
+class Estimates(TypedDict):
+    """What recall is worth: the audit of the pool, the floor of what is missing, and what a new retriever
+    would lose.
+
+    sentence: where `status` is not `estimated`, why. The last two are of a report that has them.
+    """
+
+    pool: PoolOfEstimates | None
+    queries: EstimatedQueries | None
+    sample: SampleCounts | None
+    relevant: TotalEstimate | None
+    would: AuditProposal | None
+    missing: list[QueryRemainder]
+    runs: RecallEstimates
+    status: str
+    sentence: str
+    floor: FloorFigures | None
+    leave_one_out: LeaveOneOut
+    prediction_powered: NotRequired[PoweredEstimates | None]
+    audit_by_scores: NotRequired[ScoreAuditEstimates | None]
+
+
+class NamedPool(TypedDict):
+    """The pool that an audit by scores was drawn from."""
+
+    id: int
+    name: str
+    version: int
+    extended_by: str | None
+
+
+class NamedScoreAudit(TypedDict):
+    """An audit by scores, and the model that scored."""
+
+    id: int
+    name: str
+    prelabeler: int
+    model: str
+    drawn_at: str
+    complete: bool
+
+
+class ScoreAuditCounts(TypedDict):
+    """Pairs of an audit by scores; see `evaluation.estimates.score_audit.ScoreAudit`."""
+
+    pairs: int
+    certain: int
+    lost: int
+    population: int
+    drawn: int
+    sampled: int
+    relevant: int
+    cannot_judge: int
+    waiting: int
+    unused: int
+
+
+class ScoreStratum(TypedDict):
+    """One stratum of scores: the rate that was supposed when it was drawn, and what was counted."""
+
+    name: str
+    supposed: float
+    rests_on: str
+    pairs: int
+    drawn: int
+    sampled: int
+    relevant: int
+    cannot_judge: int
+    waiting: int
+
+
+class MicroFigure(TypedDict):
+    """An estimate over all pairs at once."""
+
+    micro: Estimate | NoEstimate
+
+
+class ScoreAuditFigures(TypedDict):
+    """What an audit by scores estimates; runs: run -> `recall@k`, `precision@k` -> figure."""
+
+    relevant: TotalEstimate | None
+    runs: dict[str, dict[str, MicroFigure]]
+    differences: list[RunDifference]
+    status: str
+    sentence: str
+
+
+class ScoreAuditEstimates(ScoreAuditFigures):
+    """The same with the audit and its pool, and sentences on what the estimates leave out."""
+
+    pool: NamedPool
+    audit: NamedScoreAudit
+    counts: ScoreAuditCounts
+    strata: list[ScoreStratum]
+    notes: list[str]

@@ -1,0 +1,162 @@
+"""The plain values of an evaluation: what JSON and stored reports hold, under these keys.
+
+Loads nothing heavy. None is what is undefined. A key that is only sometimes there is `NotRequired`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+
+if TYPE_CHECKING:
+    from evaluation.significance import IntervalSettings
+
+
+class Span(TypedDict):
+    """An interval; what has one has more keys."""
+
+    low: float | None
+    high: float | None
+
+
+class MeanSpan(Span):
+    """A mean with its interval over queries."""
+
+    mean: float | None
+
+
+class MeanCount(TypedDict):
+    """A mean, and over how many queries."""
+
+    mean: float | None
+    queries: int
+
+
+class TieMeans(TypedDict):
+    """The mean when equal scores stand in the worst, an average and the best order."""
+
+    min: float | None
+    expected: float | None
+    max: float | None
+
+
+class Figure(TypedDict):
+    """A run's mean of one measure: `runs[name]["recall@10"]`.
+
+    queries: in the mean. micro, bounds (least and largest), ties: of recall; ties only where equal scores can
+    change it. mean_of_retrieved: of judged. line: the convention line, where a result is handed out.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    micro: NotRequired[float | None]
+    bounds: NotRequired[list[float | None]]
+    ties: NotRequired[TieMeans]
+    mean_of_retrieved: NotRequired[float | None]
+    line: NotRequired[str]
+
+
+# `measure@k`, or `measure` over the whole run, -> its figure.
+Figures = Mapping[str, Figure]
+
+
+class SummaryRow(TypedDict):
+    """One row of the summary: a run, a measure and a K (None: over the whole run)."""
+
+    run: str
+    measure: str
+    k: int | None
+    mean: float | None
+    low: float | None
+    high: float | None
+    micro: float | None
+    lower_bound: float | None
+    upper_bound: float | None
+    tie_min: float | None
+    tie_expected: float | None
+    tie_max: float | None
+    queries: int
+
+
+class StratumRow(SummaryRow):
+    """The same over the queries with one tag."""
+
+    tag: str
+
+
+class PlainConventions(TypedDict):
+    """The fields of `Conventions`."""
+
+    min_relevance: int
+    zero_relevant: str
+    missing: str
+    ties: str
+    scores: str
+
+
+class MeasuredHow(TypedDict):
+    """How intervals and bounds were made: the pool in words, and how chunks became documents, if they did."""
+
+    interval: IntervalSettings
+    pool: str
+    chunks: NotRequired[Mapping[str, Any]]
+
+
+class EvaluatedHow(PlainConventions, MeasuredHow):
+    """All that the numbers of an evaluation depend on beside qrels and runs."""
+
+    k: list[int]
+    measures: list[str]
+
+
+class QueryCounts(TypedDict):
+    """How many queries have labels and are in the means, and which not; `missing` and `unknown` by run."""
+
+    labelled: int
+    scored: int
+    without_relevant: int
+    missing: dict[str, int]
+    unknown: dict[str, int]
+    without_relevant_ids: Sequence[str]
+    missing_ids: dict[str, Sequence[str]]
+
+
+class StratumCounts(TypedDict):
+    """How many queries have a tag, of the labelled ones."""
+
+    labelled: int
+    scored: int
+    without_relevant: int
+
+
+class StratumResult(TypedDict):
+    """The queries with one tag, and the figures over them by run."""
+
+    queries: StratumCounts
+    runs: Mapping[str, Figures]
+
+
+class ThresholdResult(TypedDict):
+    """What a mean should reach, and the runs that are below it."""
+
+    at_least: float
+    below: list[str]
+
+
+class Extras(TypedDict, total=False):
+    """What became of thresholds, of the minimum of queries and of tags, where they were asked for."""
+
+    thresholds: dict[str, ThresholdResult]
+    minimum_queries: int
+    warnings: list[str]
+    strata: dict[str, StratumResult]
+
+
+class EvaluationResult(Extras):
+    """What `evaluate --format json` prints, without the parts that are asked for beside it."""
+
+    conventions: EvaluatedHow
+    queries: QueryCounts
+    runs: dict[str, dict[str, Figure]]
