@@ -1,9 +1,8 @@
-"""What the commands `quality` and `queue_status` print: a queue's figures as lines for a terminal."""
+"""What the command `queue_status` prints: how far a queue has come, as lines for a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from labeling.judging.progress_figures import Cost, QueueProgress
 from labeling.models import Queue
@@ -21,49 +20,6 @@ def queue_named(slug: str, name: str) -> Queue:
     return queue
 
 
-def quality_table(found: dict[str, Any]) -> str:
-    """`queue_quality` as text."""
-    agreement = found["agreement"]
-    lines = [
-        f"{found['name']}: {found['verdicts']:,} verdicts, {found['set_aside']:,} set aside; "
-        f"{agreement['pairs']:,} pairs judged by two or more people.",
-        "",
-    ]
-    lines += [
-        f"{figure['title']:<28}  {_with_interval(figure['value'], figure['low'], figure['high'])}"
-        + (f"  {figure['why']}" if figure["why"] else "")
-        for figure in agreement["figures"]
-    ]
-    first = ("annotator", "verdicts", "relevant", "leniency", "balanced", "gold", "rule")
-    head = (*first, "again", "streak", "median s")
-    rows = [_annotator_cells(row) for row in found["annotators"]]
-    lines += ["", *columns([head, *rows])]
-    bad = [row for row in found["hard_queries"] if row["is_bad"]]
-    lines += [
-        f"Look at query {row['query_id']}: {row['cannot_judge']} of {row['verdicts']} verdicts are “can't "
-        "judge”."
-        for row in bad
-    ]
-    return "\n".join(line.rstrip() for line in lines)
-
-
-def _annotator_cells(row: dict[str, Any]) -> tuple[str, ...]:
-    gold, lenient, median = row["gold"], row["leniency"], row["speed"]["median_ms"]
-    again = row["again"]
-    return (
-        row["username"],
-        f"{row['verdicts']:,}",
-        _number(row["share"]),
-        f"{lenient['difference']:+.2f}" if lenient else "–",
-        _number(gold["balanced_accuracy"]) if gold else "–",
-        str(gold["answers"]) if gold else "0",
-        "paused" if row["is_paused"] else gold["advice"] if gold else "–",
-        f"{again['same']}/{again['answers']}" if again else "–",
-        str(row["streak"]["length"]) + ("!" if row["streak"]["is_odd"] else ""),
-        "–" if median is None else f"{median / 1000:.1f}",
-    )
-
-
 def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     """Cells under each other, the first column to the left and the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
@@ -76,12 +32,8 @@ def columns(rows: Sequence[Sequence[str]]) -> list[str]:
     ]
 
 
-def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
-    interval = f" [{low:.2f}, {high:.2f}]" if low is not None and high is not None else ""
-    return f"{_number(value)}{interval}"
-
-
-def _number(value: float | None) -> str:
+def rounded(value: float | None) -> str:
+    """Two digits, or a dash for nothing."""
     return "–" if value is None else f"{value:.2f}"
 
 
@@ -110,7 +62,7 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
         )
     lines.append(_cost_line(progress["cost"]))
     head = ("run", "judged@K", "now", "when done")
-    rows = [(row["run"], f"@{row['k']}", _number(row["now"]), _number(row["when_done"])) for row in judged_at]
+    rows = [(row["run"], f"@{row['k']}", rounded(row["now"]), rounded(row["when_done"])) for row in judged_at]
     return "\n".join([*lines, *(["", *columns([head, *rows])] if rows else [])])
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from labeling.quality.facts import DayFigures, PlaceFigures, QueueQuality
 from pooling.interface.charting import DARK, LIGHT, finished, to_svg
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
     return (360, 260) if narrow else (540, 280)
 
 
-def relevant_by_position(rows: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def position_chart(rows: Sequence[PlaceFigures], *, dark: bool, narrow: bool) -> alt.LayerChart:
     """The share of relevant by place in a session, with 95 % intervals; rows as in `queue_quality`."""
     import altair as alt
     import pandas as pd
@@ -56,7 +57,7 @@ def relevant_by_position(rows: Sequence[dict[str, Any]], *, dark: bool, narrow: 
     return finished(layers, picture_size(narrow=narrow), theme)
 
 
-def pace(rows: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def pace_chart(rows: Sequence[DayFigures], *, dark: bool, narrow: bool) -> alt.LayerChart:
     """Verdicts by day; rows as in `queue_quality`."""
     import altair as alt
     import pandas as pd
@@ -83,15 +84,16 @@ def pace(rows: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> alt.Lay
     return finished([bars], picture_size(narrow=narrow), theme)
 
 
-def _span(days: Sequence[dict[str, Any]]) -> int:
+def _span(days: Sequence[DayFigures]) -> int:
     return (days[-1]["day"] - days[0]["day"]).days + 1 if days else 1
 
 
-PICTURES = {"position": ("by_position", relevant_by_position), "pace": ("per_day", pace)}
+PICTURES = ("position", "pace")
 
 
-def svg(quality: dict[str, Any], picture: str, variant: str) -> bytes:
+def quality_svg(quality: QueueQuality, picture: str, variant: str) -> bytes:
     """One of PICTURES as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    name, draw = PICTURES[picture]
-    chart = draw(quality[name], dark=variant.startswith("dark"), narrow=variant.endswith("narrow"))
-    return to_svg(chart)
+    dark, narrow = variant.startswith("dark"), variant.endswith("narrow")
+    if picture == "position":
+        return to_svg(position_chart(quality["by_position"], dark=dark, narrow=narrow))
+    return to_svg(pace_chart(quality["per_day"], dark=dark, narrow=narrow))

@@ -7,7 +7,6 @@ something changes, and for a minute although verdicts came in meanwhile. `comput
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -20,13 +19,29 @@ from labeling.consensus.wilson import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
 from labeling.models import GoldQuestion, Queue, Verdict
+from labeling.quality.facts import (
+    AgainFigures,
+    AgreementFigure,
+    AgreementFigures,
+    AnnotatorFigures,
+    DayFigures,
+    GoldFigures,
+    HardQuery,
+    Leniency,
+    PlaceFigures,
+    QueueQuality,
+    SpeedFigures,
+    StreakFigures,
+    VerdictFigures,
+)
 from labeling.quality.reader import queue_verdicts
 from pooling.models import Query
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from labeling.consensus.agreement import Agreement
+    from labeling.consensus.agreement import Agreement, Figure
+    from labeling.quality.monitors import Speed, Streak
 
 KEPT_SECONDS = 600
 # So long may figures of a large queue be behind the verdicts; below so many verdicts they never are.
@@ -55,23 +70,28 @@ MEANINGS = {
 }
 
 
-def queue_quality(queue: Queue, *, now: datetime | None = None) -> dict[str, Any]:
-    """Everything the quality page shows, as plain data.
-
-    `agreement`, `by_position`, `per_day` and `hard_queries` rest on the verdicts that count, without answers
-    to gold questions, adjudications and what is in quarantine; `annotators` has everybody with all they
-    judged here, `set_aside` of it in quarantine, and what they answered to gold questions. Shares are 0 to 1,
-    null where there is nothing to divide by.
-    """
+def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
+    """Everything the quality page shows, as plain data."""
     now = now or timezone.now()
     figures, computed_at = _kept(queue, now)
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
-    rows = [{**row, "is_paused": row["username"] in paused} for row in figures["annotators"]]
-    about = {"queue": queue.pk, "name": queue.name, "computed_at": computed_at}
-    return {**about, **figures, "annotators": rows}
+    return {
+        "queue": queue.pk,
+        "name": queue.name,
+        "computed_at": computed_at,
+        "verdicts": figures["verdicts"],
+        "set_aside": figures["set_aside"],
+        "cannot_judge": figures["cannot_judge"],
+        "relevant": figures["relevant"],
+        "agreement": figures["agreement"],
+        "annotators": [{**row, "is_paused": row["username"] in paused} for row in figures["annotators"]],
+        "by_position": figures["by_position"],
+        "per_day": figures["per_day"],
+        "hard_queries": figures["hard_queries"],
+    }
 
 
-def _kept(queue: Queue, now: datetime) -> tuple[dict[str, Any], datetime]:
+def _kept(queue: Queue, now: datetime) -> tuple[VerdictFigures, datetime]:
     """The figures of all verdicts and when they were computed, from the cache where they may be."""
     key = f"queue-quality-{queue.pk}-{queue.opened_at.timestamp()}"
     state = _state(queue)
@@ -96,11 +116,10 @@ def _state(queue: Queue) -> tuple[Any, ...]:
     return last, tuple(quarantines.values()), tuple(counts.values())
 
 
-def _figures(queue: Queue) -> dict[str, Any]:
+def _figures(queue: Queue) -> VerdictFigures:
     import polars as pl
 
     from labeling.consensus.agreement import agreement
-    from labeling.quality.monitors import relevant_by_position
 
     verdicts = queue_verdicts(queue)
     counted = verdicts.filter(~pl.col("set_aside"))
@@ -110,24 +129,36 @@ def _figures(queue: Queue) -> dict[str, Any]:
         "set_aside": verdicts.height - counted.height,
         "cannot_judge": counted.height - opinions.height,
         "relevant": int(opinions["relevant"].sum()),
-        "agreement": _described(agreement(opinions)),
+        "agreement": _agreement_figures(agreement(opinions)),
         "annotators": _annotators(verdicts, counted, gold_rows(queue), same_again(queue)),
-        "by_position": relevant_by_position(counted).to_dicts(),
+        "by_position": _by_position(counted),
         "per_day": _per_day(counted),
         "hard_queries": _hard_queries(counted),
     }
 
 
-def _described(found: Agreement) -> dict[str, Any]:
+def _agreement_figures(found: Agreement) -> AgreementFigures:
     """Agreement as plain data, each figure with its name and what it means."""
     return {
         "pairs": found.pairs,
         "verdicts": found.verdicts,
         "prevalence": found.prevalence,
         "figures": [
-            {"name": name, "title": title, "meaning": meaning, **asdict(getattr(found, name))}
+            _agreement_figure(getattr(found, name), name, title, meaning)
             for name, (title, meaning) in MEANINGS.items()
         ],
+    }
+
+
+def _agreement_figure(figure: Figure, name: str, title: str, meaning: str) -> AgreementFigure:
+    return {
+        "name": name,
+        "title": title,
+        "meaning": meaning,
+        "value": figure.value,
+        "low": figure.low,
+        "high": figure.high,
+        "why": figure.why,
     }
 
 
@@ -136,7 +167,7 @@ def _annotators(
     counted: pl.DataFrame,
     answers: list[AnnotatorGold],
     again: dict[int, tuple[int, int]],
-) -> list[dict[str, Any]]:
+) -> list[AnnotatorFigures]:
     """A row for everybody who judged, whoever judged most first; leniency is held against verdicts that
     count.
     """
@@ -149,7 +180,17 @@ def _annotators(
         .objects.filter(pk__in=verdicts["annotator"].unique().to_list())
         .values_list("pk", "username")
     )
-    lenient = {row.pop("annotator"): row for row in leniency(counted).to_dicts()}
+    lenient: dict[int, Leniency] = {
+        row["annotator"]: {
+            "pairs": row["pairs"],
+            "own": row["own"],
+            "others": row["others"],
+            "difference": row["difference"],
+            "low": row["low"],
+            "high": row["high"],
+        }
+        for row in leniency(counted).iter_rows(named=True)
+    }
     share = _share(int(counted["relevant"].sum() or 0), counted["relevant"].drop_nulls().len())
     gold = {row.annotator_id: row for row in answers}
     judged = set(verdicts["annotator"].unique().to_list())
@@ -173,8 +214,8 @@ def _annotators(
                 "share_low": low,
                 "share_high": high,
                 "leniency": lenient.get(key),
-                "streak": {**asdict(streak), "is_odd": streak.is_odd},
-                "speed": {**asdict(pace), "timed": timed.len(), "has_collapsed": pace.has_collapsed},
+                "streak": _streak_figures(streak),
+                "speed": _speed_figures(pace, timed.len()),
                 "last_at": own.select(pl.col("at").max()).item(),
                 "gold": _gold_of(gold[key]) if key in gold else None,
                 "again": _again_of(*again[key]) if key in again else None,
@@ -183,12 +224,39 @@ def _annotators(
     return sorted(rows, key=lambda row: (-row["verdicts"], row["username"]))
 
 
-def _nothing_judged(row: AnnotatorGold) -> dict[str, Any]:
+def _streak_figures(streak: Streak) -> StreakFigures:
+    return {
+        "length": streak.length,
+        "relevant": streak.relevant,
+        "chance": streak.chance,
+        "is_odd": streak.is_odd,
+    }
+
+
+def _speed_figures(speed: Speed, timed: int) -> SpeedFigures:
+    return {
+        "median_ms": speed.median_ms,
+        "recent": speed.recent,
+        "too_fast": speed.too_fast,
+        "timed": timed,
+        "has_collapsed": speed.has_collapsed,
+    }
+
+
+def _nothing_judged(row: AnnotatorGold) -> AnnotatorFigures:
     """The row of somebody of whom there are only answers to gold questions."""
     return {
         "username": row.username,
-        **dict.fromkeys(("verdicts", "set_aside", "relevant", "not_relevant", "cannot_judge"), 0),
-        **dict.fromkeys(("share", "share_low", "share_high", "leniency", "last_at")),
+        "verdicts": 0,
+        "set_aside": 0,
+        "relevant": 0,
+        "not_relevant": 0,
+        "cannot_judge": 0,
+        "share": None,
+        "share_low": None,
+        "share_high": None,
+        "leniency": None,
+        "last_at": None,
         "streak": {"length": 0, "relevant": None, "chance": 1.0, "is_odd": False},
         "speed": {"median_ms": None, "recent": 0, "too_fast": 0, "timed": 0, "has_collapsed": False},
         "gold": _gold_of(row),
@@ -196,12 +264,12 @@ def _nothing_judged(row: AnnotatorGold) -> dict[str, Any]:
     }
 
 
-def _again_of(same: int, answers: int) -> dict[str, Any]:
+def _again_of(same: int, answers: int) -> AgainFigures:
     """Self-consistency: how often somebody said of a pair shown again what they had said before."""
     return {"answers": answers, "same": same, "share": same / answers, "interval": wilson(same, answers)}
 
 
-def _gold_of(row: AnnotatorGold) -> dict[str, Any]:
+def _gold_of(row: AnnotatorGold) -> GoldFigures:
     score = row.score
     relevant = score.relevant_right, score.relevant_right + score.relevant_wrong
     others = score.not_relevant_right, score.not_relevant_right + score.not_relevant_wrong
@@ -237,7 +305,23 @@ def _balanced_interval(
     return balanced - below**0.5 / 2, balanced + above**0.5 / 2
 
 
-def _per_day(counted: pl.DataFrame) -> list[dict[str, Any]]:
+def _by_position(counted: pl.DataFrame) -> list[PlaceFigures]:
+    from labeling.quality.monitors import relevant_by_position
+
+    return [
+        {
+            "first": row["first"],
+            "last": row["last"],
+            "verdicts": row["verdicts"],
+            "share": row["share"],
+            "low": row["low"],
+            "high": row["high"],
+        }
+        for row in relevant_by_position(counted).iter_rows(named=True)
+    ]
+
+
+def _per_day(counted: pl.DataFrame) -> list[DayFigures]:
     """Verdicts that stand by the day they were given on, with how many people gave them."""
     import polars as pl
 
@@ -246,17 +330,35 @@ def _per_day(counted: pl.DataFrame) -> list[dict[str, Any]]:
         annotators=pl.col("annotator").n_unique(),
         median_seconds=pl.col("active_ms").median() / 1000,
     )
-    return days.sort("day").to_dicts()
+    return [
+        {
+            "day": row["day"],
+            "verdicts": row["verdicts"],
+            "annotators": row["annotators"],
+            "median_seconds": row["median_seconds"],
+        }
+        for row in days.sort("day").iter_rows(named=True)
+    ]
 
 
-def _hard_queries(counted: pl.DataFrame) -> list[dict[str, Any]]:
+def _hard_queries(counted: pl.DataFrame) -> list[HardQuery]:
     """The queries that most often could not be judged, with their text."""
     from labeling.quality.monitors import hard_queries
 
     rows = hard_queries(counted).head(HARD_QUERIES).to_dicts()
     known = Query.objects.filter(pk__in=[row["query_id"] for row in rows])
     texts = {pk: (name, text) for pk, name, text in known.values_list("pk", "external_id", "text")}
-    return [{**row, "query_id": texts[row["query_id"]][0], "text": texts[row["query_id"]][1]} for row in rows]
+    return [
+        {
+            "query_id": texts[row["query_id"]][0],
+            "verdicts": row["verdicts"],
+            "cannot_judge": row["cannot_judge"],
+            "share": row["share"],
+            "is_bad": row["is_bad"],
+            "text": texts[row["query_id"]][1],
+        }
+        for row in rows
+    ]
 
 
 def _share(part: int, whole: int) -> float | None:

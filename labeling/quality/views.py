@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +12,7 @@ from django.views.decorators.http import require_GET
 from labeling.access import queue_for
 from labeling.gold.rule import ENOUGH_TO_READ
 from labeling.quality import charts as quality_charts
+from labeling.quality.facts import AnnotatorQuality
 from labeling.quality.figures import KEPT_SECONDS, queue_quality
 from pooling.interface.charting import VARIANTS
 from pooling.people.access import READERS
@@ -55,12 +54,17 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
     key = f"queue-picture-{queue.pk}-{found['computed_at'].timestamp()}-{picture}-{variant}"
     content = cache.get(key)
     if content is None:
-        content = quality_charts.svg(found, picture, variant)
+        content = quality_charts.quality_svg(found, picture, variant)
         cache.set(key, content, KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")
 
 
-def _shown(row: dict[str, Any]) -> dict[str, Any]:
+class AnnotatorRow(AnnotatorQuality):
     """A row with the units of the page: seconds instead of milliseconds."""
+
+    median_seconds: float | None
+
+
+def _shown(row: AnnotatorQuality) -> AnnotatorRow:
     median = row["speed"]["median_ms"]
     return {**row, "median_seconds": None if median is None else median / 1000}
