@@ -12,8 +12,10 @@ from evaluation.charts.html_file import write_html
 from evaluation.comparisons.audited import audited_differences
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
-from evaluation.scoring.config import Settings, read_settings, settings_from
+from evaluation.scoring.config import SETTINGS, Settings, read_settings, settings_from
+from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
 from pooling.interface.terminal import Writer
+from pooling.options.arguments import add_option_arguments
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 
 if TYPE_CHECKING:
@@ -21,8 +23,6 @@ if TYPE_CHECKING:
 
     from evaluation.rendering.cells import Part
     from evaluation.scoring.results import Evaluation
-
-CONVENTIONS = ("preset", "zero_relevant", "missing", "min_relevance", "ties", "scores")
 
 HELP = "Measure runs against qrels: Recall, Precision, F1 and Success at K, with coverage and bounds."
 
@@ -217,7 +217,9 @@ def _settings(options: Mapping[str, Any]) -> Settings:
     named = {
         "k": [k for group in options["k"] or [] for k in group] or None,
         "measures": options["measure"],
-        "conventions": {name: options[name] for name in CONVENTIONS if options[name] is not None},
+        "conventions": {
+            name: options[name] for name in ("preset", *CONVENTIONS) if options[name] is not None
+        },
         "thresholds": dict(options["fail_under"] or []) or None,
         "tags": options["by_tag"],
     }
@@ -232,28 +234,19 @@ def _add_queries(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--by-tag", metavar="TAG", nargs="+", action="extend", help="tell the queries with each tag apart"
     )
-    parser.add_argument(
-        "--minimum-queries", metavar="N", type=int, help="warn when a mean rests on fewer queries"
-    )
+    add_option_arguments(parser, [SETTINGS["minimum_queries"]], bounded=False)
 
 
 def _add_interval(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("intervals")
-    group.add_argument("--confidence", metavar="SHARE", type=float, help="level of the intervals (0.95)")
-    group.add_argument("--samples", metavar="N", type=int, help="samples of the bootstrap (10000)")
-    group.add_argument("--seed", metavar="N", type=int, help="seed of the bootstrap (0)")
+    options = [SETTINGS[name] for name in ("confidence", "samples", "seed")]
+    add_option_arguments(group, options, bounded=False)
 
 
 def _add_conventions(parser: ArgumentParser) -> None:
     group = parser.add_argument_group("conventions", "Each one named here wins over the preset.")
-    group.add_argument("--preset", choices=("trec_eval", "trec_eval-c", "trec_eval-9"))
-    group.add_argument(
-        "--zero-relevant", choices=("exclude", "zero"), help="queries without a relevant label (exclude)"
-    )
-    group.add_argument("--missing", choices=("zero", "skip"), help="queries missing from a run (zero)")
-    group.add_argument("--min-relevance", metavar="N", type=int, help="relevant from this label on (1)")
-    group.add_argument("--ties", choices=("docid", "docid-asc", "file", "rank"), help="order of ties (docid)")
-    group.add_argument("--scores", choices=("float64", "float32"), help="precision of scores (float64)")
+    add_option_arguments(group, [PRESET, *(CONVENTIONS[name] for name in CHOICES)], filled=False)
+    add_option_arguments(group, [CONVENTIONS["min_relevance"]], filled=False, bounded=False)
 
 
 def _cutoffs(text: str) -> list[int]:

@@ -6,8 +6,8 @@ from typing import Any
 
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
-from evaluation.scoring.config import Settings
-from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.config import SETTINGS, Settings
+from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 
 
 def settings_of(report: Report) -> Settings:
@@ -40,18 +40,20 @@ def _settings(report: Report) -> list[tuple[str, Any]]:
     from evaluation.scoring.results import share_in_words
 
     held = settings_of(report)
-    return [
-        ("K", held.k),
-        ("Measures", held.measures),
-        *((name.replace("_", " ").capitalize(), value) for name, value in held.conventions.items()),
-        ("Confidence", share_in_words(held.confidence or 0)),
-        ("Tags told apart", held.tags),
-        ("Minimum of queries", held.minimum_queries),
-        ("Thresholds", tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items())),
-        ("Samples", held.samples),
-        ("Seed", held.seed),
-        ("Estimates rest on", report.options.get("pool")),
-    ]
+    titles = {name: one.title for name, one in {**SETTINGS, **CONVENTIONS, "preset": PRESET}.items()}
+    rows = {
+        "k": held.k,
+        "measures": held.measures,
+        **held.conventions,
+        "confidence": share_in_words(held.confidence or 0),
+        "tags": held.tags,
+        "minimum_queries": held.minimum_queries,
+        "thresholds": tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items()),
+        "samples": held.samples,
+        "seed": held.seed,
+    }
+    told = [(titles[name], value) for name, value in rows.items()]
+    return [*told, ("Estimates rest on", report.options.get("pool"))]
 
 
 def _in_words(value: Any) -> str:

@@ -19,7 +19,7 @@ from evaluation.reports.serializers import (
     ReportResultSerializer,
     ReportSerializer,
 )
-from evaluation.scoring.conventions import CHOICES
+from evaluation.scoring.conventions import CONVENTIONS
 from pooling.interface.api import PROBLEM
 from pooling.people.access import ADMIN, collection_for
 
@@ -59,7 +59,7 @@ def _request(values: dict[str, Any]) -> ReportRequest:
     names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed")
     settings = {name: values[name] for name in names if values.get(name) not in (None, [], {})}
     conventions = {**values.get("conventions", {})}
-    conventions |= {name: values[name] for name in ("preset", "min_relevance", *CHOICES) if name in values}
+    conventions |= {name: values[name] for name in ("preset", *CONVENTIONS) if name in values}
     return ReportRequest(**own, conventions=conventions, settings=settings)
 
 

@@ -14,9 +14,12 @@ from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_queries
 from evaluation.report_store.files import run_names
 from evaluation.reports.making import ReportRequest
-from evaluation.scoring.config import LARGEST_FILE, Settings, parse_settings
+from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
+from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
 from labeling.models import QrelsRelease
+from pooling.interface.option_fields import form_field, form_fields
 from pooling.models import Collection, Pool, Run
+from pooling.options.option import Option
 
 if TYPE_CHECKING:
     from pooling.interface.problems import InputError
@@ -24,8 +27,24 @@ if TYPE_CHECKING:
 AS_PRESET = ("", "as the preset says")
 
 
+def _or_as_preset(one: Option) -> dict[str, Any]:
+    """A convention that a preset may settle; a form with nothing chosen leaves it to the preset."""
+    assert isinstance(one.choices, Mapping)
+    return {"choices": [AS_PRESET, *one.choices.items()], "initial": ""}
+
+
+OF_PRESET: Any = {name: _or_as_preset(CONVENTIONS[name]) for name in CHOICES}
+
+
+@form_fields(Settings)
+@form_fields(Conventions, min_relevance={"required": True}, **OF_PRESET)
 class ReportForm(forms.Form):
     """Runs × a release, at which K, by which conventions; preset so that sending it as it is makes sense."""
+
+    field_order = [
+        *("name", "release", "runs", "pool", "k", "measures", "at_own_k", "preset", *CONVENTIONS),
+        *("confidence", "samples", "seed", "tags", "minimum_queries", "thresholds"),
+    ]
 
     name = forms.CharField(
         max_length=200, required=False, help_text="Left empty, it is called after its release."
@@ -42,12 +61,9 @@ class ReportForm(forms.Form):
         label="Estimates rest on",
         help_text="The pool whose audit says what the labels lack; without an audit nothing is estimated.",
     )
-    k = forms.CharField(
-        max_length=400, label="K", help_text="One or more ranks to cut at, for instance 1 5 10 100."
-    )
+    k = forms.CharField(max_length=400, label=SETTINGS["k"].title, help_text=SETTINGS["k"].help)
     measures = forms.MultipleChoiceField(
-        widget=forms.CheckboxSelectMultiple,
-        help_text="Recall and Judged are always part of a report: a recall is read with its coverage.",
+        widget=forms.CheckboxSelectMultiple, help_text=SETTINGS["measures"].help
     )
     at_own_k = forms.CharField(
         required=False,
@@ -55,80 +71,18 @@ class ReportForm(forms.Form):
         label="Measures at a K of their own",
         help_text="For instance ndcg@10 map@10; the report has that K for all.",
     )
-    preset = forms.ChoiceField(
-        required=False,
-        choices=[
-            ("", "Soundings"),
-            ("trec_eval", "trec_eval 10"),
-            ("trec_eval-c", "trec_eval 10 with -c"),
-            ("trec_eval-9", "trec_eval 9 and its Python wrappers"),
-        ],
-        label="Preset",
-        help_text="Whose numbers to print; what is chosen below wins over the preset.",
-    )
-    min_relevance = forms.IntegerField(
-        min_value=1,
-        initial=1,
-        label="Relevant from label",
-        help_text="The least label that counts as relevant.",
-    )
-    zero_relevant = forms.ChoiceField(
-        required=False,
-        label="Queries without a relevant label",
-        choices=[AS_PRESET, ("exclude", "leave out of the mean, and list them"), ("zero", "count 0")],
-        help_text="Recall is undefined for them. Soundings leaves them out.",
-    )
-    missing = forms.ChoiceField(
-        required=False,
-        label="Queries missing from a run",
-        choices=[AS_PRESET, ("zero", "count 0"), ("skip", "leave out of that run's mean")],
-        help_text="Soundings counts 0, so that silence cannot win.",
-    )
-    ties = forms.ChoiceField(
-        required=False,
-        label="Order of equal scores",
-        choices=[
-            AS_PRESET,
-            ("docid", "document id, falling (trec_eval)"),
-            ("docid-asc", "document id, rising"),
-            ("file", "as in the file"),
-            ("rank", "by the rank written in the file"),
-        ],
-    )
-    scores = forms.ChoiceField(
-        required=False,
-        label="Precision of scores",
-        choices=[AS_PRESET, ("float64", "float64"), ("float32", "float32 (trec_eval 9)")],
-    )
-
-    confidence = forms.FloatField(
-        required=False,
-        initial=0.95,
-        min_value=0.5,
-        max_value=0.999,
-        help_text="The level of the intervals, as a share: 0.95 is 95 %.",
-    )
-    samples = forms.IntegerField(
-        required=False, initial=10_000, min_value=1, help_text="Samples of the bootstrap over queries."
-    )
-    seed = forms.IntegerField(required=False, initial=0, min_value=0, help_text="Seed of the bootstrap.")
+    preset = form_field(PRESET, choices=[("", "Soundings"), *PRESET_TITLES.items()], help_text=PRESET.help)
     tags = forms.MultipleChoiceField(
         required=False,
         widget=forms.CheckboxSelectMultiple,
-        label="Tags to tell apart",
-        help_text="The queries with each of these tags are measured on their own as well.",
-    )
-    minimum_queries = forms.IntegerField(
-        required=False,
-        min_value=1,
-        label="Minimum of queries",
-        help_text="With fewer in the means, the report warns and says how many it takes.",
+        label=SETTINGS["tags"].title,
+        help_text=SETTINGS["tags"].help,
     )
     thresholds = forms.CharField(
         required=False,
         max_length=4000,
         widget=forms.Textarea(attrs={"rows": 3}),
-        help_text="What every run’s mean should reach, one to a line, for instance recall@10 = 0.4.",
+        help_text=SETTINGS["thresholds"].help,
     )
 
     def __init__(self, data: Any = None, *, collection: Collection, settings: Settings | None = None) -> None:
@@ -214,15 +168,14 @@ class ReportForm(forms.Form):
     def request(self) -> ReportRequest:
         """What the form asks for; call it after `is_valid`."""
         values = self.cleaned_data
-        held = ("confidence", "samples", "seed", "tags", "minimum_queries", "thresholds")
-        names = ("preset", "min_relevance", "zero_relevant", "missing", "ties", "scores")
+        held = SETTINGS.keys() - {"k", "measures"}
         return ReportRequest(
             name=values["name"] or None,
             release=values["release"].name,
             runs=[run.name for run in values["runs"]],
             k=values["k"],
             measures=[*values["measures"], *re.findall(r"[^\s,;]+", values["at_own_k"])],
-            conventions={name: values[name] for name in names},
+            conventions={name: values[name] for name in ("preset", *CONVENTIONS)},
             pool=values.get("pool") or None,
             settings={name: values[name] for name in held if values.get(name) not in (None, [], {})},
         )

@@ -2,9 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from rest_framework import serializers
 
+from evaluation.scoring.config import Settings
+from evaluation.scoring.conventions import PRESET, Conventions
+from pooling.interface.option_fields import serializer_field, serializer_fields
 
+# A report's choices are checked with an evaluation file's, and refused in the same words.
+UNCHECKED: Any = {"filled": False, "nullable": False, "bounded": False}
+
+
+@serializer_fields(Settings, **UNCHECKED)
+@serializer_fields(Conventions, **UNCHECKED)
 class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
     """A report to create; everything has a default."""
 
@@ -26,22 +37,13 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
         help_text="recall, precision, f1, success and judged if absent; the first and last always. A name "
         "may have a K (ndcg@10), which the report then has for all.",
     )
-    preset = serializers.CharField(required=False, help_text="trec_eval, trec_eval-c or trec_eval-9.")
-    min_relevance = serializers.IntegerField(required=False, help_text="1 if absent.")
-    zero_relevant = serializers.CharField(required=False, help_text="exclude (if absent) or zero.")
-    missing = serializers.CharField(required=False, help_text="zero (if absent) or skip.")
-    ties = serializers.CharField(required=False, help_text="docid (if absent), docid-asc, file or rank.")
-    scores = serializers.CharField(required=False, help_text="float64 (if absent) or float32.")
+    preset = serializer_field(PRESET, **UNCHECKED)
     conventions = serializers.DictField(
         required=False,
-        help_text="The six above in one object, as in an evaluation file; those beside it win over it.",
+        help_text="The preset and conventions in one object, as in an evaluation file; those beside it win.",
     )
-    confidence = serializers.FloatField(required=False, help_text="Level of the intervals; 0.95 if absent.")
     tags = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="The queries with each are told apart."
-    )
-    minimum_queries = serializers.IntegerField(
-        required=False, help_text="With fewer in the means, `warnings` of the numbers says so."
     )
     thresholds = serializers.DictField(
         child=serializers.FloatField(),
@@ -53,8 +55,6 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
         help_text="Name of the pool that estimates rest on; if absent, the one whose audit is furthest "
         "answered over the runs and queries measured.",
     )
-    samples = serializers.IntegerField(required=False, help_text="Of the bootstrap; 10,000 if absent.")
-    seed = serializers.IntegerField(required=False, help_text="Of the bootstrap; 0 if absent.")
 
 
 class ReportSerializer(serializers.Serializer[dict[str, object]]):

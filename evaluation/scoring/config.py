@@ -25,14 +25,13 @@ from typing import TYPE_CHECKING, Any
 from evaluation.scoring.conventions import CHOICES, PRESETS, Conventions
 from pooling.formats.errors import FormatError
 from pooling.formats.errors import shown as quoted
+from pooling.options.option import LARGEST_SEED, Option, option, options_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 LARGEST_FILE = 1 << 20
 MOST_TAGS = 100
-MOST_SAMPLES = 100_000
-LARGEST_SEED = 2**63 - 1
 
 
 class SettingError(ValueError):
@@ -55,15 +54,78 @@ class Settings:
     {'k': (10,), 'confidence': 0.9, 'seed': 7}
     """
 
-    k: tuple[int, ...] | None = None
-    measures: tuple[str, ...] | None = None
-    confidence: float | None = None
-    tags: tuple[str, ...] | None = None
-    minimum_queries: int | None = None
-    samples: int | None = None
-    seed: int | None = None
+    k: tuple[int, ...] | None = field(
+        default=None,
+        metadata=option("K", "One or more ranks to cut at, for instance 1 5 10 100.", tuple),
+    )
+    measures: tuple[str, ...] | None = field(
+        default=None,
+        metadata=option(
+            "Measures",
+            "Recall and Judged are always part of a report: a recall is read with its coverage.",
+            tuple,
+        ),
+    )
+    confidence: float | None = field(
+        default=None,
+        metadata=option(
+            "Confidence",
+            "The level of the intervals, as a share: 0.95 is 95 %.",
+            float,
+            about="Level of the intervals.",
+            empty="0.95",
+            initial=0.95,
+            metavar="SHARE",
+            minimum=0.5,
+            maximum=0.999,
+        ),
+    )
+    tags: tuple[str, ...] | None = field(
+        default=None,
+        metadata=option(
+            "Tags to tell apart",
+            "The queries with each of these tags are measured on their own as well.",
+            tuple,
+        ),
+    )
+    minimum_queries: int | None = field(
+        default=None,
+        metadata=option(
+            "Minimum of queries",
+            "With fewer in the means, the report warns and says how many it takes.",
+            int,
+            about="Warn when a mean rests on fewer queries.",
+            minimum=1,
+            limit=1_000_000_000,
+        ),
+    )
+    samples: int | None = field(
+        default=None,
+        metadata=option(
+            "Samples",
+            "Samples of the bootstrap over queries.",
+            int,
+            empty="10,000",
+            initial=10_000,
+            minimum=1,
+            limit=100_000,
+        ),
+    )
+    seed: int | None = field(
+        default=None,
+        metadata=option(
+            "Seed", "Seed of the bootstrap.", int, empty="0", initial=0, minimum=0, limit=LARGEST_SEED
+        ),
+    )
     conventions: Mapping[str, Any] = field(default_factory=dict)
-    thresholds: Mapping[str, float] | None = None
+    thresholds: Mapping[str, float] | None = field(
+        default=None,
+        metadata=option(
+            "Thresholds",
+            "What every run’s mean should reach, one to a line, for instance recall@10 = 0.4.",
+            tuple,
+        ),
+    )
 
     def over(self, other: Settings) -> Settings:
         """These where they say something, and `other` where they do not.
@@ -186,6 +248,12 @@ def _whole_number(key: str, value: object, least: int, most: int) -> int:
     return value
 
 
+def _number_within(one: Option) -> Callable[[object], int]:
+    """The check of a whole number by the bounds of its option."""
+    least, most = int(one.minimum or 0), int(one.limit if one.maximum is None else one.maximum)
+    return lambda value: _whole_number(one.name, value, least, most)
+
+
 def _list(key: str, value: object, example: str) -> list[Any]:
     if not isinstance(value, list | tuple) or not value:
         raise SettingError(
@@ -294,14 +362,15 @@ def _share(key: str, name: str, value: object) -> float:
     return float(value)
 
 
+SETTINGS = options_of(Settings)
 _CHECKS: dict[str, Callable[[object], Any]] = {
     "k": _k,
     "measures": _measures,
     "confidence": _confidence,
     "tags": _tags,
-    "minimum_queries": lambda value: _whole_number("minimum_queries", value, 1, 1_000_000_000),
-    "samples": lambda value: _whole_number("samples", value, 1, MOST_SAMPLES),
-    "seed": lambda value: _whole_number("seed", value, 0, LARGEST_SEED),
+    "minimum_queries": _number_within(SETTINGS["minimum_queries"]),
+    "samples": _number_within(SETTINGS["samples"]),
+    "seed": _number_within(SETTINGS["seed"]),
     "conventions": _conventions,
     "thresholds": _thresholds,
 }

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from pooling.options.option import Option, option, options_of
+from pooling.ranking.order_options import SCORES, TIES, Scores, Ties
 
 if TYPE_CHECKING:
     from evaluation.scoring.figures import PlainConventions
 
 ZeroRelevant = Literal["exclude", "zero"]
 Missing = Literal["zero", "skip"]
-Ties = Literal["docid", "docid-asc", "file", "rank"]
-Scores = Literal["float64", "float32"]
 
 _TIE_WORDS = {
     "docid": "score, then id ↓",
@@ -34,11 +36,41 @@ class Conventions:
     'float32'
     """
 
-    min_relevance: int = 1
-    zero_relevant: ZeroRelevant = "exclude"
-    missing: Missing = "zero"
-    ties: Ties = "docid"
-    scores: Scores = "float64"
+    min_relevance: int = field(
+        default=1,
+        metadata=option(
+            "Relevant from label",
+            "The least label that counts as relevant.",
+            int,
+            minimum=1,
+        ),
+    )
+    zero_relevant: ZeroRelevant = field(
+        default="exclude",
+        metadata=option(
+            "Queries without a relevant label",
+            "Recall is undefined for them. Soundings leaves them out.",
+            about="Queries without a relevant label.",
+            choices={"exclude": "leave out of the mean, and list them", "zero": "count 0"},
+        ),
+    )
+    missing: Missing = field(
+        default="zero",
+        metadata=option(
+            "Queries missing from a run",
+            "Soundings counts 0, so that silence cannot win.",
+            about="Queries missing from a run.",
+            choices={"zero": "count 0", "skip": "leave out of that run's mean"},
+        ),
+    )
+    ties: Ties = field(
+        default="docid",
+        metadata=option("Order of equal scores", about="Order of equal scores.", choices=TIES),
+    )
+    scores: Scores = field(
+        default="float64",
+        metadata=option("Precision of scores", about="Precision of scores.", choices=SCORES),
+    )
 
     def __post_init__(self) -> None:
         level = self.min_relevance
@@ -97,11 +129,9 @@ class Conventions:
         return f" ({', '.join(notes)})" if notes else ""
 
 
+CONVENTIONS = options_of(Conventions)
 CHOICES: dict[str, tuple[str, ...]] = {
-    "zero_relevant": get_args(ZeroRelevant),
-    "missing": get_args(Missing),
-    "ties": get_args(Ties),
-    "scores": get_args(Scores),
+    one.name: tuple(one.choices) for one in CONVENTIONS.values() if isinstance(one.choices, Mapping)
 }
 
 PRESETS: dict[str, dict[str, Any]] = {
@@ -112,3 +142,17 @@ PRESETS: dict[str, dict[str, Any]] = {
     # trec_eval 9 and its Python wrappers: scores as C float.
     "trec_eval-9": {"zero_relevant": "zero", "missing": "skip", "scores": "float32"},
 }
+PRESET_TITLES = {
+    "trec_eval": "trec_eval 10",
+    "trec_eval-c": "trec_eval 10 with -c",
+    "trec_eval-9": "trec_eval 9 and its Python wrappers",
+}
+PRESET = Option(
+    "Preset",
+    "Whose numbers to print; what is chosen below wins over the preset.",
+    about="Whose numbers to print.",
+    empty="Soundings' own",
+    choices=PRESET_TITLES,
+    name="preset",
+    default=None,
+)

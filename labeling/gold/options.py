@@ -70,6 +70,7 @@ class GoldOptions:
             "Who pauses somebody whose answers are too often wrong",
             about="Who pauses somebody who is too often wrong: automatic, or proposed to an admin.",
             choices=dict(Queue.GoldPause.choices),
+            empty="as the site's settings say",
             metavar="HOW",
             refusal=f"A pause is {' or '.join(Queue.GoldPause.values)}, not “{{value}}”.",
         ),

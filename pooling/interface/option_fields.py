@@ -34,7 +34,7 @@ def form_fields(
     Fields that the form declares itself stay, and numbers by name are left to it. `changes`: by option,
     arguments of the field that are different in this form.
     """
-    left_out = {one.name for one in options_of(settings).values() if one.kind is dict}.union(but)
+    left_out = {one.name for one in options_of(settings).values() if one.kind in (dict, tuple)}.union(but)
 
     def add(form: type[FormClass]) -> type[FormClass]:
         for one in options_of(settings).values():
@@ -58,8 +58,8 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
     }
     if one.choices is None:
         return FORM_FIELDS[one.kind](**shared)
-    choices: Any = list(one.choices.items()) if isinstance(one.choices, Mapping) else one.choices
-    return forms.ChoiceField(choices=choices, **shared)
+    offered = list(one.choices.items()) if isinstance(one.choices, Mapping) else one.choices
+    return forms.ChoiceField(**{"choices": offered, **shared})
 
 
 def serializer_fields(
@@ -67,37 +67,51 @@ def serializer_fields(
     *,
     filled: bool = True,
     nullable: bool = True,
+    bounded: bool = True,
     but: Collection[str] = (),
     **changes: Mapping[str, Any],
 ) -> Callable[[type[SerializerClass]], type[SerializerClass]]:
-    """The same for a serializer; `filled` and `nullable` as in `serializer_field`."""
+    """The same for a serializer; `filled`, `nullable` and `bounded` as in `serializer_field`."""
+    how = {"filled": filled, "nullable": nullable, "bounded": bounded}
+    left_out = {one.name for one in options_of(settings).values() if one.kind is tuple}.union(but)
 
     def add(serializer: type[SerializerClass]) -> type[SerializerClass]:
         declared = serializer._declared_fields
         for one in options_of(settings).values():
-            if one.name not in declared and one.name not in but:
-                changed = changes.get(one.name, {})
-                declared[one.name] = serializer_field(one, filled=filled, nullable=nullable, **changed)
+            if one.name not in left_out.union(declared):
+                declared[one.name] = serializer_field(one, **how, **changes.get(one.name, {}))
         return serializer
 
     return add
 
 
 def serializer_field(
-    one: Option, *, filled: bool = True, nullable: bool = True, **changes: Any
+    one: Option, *, filled: bool = True, nullable: bool = True, bounded: bool = True, **changes: Any
 ) -> serializers.Field[Any, Any, Any, Any]:
     """The field of a serializer.
 
     filled: what a call leaves out has its default; otherwise no option is required, and what is left out
-    stays out. nullable: a call may say null for an option without a value.
+    stays out. nullable: a call may say null for an option without a value. If not `bounded`, bounds and
+    choices are left to whoever takes the values.
     """
-    help_text = one.call_help("Null" if nullable else "If absent")
-    shared: dict[str, Any] = {"help_text": help_text or None, **_absent(one, filled, nullable), **changes}
+    bounds = _bounds(one) if bounded else {}
+    absent = _absent(one, filled, nullable)
+    shared = {"help_text": _call_help(one, bounded, nullable, absent), **absent, **changes}
     if one.kind is dict:
-        return serializers.DictField(child=serializers.IntegerField(**_bounds(one)), **shared)
-    if isinstance(one.choices, Mapping):
+        return serializers.DictField(child=serializers.IntegerField(**bounds), **shared)
+    if isinstance(one.choices, Mapping) and bounded:
         return serializers.ChoiceField(choices=list(one.choices.items()), **shared)
-    return SERIALIZER_FIELDS[one.kind](**_bounds(one), **shared)
+    return SERIALIZER_FIELDS[one.kind](**bounds, **shared)
+
+
+def _call_help(one: Option, bounded: bool, nullable: bool, absent: Mapping[str, Any]) -> str | None:
+    """What the schema does not say by itself: choices that are not bounds, and what an absent value means."""
+    parts = [one.about or one.help]
+    if isinstance(one.choices, Mapping) and not bounded:
+        parts.append(f"One of {', '.join(one.choices)}.")
+    if one.without and absent.get("default") is None:
+        parts.append(f"{'Null' if nullable else 'If absent'}: {one.without}.")
+    return " ".join(filter(None, parts)) or None
 
 
 def _absent(one: Option, filled: bool, nullable: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from argparse import Action, ArgumentError, ArgumentParser, ArgumentTypeError, _
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from pooling.options.option import REQUIRED, Option
+from pooling.options.option import Option
 
 METAVARS = {int: "N", float: "F", dict: "NAME=N"}
 
@@ -86,9 +86,8 @@ def _type(one: Option) -> Callable[[str], Any]:
 
 def _help(one: Option) -> str:
     text = (one.about or one.help or one.title).removesuffix(".")
-    default = one.empty if one.default is None else one.default
     if one.kind is dict:
         text += "; may be repeated"
-    elif one.kind is not bool and default not in (REQUIRED, ""):
-        text += f" (default: {default:g})" if isinstance(default, float) else f" (default: {default})"
+    elif one.without:
+        text += f" (default: {one.without})"
     return f"{text[:1].lower()}{text[1:]}".replace("%", "%%")

@@ -32,12 +32,12 @@ class Option:
     """An option of some settings.
 
     help: what a form says below the title. about: what calls and commands say, where the help needs the
-    title. kind: int, float, bool, str, or dict for numbers by name. empty: what happens without a value,
-    where the default is None. unit: what a page writes behind the value. minimum, maximum: the bounds, which
-    forms and the HTTP interface state; without a maximum, `limit` is what can be stored. refusal: the
-    sentence for a number out of bounds or a word that is no choice. initial: what a form starts with, where
-    that is not the default. flag (or several, separated by spaces), metavar: of the command, where they are
-    not made from name and kind. name, default: of the field.
+    title. kind: int, float, bool, str, dict for numbers by name, or tuple for what each place reads in its
+    own way. empty: what happens without a value, where the default does not say it. unit: what a page writes
+    behind the value. minimum, maximum: the bounds, which forms and the HTTP interface state; without a
+    maximum, `limit` is what can be stored. refusal: the sentence for a number out of bounds or a word that is
+    no choice. initial: what a form starts with, where that is not the default. flag (or several, separated by
+    spaces), metavar: of the command, where they are not made from name and kind. name, default: of the field.
     """
 
     title: str
@@ -63,11 +63,16 @@ class Option:
 
     @property
     def form_help(self) -> str:
-        return " ".join(filter(None, [self.help, self.empty and f"Empty: {self.empty}."]))
+        """What a form says below the title."""
+        empty = f"Empty: {self.empty}." if self.empty and self.default is None else ""
+        return f"{self.help} {empty}".strip()
 
-    def call_help(self, absent: str) -> str:
-        """What a call says; `absent` names what stands for no value."""
-        return " ".join(filter(None, [self.about or self.help, self.empty and f"{absent}: {self.empty}."]))
+    @property
+    def without(self) -> str:
+        """What holds where a call or a command says nothing; "" if it has to say something."""
+        is_told = self.kind not in (bool, dict) and self.default not in (None, REQUIRED)
+        default = f"{self.default:g}" if isinstance(self.default, float) else f"{self.default}"
+        return self.empty or (default if is_told else "")
 
     def problem(self, value: Any) -> str | None:
         """A sentence if a number is out of bounds, or a word is not among the choices."""
