@@ -17,7 +17,7 @@ from evaluation.report_store.files import TABLES, file_stem, read_table
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
 from evaluation.reports.coverage import coverage_by_cutoff, coverage_warnings
-from labeling.qrels.releases import export_name
+from labeling.qrels.releases import release_file_name
 
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice, ChartKind
@@ -32,7 +32,7 @@ def provenance_of(report: Report) -> Provenance:
     """Checksums, seed and versions of a report, and the command that makes its figures again from exported
     labels and the imported files of the runs."""
     options, release = report.options, report.options["release"]
-    labels, runs = export_name(report.release, "trec"), [run["name"] for run in options["runs"]]
+    labels, runs = release_file_name(report.release, "trec"), [run["name"] for run in options["runs"]]
     pools = ", ".join(options["pools"])
     by = f" by {report.created_by.get_username()}" if report.created_by else ""
     return Provenance(

@@ -16,7 +16,7 @@ from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.estimates import estimate
-from labeling.prelabels.export import FORMATS, export_name, export_prelabels
+from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.options import PROMPTS, allowed_url, prelabeler_for
 from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
 from labeling.prelabels.passes import (
@@ -233,7 +233,9 @@ class PrelabelsDownload(APIView):
         prelabeler = prelabeler_for_queue(queue, int(number))
         format = request.query_params.get("format") or "csv"
         content = export_prelabels(queue, prelabeler, format)
-        return attachment(content, export_name(queue, prelabeler, format), formats()[format].media_type)
+        return attachment(
+            content, prelabels_file_name(queue, prelabeler, format), formats()[format].media_type
+        )
 
 
 def _asked(queue: Queue, request: Request) -> tuple[Prelabeler, PassOptions]:

@@ -45,7 +45,7 @@ def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") 
     return "".join(line_writers()[format](COLUMNS, rows)).encode()
 
 
-def export_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:
+def prelabels_file_name(queue: Queue, prelabeler: Prelabeler, format: str) -> str:
     """A file name, of letters that every file system takes."""
     suffix = ".qrels" if format == "trec" else f".{format}"
     words = slugify(f"{queue.collection.slug}-{queue.name}-{prelabeler.model}-{prelabeler.prompt}")

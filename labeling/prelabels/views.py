@@ -19,7 +19,7 @@ from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.use import change_use, use_of
 from labeling.models import Queue
 from labeling.prelabels.estimates import SAMPLE, estimate
-from labeling.prelabels.export import FORMATS, export_name, export_prelabels
+from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.forms import KeyForm, PassForm, ResumeForm
 from labeling.prelabels.options import allowed_url, prelabeler_for, store_key
 from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
@@ -145,7 +145,7 @@ def prelabels_download(
     except refusals() as error:
         messages.error(request, str(error))
         return redirect("prelabels", queue.pk)
-    return attachment(content, export_name(queue, prelabeler, format), formats()[format].media_type)
+    return attachment(content, prelabels_file_name(queue, prelabeler, format), formats()[format].media_type)
 
 
 def _passes(queue: Queue) -> dict[str, Any]:

@@ -14,9 +14,9 @@ from rest_framework.views import APIView
 from labeling.qrels import serializers
 from labeling.qrels.releases import (
     FORMATS,
-    export_name,
     export_release,
     newest_release,
+    release_file_name,
     release_named,
     release_qrels,
 )
@@ -67,7 +67,7 @@ class QrelsDownload(APIView):
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
         content = export_release(release, format)
-        return attachment(content, export_name(release, format), FORMATS[format].media_type)
+        return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
 
 
 class Qrels(QrelsDownload):

@@ -15,7 +15,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from labeling.access import queue_in
-from labeling.qrels.judgments import FORMATS, export_judgments, export_name
+from labeling.qrels.judgments import FORMATS, export_judgments, judgments_file_name
 from pooling.formats.registry import formats
 from pooling.interface.api import PROBLEM, OneKind
 from pooling.interface.downloads import streamed
@@ -63,7 +63,7 @@ def _download(collection: Collection, wanted: MultiValueDict[str, str]) -> Strea
     format, number = wanted.get("format") or "csv", wanted.get("queue")
     queue = queue_in(collection, number) if number else None
     content = export_judgments(collection, format, queue, anonymous=_is_anonymous(wanted.get("anonymous")))
-    return streamed(content, export_name(collection, format, queue), formats()[format].media_type)
+    return streamed(content, judgments_file_name(collection, format, queue), formats()[format].media_type)
 
 
 def _is_anonymous(said: str | None) -> bool:

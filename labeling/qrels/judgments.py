@@ -7,11 +7,12 @@ gold questions, but no answers to these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from django.db.models import Exists, Max, OuterRef, Subquery
+from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
@@ -22,47 +23,61 @@ from pooling.models import Collection
 
 FORMATS = line_writers()
 BATCH = 2000
-# What is read of an event as it is, by the name of its column.
-STORED = {
-    "event": "pk",
-    "queue": "queue__name",
-    "query_id": "query__external_id",
-    "document_id": "document__external_id",
-    "document_version": "document_version",
-    "annotator": "annotator__username",
-    "kind": "kind",
-    "verdict": "verdict",
-    "reason": "reason",
-    "note": "note",
-    "undoes": "undoes",
-    "repeats": "repeats",
-    "is_extra": "extra",
-    "is_adjudication": "is_adjudication",
-    "time": "created_at",
-    "active_ms": "active_ms",
-    "shown": "shown",
-    "prelabel_seen": "prelabel_seen",
-    "prelabel_model": "prelabeler__model",
-    "prelabel_prompt": "prelabeler__prompt",
-    "prelabel_prompt_version": "prelabeler__prompt_version",
-    "prelabel_prompt_hash": "prelabeler__prompt_hash",
-}
-COLUMNS = (
-    *("event", "queue", "query_id", "document_id", "document_version", "annotator", "kind", "verdict"),
-    *("reason", "note", "state", "undoes", "repeats", "counts", "is_set_aside", "is_extra"),
-    *("is_adjudication", "is_gold", "time", "active_ms", "shown", "prelabel_seen", "prelabel_model"),
-    *("prelabel_prompt", "prelabel_prompt_version", "prelabel_prompt_hash", "prelabel_verdict"),
+# What is read of an event.
+FIELDS = (
+    *("pk", "queue__name", "query__external_id", "document__external_id", "document_version", "kind"),
+    *("annotator_id", "annotator__username", "verdict", "reason", "note", "undoes", "repeats", "extra"),
+    *("is_adjudication", "gold_id", "created_at", "active_ms", "shown", "prelabel_seen"),
+    *("prelabeler__model", "prelabeler__prompt", "prelabeler__prompt_version", "prelabeler__prompt_hash"),
 )
+
+
+class JudgmentRow(TypedDict):
+    """An event of a collection, as COLUMNS.
+
+    `state` is of verdicts alone: `stands`, `replaced` by a later one, `undone`, or `repeat` (the same person
+    again, which never stands). `counts`: whether labels count it now; not what answers a gold question, nor
+    what a quarantine `is_set_aside`. `prelabel_verdict` is as it was shown, `time` in ISO format.
+    """
+
+    event: int
+    queue: str
+    query_id: str
+    document_id: str
+    document_version: int | None
+    annotator: str
+    kind: str
+    verdict: str
+    reason: str
+    note: str
+    state: str
+    undoes: int | None
+    repeats: int | None
+    counts: bool
+    is_set_aside: bool
+    is_extra: bool
+    is_adjudication: bool
+    is_gold: bool
+    time: str
+    active_ms: int | None
+    shown: str
+    prelabel_seen: str
+    prelabel_model: str | None
+    prelabel_prompt: str | None
+    prelabel_prompt_version: int | None
+    prelabel_prompt_hash: str | None
+    prelabel_verdict: str | None
+
+
+COLUMNS = tuple(JudgmentRow.__annotations__)
 
 
 def judgment_rows(
     collection: Collection, queue: Queue | None = None, *, anonymous: bool = False
-) -> Iterator[dict[str, Any]]:
-    """The events of a collection, or of one queue of it, in the order in which they were stored, as COLUMNS.
+) -> Iterator[JudgmentRow]:
+    """The events of a collection, or of one queue of it, in the order in which they were stored.
 
-    `state` is of verdicts alone: `stands`, `replaced` by a later one, `undone`, or `repeat` (the same person
-    again, which never stands). `counts`: whether labels count it now; not what answers a gold question, nor
-    what a quarantine `is_set_aside`. `prelabel_verdict` is as it was shown. `anonymous` names people by
+    `anonymous` names people by
     `pseudonym`. What is stored after the first row was read is left out. One statement for each batch.
     """
     events = JudgmentEvent.objects.filter(collection=collection)
@@ -70,7 +85,7 @@ def judgment_rows(
         events = events.filter(queue=queue)
     newest = events.aggregate(newest=Max("pk"))["newest"] or 0
     events = events.filter(pk__lte=newest).annotate(**_looked_up()).order_by("pk")
-    fields = (*STORED.values(), "annotator_id", "gold_id", *_looked_up())
+    fields = (*FIELDS, *_looked_up())
     last = 0
     while batch := list(events.filter(pk__gt=last).values(*fields)[:BATCH]):
         for found in batch:
@@ -102,7 +117,7 @@ def format_of(path: Path) -> str:
     return format
 
 
-def export_name(collection: Collection, format: str, queue: Queue | None = None) -> str:
+def judgments_file_name(collection: Collection, format: str, queue: Queue | None = None) -> str:
     """A file name, of letters that every file system takes."""
     words = slugify(f"{collection.slug}-{queue.name}" if queue else collection.slug)
     return (words[:120] or f"collection-{collection.pk}") + f".judgments.{format}"
@@ -115,7 +130,7 @@ def pseudonym(collection: Collection, annotator: int) -> str:
     return f"annotator-{digest.hexdigest()[:12]}"
 
 
-def _looked_up() -> dict[str, Any]:
+def _looked_up() -> dict[str, Combinable]:
     standing = Judgment.objects.filter(event=OuterRef("pk"))
     seen = PrelabelSight.objects.filter(
         query=OuterRef("query"),
@@ -132,17 +147,40 @@ def _looked_up() -> dict[str, Any]:
     }
 
 
-def _row(collection: Collection, found: dict[str, Any], anonymous: bool) -> dict[str, Any]:
-    row = {column: found[field] for column, field in STORED.items()}
-    row |= {name: found[name] for name in ("counts", "is_set_aside", "prelabel_verdict")}
-    row |= {"state": _state(found), "is_gold": found["gold_id"] is not None}
-    row["time"] = found["created_at"].isoformat()
-    if anonymous:
-        row["annotator"] = pseudonym(collection, found["annotator_id"])
-    return {column: row[column] for column in COLUMNS}
+def _row(collection: Collection, found: Mapping[str, Any], anonymous: bool) -> JudgmentRow:
+    name = pseudonym(collection, found["annotator_id"]) if anonymous else found["annotator__username"]
+    return {
+        "event": found["pk"],
+        "queue": found["queue__name"],
+        "query_id": found["query__external_id"],
+        "document_id": found["document__external_id"],
+        "document_version": found["document_version"],
+        "annotator": name,
+        "kind": found["kind"],
+        "verdict": found["verdict"],
+        "reason": found["reason"],
+        "note": found["note"],
+        "state": _state(found),
+        "undoes": found["undoes"],
+        "repeats": found["repeats"],
+        "counts": found["counts"],
+        "is_set_aside": found["is_set_aside"],
+        "is_extra": found["extra"],
+        "is_adjudication": found["is_adjudication"],
+        "is_gold": found["gold_id"] is not None,
+        "time": found["created_at"].isoformat(),
+        "active_ms": found["active_ms"],
+        "shown": found["shown"],
+        "prelabel_seen": found["prelabel_seen"],
+        "prelabel_model": found["prelabeler__model"],
+        "prelabel_prompt": found["prelabeler__prompt"],
+        "prelabel_prompt_version": found["prelabeler__prompt_version"],
+        "prelabel_prompt_hash": found["prelabeler__prompt_hash"],
+        "prelabel_verdict": found["prelabel_verdict"],
+    }
 
 
-def _state(found: dict[str, Any]) -> str:
+def _state(found: Mapping[str, Any]) -> str:
     if found["kind"] != JudgmentEvent.Kind.VERDICT:
         return ""
     if found["is_undone"]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import uuid4
 
 from django.core.files.base import ContentFile
@@ -15,6 +16,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Count, Max, Min, Q
 from django.utils import timezone
 
+from labeling.adaptive.facts import FrozenOrder
 from labeling.adaptive.state import frozen_orders
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
 from labeling.qrels.imported import QrelsImport, import_qrels
@@ -37,11 +39,11 @@ __all__ = [
     "QrelsImport",
     "current_labels",
     "export_file",
-    "export_name",
     "export_release",
     "import_qrels",
     "newest_release",
     "read_release",
+    "release_file_name",
     "release_named",
     "release_qrels",
 ]
@@ -51,6 +53,91 @@ SCHEMA_VERSION = 1
 SIDECAR = Format("sidecar", title="Sidecar (JSON)", suffix=".meta.json", media_type="application/json")
 # What `export_release` writes.
 FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR}
+
+
+class Header(TypedDict):
+    """Which release a sidecar is of."""
+
+    schema_version: int
+    collection: str
+    release: str
+    rule: str
+    format: str
+    sha256: str
+    released_at: str
+    released_by: str | None
+
+
+class QueueFacts(TypedDict):
+    """A queue that gave labels, and its pool."""
+
+    name: str
+    pool: str
+    pool_version: int
+    judgments_per_item: int
+    most_judgments_per_item: int | None
+    items: int
+    state: str
+
+
+class ImportFacts(TypedDict):
+    """A file of labels, and how many it brought."""
+
+    file: str
+    sha256: str
+    labels: int
+
+
+class SeenVerdicts(TypedDict):
+    """Verdicts given with a model's answer on screen, and those changed once it was revealed."""
+
+    before: int
+    after: int
+
+
+class Provenance(TypedDict):
+    """What the labels rest on: queues with their pools, imported files, and who gave how many verdicts."""
+
+    queues: list[QueueFacts]
+    imports: list[ImportFacts]
+    annotators: dict[str, int]
+    prelabel_seen: SeenVerdicts
+    in_quarantine: int
+    judged_from: str | None
+    judged_until: str | None
+    guidelines_sha256: str
+
+
+class PoolFacts(TypedDict):
+    """How a pool was drawn."""
+
+    name: str
+    version: int
+    strategy: str
+    depth: int
+    budget: int | None
+    audit_share: float
+    seed: int
+    depths: dict[str, int]
+    provenance: Mapping[str, Any]
+    extends: str | None
+    built_at: str
+
+
+class Audits(TypedDict):
+    """What an estimate from the labels must know: how each pool was drawn, and which pairs [query id,
+    document id] ended without a label.
+    """
+
+    pools: list[PoolFacts]
+    cannot_judge: list[list[str]]
+
+
+class Sidecar(Header, Provenance, Audits):
+    """What is written beside a release; `counts` as in `labeling.qrels.labels.Labels`."""
+
+    counts: Mapping[str, int]
+    selections: list[FrozenOrder]
 
 
 def release_qrels(
@@ -67,8 +154,8 @@ def release_qrels(
         raise _name_exists(name)
     with transaction.atomic():
         labels = current_labels(collection, rule)
-        facts = {**_provenance(collection), **_audits(collection, labels)}
-        facts["selections"] = frozen_orders(collection)
+        provenance, audits = _provenance(collection), _audits(collection, labels)
+        orders = frozen_orders(collection)
     if labels.frame.is_empty():
         raise InputError(f"“{collection.slug}” has no final label yet. Judge some pairs, or import labels.")
     content, format = _frozen(labels.frame)
@@ -83,7 +170,14 @@ def release_qrels(
         released_by=user,
         released_at=timezone.now(),
     )
-    release.sidecar = {**_described(release, format), "counts": labels.counts, **facts}
+    sidecar: Sidecar = {
+        **_header(release, format),
+        "counts": labels.counts,
+        **provenance,
+        **audits,
+        "selections": orders,
+    }
+    release.sidecar = sidecar
     return _stored(release, content, format)
 
 
@@ -109,10 +203,10 @@ def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
         return _json(release.sidecar)
     if format == _format_of(release):
         return _content(release)
-    return qrels_content(read_release(release), export_name(release, format), format)
+    return qrels_content(read_release(release), release_file_name(release, format), format)
 
 
-def export_name(release: QrelsRelease, format: str) -> str:
+def release_file_name(release: QrelsRelease, format: str) -> str:
     """A file name for the release in `format`, of letters that every file system takes."""
     from django.utils.text import slugify
 
@@ -152,7 +246,7 @@ def newest_release(collection: Collection) -> QrelsRelease:
     return release
 
 
-def _json(sidecar: dict[str, Any]) -> bytes:
+def _json(sidecar: Mapping[str, Any]) -> bytes:
     # Sorted, because PostgreSQL hands the keys back in an order of its own.
     return (json.dumps(sidecar, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
@@ -170,16 +264,21 @@ def _frozen(frame: pl.DataFrame) -> tuple[bytes, str]:
         return qrels_content(frame, "release", "jsonl"), "jsonl"
 
 
-def _audits(collection: Collection, labels: Labels) -> dict[str, Any]:
-    """What an estimate from these labels must know: how each pool was drawn, and which pairs ended without a
-    label."""
+def _audits(collection: Collection, labels: Labels) -> Audits:
     unanswered = labels.undecided.filter(labels.undecided["outcome"] == "cannot_judge")
     return {
         "pools": [
             {
-                **{name: getattr(pool, name) for name in ("name", "version", "strategy", "depth", "budget")},
-                **{name: getattr(pool, name) for name in ("audit_share", "seed", "depths", "provenance")},
-                "extends": pool.extends and pool.extends.name,
+                "name": pool.name,
+                "version": pool.version,
+                "strategy": pool.strategy,
+                "depth": pool.depth,
+                "budget": pool.budget,
+                "audit_share": pool.audit_share,
+                "seed": pool.seed,
+                "depths": pool.depths,
+                "provenance": pool.provenance,
+                "extends": pool.extends.name if pool.extends else None,
                 "built_at": pool.built_at.isoformat(),
             }
             for pool in collection.pools.select_related("extends")
@@ -220,7 +319,7 @@ def _content(release: QrelsRelease) -> bytes:
     return content
 
 
-def _described(release: QrelsRelease, format: str) -> dict[str, Any]:
+def _header(release: QrelsRelease, format: str) -> Header:
     user = release.released_by
     return {
         "schema_version": SCHEMA_VERSION,
@@ -234,8 +333,7 @@ def _described(release: QrelsRelease, format: str) -> dict[str, Any]:
     }
 
 
-def _provenance(collection: Collection) -> dict[str, Any]:
-    """What the labels rest on: queues with their pools, imported files, and who gave how many verdicts."""
+def _provenance(collection: Collection) -> Provenance:
     everything = Judgment.objects.filter(collection=collection).order_by()
     judgments = everything.counted()
     span = judgments.aggregate(
@@ -268,7 +366,6 @@ def _provenance(collection: Collection) -> dict[str, Any]:
             )
         ],
         "annotators": dict(annotators.order_by("annotator__username")),
-        # Verdicts given with a model's answer on screen, and those changed once it was revealed.
         "prelabel_seen": {"before": span["before"], "after": span["after"]},
         "in_quarantine": everything.filter(quarantine__isnull=False).count(),
         "judged_from": span["first"].isoformat() if span["first"] else None,

@@ -13,7 +13,7 @@ from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
 from labeling.models import ImportedLabel
 from labeling.qrels.forms import QrelsForm, ReleaseForm
-from labeling.qrels.releases import FORMATS, current_labels, export_name, export_release, release_qrels
+from labeling.qrels.releases import FORMATS, current_labels, export_release, release_file_name, release_qrels
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person
@@ -81,7 +81,7 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(release)
-    return attachment(content, export_name(release, format), FORMATS[format].media_type)
+    return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
 
 
 @login_required

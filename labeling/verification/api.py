@@ -9,6 +9,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.serializer_helpers import ReturnDict
 from rest_framework.views import APIView
 
 from labeling.access import prelabeler_for_admin, prelabeler_for_queue, queue_for
@@ -24,13 +25,16 @@ from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
 
 
-def told(prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None) -> dict[str, Any]:
+def worth_and_samples(
+    prelabeler: Prelabeler, given: Mapping[int, Evidence] | None = None
+) -> ReturnDict[str, Any]:
     """All that is known of a model and prompt, as the interface and the command write it; given: as in
     `worth`.
     """
-    found = {**worth(prelabeler, given), "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
-    found["by_query"] = found["by_query"][: shapes.MOST_QUERIES]
-    return dict(shapes.WorthSerializer(found).data)
+    known = worth(prelabeler, given)
+    known["by_query"] = known["by_query"][: shapes.MOST_QUERIES]
+    found = {**known, "prelabeler": prelabeler, "samples": samples_of(prelabeler)}
+    return shapes.WorthSerializer(found).data
 
 
 class Prelabelers(APIView):
@@ -49,7 +53,7 @@ class OnePrelabeler(APIView):
     @extend_schema(responses={200: shapes.WorthSerializer, 403: PROBLEM, 404: PROBLEM})
     def get(self, request: Request, prelabeler_id: int) -> Response:
         """What it is worth on the blind labels that there are."""
-        return Response(told(prelabeler_for_admin(request.user, prelabeler_id)))
+        return Response(worth_and_samples(prelabeler_for_admin(request.user, prelabeler_id)))
 
 
 class ScoreOrder(APIView):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pooling.interface.charting import DARK, LIGHT, finished, to_svg
 
 if TYPE_CHECKING:
     import altair as alt
+
+    from labeling.verification.facts import CalibrationBin
 
 SHARE = ("value", "low", "high")
 
@@ -18,7 +20,7 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
     return (340, 320) if narrow else (480, 400)
 
 
-def calibration(bins: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> alt.LayerChart:
+def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: bool) -> alt.LayerChart:
     """The share of relevant over the mean score of each bin, with 95 % intervals, beside the diagonal of a
     model whose scores are chances; bins as in `labeling.verification.worth.worth`.
     """
@@ -27,7 +29,7 @@ def calibration(bins: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> 
 
     theme = DARK if dark else LIGHT
     table = pd.DataFrame(
-        [{"score": row["score"], **{name: row["relevant"][name] for name in SHARE}} for row in bins],
+        [{"score": row["score"], **row["relevant"]} for row in bins],
         columns=["score", *SHARE],
     ).astype(float)
     scale = alt.Scale(domain=[0, 1], nice=False)
@@ -60,6 +62,6 @@ def calibration(bins: Sequence[dict[str, Any]], *, dark: bool, narrow: bool) -> 
     return finished(layers, picture_size(narrow=narrow), theme)
 
 
-def svg(bins: Sequence[dict[str, Any]], variant: str) -> bytes:
+def calibration_svg(bins: Sequence[CalibrationBin], variant: str) -> bytes:
     """The picture as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    return to_svg(calibration(bins, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")))
+    return to_svg(calibration_chart(bins, dark=variant.startswith("dark"), narrow=variant.endswith("narrow")))

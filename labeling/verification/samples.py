@@ -11,13 +11,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import Exists, F, OuterRef, Subquery
 
 from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.verification.blind_labels import blind_labels
+from labeling.verification.facts import SampleRow, StratumOfSample
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
 
@@ -97,10 +98,8 @@ def open_sample(
     )
 
 
-def samples_of(prelabeler: Prelabeler) -> list[dict[str, Any]]:
-    """A row for each verification sample of a model, newest first: `queue` (or None), `name`, `opened_at`,
-    and of `negatives` and `positives` each what `_told` says. A constant number of statements.
-    """
+def samples_of(prelabeler: Prelabeler) -> list[SampleRow]:
+    """The verification samples of a model, newest first, in a constant number of statements."""
     pools = list(
         Pool.objects.filter(
             collection=prelabeler.collection_id,
@@ -132,35 +131,46 @@ def samples_of(prelabeler: Prelabeler) -> list[dict[str, Any]]:
             "queue": next(iter(pool.queues.all()), None),
             "name": pool.name,
             "opened_at": pool.built_at,
-            **{name: _told(name, pool.provenance[name], drawn[pool.pk, name]) for name in STRATA},
+            "negatives": _stratum("negatives", pool.provenance["negatives"], drawn[pool.pk, "negatives"]),
+            "positives": _stratum("positives", pool.provenance["positives"], drawn[pool.pk, "positives"]),
         }
         for pool in pools
     ]
 
 
-def _told(name: str, plan: dict[str, Any], labels: list[bool | None]) -> dict[str, Any]:
-    """population, drawn, labelled, failed (relevant among negatives, not relevant among positives), `most`
-    (the failure rate that is not ruled out), `low` and `high` (its interval), and a sentence.
-    """
+class StoredPlan(TypedDict):
+    """A `labeling.verification.plans.Plan` as the pool of a sample keeps it."""
+
+    population: int
+    size: int
+    method: str
+    bound: float
+    confidence: float
+
+
+def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumOfSample:
     from labeling.consensus.shares import clopper_pearson
     from labeling.verification.plans import HALF_WIDTH, checked
 
     failing = name == "negatives"
     labelled = sum(label is not None for label in labels)
     failed = sum(label is failing for label in labels)
-    told = {
+    stratum: StratumOfSample = {
         "population": plan["population"],
         "drawn": plan["size"],
         "labelled": labelled,
         "failed": failed,
-        **dict.fromkeys(("most", "low", "high")),
+        "most": None,
+        "low": None,
+        "high": None,
+        "sentence": "",
     }
     if not plan["size"]:
-        return {**told, "sentence": f"No {name} were drawn."}
+        return {**stratum, "sentence": f"No {name} were drawn."}
     word = "relevant" if failing else "not relevant"
     waiting = plan["size"] - labelled
     if not labelled:
-        return {**told, "sentence": f"{plan['size']:,} {name} drawn; none has a blind label yet."}
+        return {**stratum, "sentence": f"{plan['size']:,} {name} drawn; none has a blind label yet."}
     found = checked(plan["population"], plan["size"], failed + waiting, plan["confidence"])
     said = f"{failed:,} of {labelled:,} {name} {'was' if failed == 1 else 'were'} {word}"
     if waiting:
@@ -170,12 +180,12 @@ def _told(name: str, plan: dict[str, Any], labels: list[bool | None]) -> dict[st
     else:
         low, high = clopper_pearson(failed, labelled, plan["confidence"])
         said = f"{said}: {'elusion' if failing else 'failure rate'}"
-    told |= {"most": found.highest_rate, "low": low, "high": high}
+    stratum = {**stratum, "most": found.highest_rate, "low": low, "high": high}
     sure = f"at {plan['confidence'] * 100:g} %"
     if plan["method"] == HALF_WIDTH and low is not None and high is not None:
         rate, least, greatest = (f"{share * 100:.0f}" for share in (failed / labelled, low, high))
-        return {**told, "sentence": f"{said} {rate} % ({least} to {greatest} %) {sure}."}
-    return {**told, "sentence": f"{said} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
+        return {**stratum, "sentence": f"{said} {rate} % ({least} to {greatest} %) {sure}."}
+    return {**stratum, "sentence": f"{said} ≤ {_ceiling(found.highest_rate or 0.0)} {sure}."}
 
 
 def _population(prelabeler: Prelabeler) -> list[tuple[str, str, str]]:

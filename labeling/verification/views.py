@@ -74,7 +74,7 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
     key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
     content = cache.get(key)
     if content is None:
-        content = prelabel_charts.svg(bins, variant)
+        content = prelabel_charts.calibration_svg(bins, variant)
         cache.set(key, content, KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")
 

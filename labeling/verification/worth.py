@@ -5,17 +5,31 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q, Sum
 
 from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
 from labeling.verification.blind_labels import Evidence, evidence
+from labeling.verification.facts import (
+    Asked,
+    BestOfSeveral,
+    CalibrationBin,
+    CalibrationFigures,
+    ConfusionCounts,
+    Interval,
+    NamedFigure,
+    QueryWorth,
+    Worth,
+    WorthRow,
+)
 from pooling.models import Collection, Query
 
 if TYPE_CHECKING:
-    from labeling.verification.figures import Best, Quality
+    from labeling.consensus.agreement import Figure
+    from labeling.consensus.shares import Share
+    from labeling.verification.figures import Best, Calibration, Confusion, Quality
 
 # The figures in the order of the page, each with what it means: shares of labels first.
 SHARES = {
@@ -39,33 +53,38 @@ NUMBERS = {
 }
 
 
-def worth_of_all(collection: Collection) -> list[dict[str, Any]]:
-    """A row for each prelabeler of a collection that was asked, newest first: `prelabeler`, `pairs`,
-    `labels`, `verdict` (or None and `why`), `missed` and `saved` with intervals, `spent`, and `best`: of the
-    best of several models what choosing it does to its figure, else None. A constant number of statements.
+def worth_of_all(collection: Collection) -> list[WorthRow]:
+    """The prelabelers of a collection that were asked, newest first, in a constant number of statements.
+
+    `best` is of the best of several models alone.
     """
     from labeling.verification.figures import quality
 
     found = evidence(collection)
     asked, best = _asked(collection), _best(found)
-    rows = []
+    rows: list[WorthRow] = []
     for prelabeler in collection.prelabelers.asked():
         known = quality((found.get(prelabeler.pk) or _nothing()).compared)
-        told = {name: _figure(getattr(known, name)) for name in ("missed", "saved")}
-        about = {"prelabeler": prelabeler, **asked[prelabeler.pk], "labels": known.labels}
-        chosen = _told_of_best(best, prelabeler)
-        rows.append({**about, **told, "verdict": known.verdict, "why": known.why, "best": chosen})
+        rows.append(
+            {
+                "prelabeler": prelabeler,
+                **asked[prelabeler.pk],
+                "labels": known.labels,
+                "missed": _interval(known.missed),
+                "saved": _interval(known.saved),
+                "verdict": known.verdict,
+                "why": known.why,
+                "best": _best_of_several(best, prelabeler),
+            }
+        )
     return rows
 
 
-def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -> dict[str, Any]:
-    """All figures of one prelabeler as plain data. found: the `evidence` of all models of its collection,
-    where it is at hand.
+def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -> Worth:
+    """All figures of one prelabeler. found: the `evidence` of all models of its collection, where it is at
+    hand.
 
-    `shares` and `numbers` are figures with name, title, meaning, value, low, high and why; `confusion` counts
-    pairs; `calibration` has bins, error and brier; `cost` is per pair; `by_tag` and `by_query` (worst first)
-    hold groups; `weighed` and `audited` are as in `Evidence`; `best` is as in `worth_of_all`. Nothing is
-    defined by force: values are None where there is nothing to divide by, or too little.
+    Nothing is defined by force: values are None where there is nothing to divide by, or too little.
     """
     from labeling.verification.figures import quality, quality_by_group
 
@@ -83,21 +102,23 @@ def worth(prelabeler: Prelabeler, found: Mapping[int, Evidence] | None = None) -
         "audited": given.audited,
         "verdict": known.verdict,
         "why": known.why,
-        "best": _told_of_best(_best(found), prelabeler),
+        "best": _best_of_several(_best(found), prelabeler),
         **asked,
-        "saved": _figure(known.saved),
-        "shares": [_described(known, name, *words) for name, words in SHARES.items()],
-        "numbers": [_described(known, name, *words) for name, words in NUMBERS.items()],
-        "confusion": asdict(known.confusion),
-        "calibration": asdict(known.calibration),
+        "saved": _interval(known.saved),
+        "shares": [_named_figure(known, name, *words) for name, words in SHARES.items()],
+        "numbers": [_named_figure(known, name, *words) for name, words in NUMBERS.items()],
+        "confusion": _confusion(known.confusion),
+        "calibration": _calibration(known.calibration),
         "cost": {"per_pair": each, "currency": _currency(prelabeler)},
         "by_tag": [
             {
                 "tag": tag,
-                "labels": one.labels,
-                **{name: _figure(getattr(one, name)) for name in ("agreement", "kappa", "missed")},
+                "labels": group.labels,
+                "agreement": _interval(group.agreement),
+                "kappa": _interval(group.kappa),
+                "missed": _interval(group.missed),
             }
-            for tag, one in quality_by_group(given.compared, tags).items()
+            for tag, group in quality_by_group(given.compared, tags).items()
         ],
         "by_query": _by_query(given, names),
     }
@@ -109,12 +130,42 @@ def _best(found: Mapping[int, Evidence]) -> Best | None:
     return best_of({key: one.compared for key, one in found.items()})
 
 
-def _told_of_best(best: Best | None, prelabeler: Prelabeler) -> dict[str, Any] | None:
+def _confusion(found: Confusion) -> ConfusionCounts:
+    return {
+        "both": found.both,
+        "model_only": found.model_only,
+        "person_only": found.person_only,
+        "neither": found.neither,
+    }
+
+
+def _calibration(found: Calibration) -> CalibrationFigures:
+    bins: list[CalibrationBin] = [
+        {
+            "low": part.low,
+            "high": part.high,
+            "score": part.score,
+            "relevant": {
+                "value": part.relevant.value,
+                "low": part.relevant.low,
+                "high": part.relevant.high,
+                "count": part.relevant.count,
+                "labels": part.relevant.labels,
+                "method": part.relevant.method,
+                "why": part.relevant.why,
+            },
+        }
+        for part in found.bins
+    ]
+    return {"bins": bins, "error": found.error, "brier": found.brier}
+
+
+def _best_of_several(best: Best | None, prelabeler: Prelabeler) -> BestOfSeveral | None:
     if best is None or best.key != prelabeler.pk:
         return None
     return {
         "compared": best.compared,
-        "saved": _figure(best.saved),
+        "saved": _interval(best.saved),
         "sentence": best.sentence(prelabeler.model),
     }
 
@@ -125,23 +176,23 @@ def _nothing() -> Evidence:
     return Evidence([], Compared.of([], []), weighed=False)
 
 
-def _asked(collection: Collection) -> dict[int, dict[str, Any]]:
-    """By prelabeler: pairs with a pre-label, how many of them relevant, and what all answers have cost; None
-    where some were had without a price.
-    """
+def _asked(collection: Collection) -> Mapping[int, Asked]:
+    """By prelabeler; nothing was asked of one that is not there."""
     theirs = Prelabel.objects.filter(prelabeler__collection=collection).order_by().values("prelabeler")
-    counts: dict[int, dict[str, Any]] = defaultdict(lambda: {"pairs": 0, "relevant": 0, "spent": 0})
-    told = theirs.annotate(
+    counts: defaultdict[int, Asked] = defaultdict(lambda: {"pairs": 0, "relevant": 0, "spent": 0.0})
+    answers = theirs.annotate(
         pairs=Count("pk"), relevant=Count("pk", filter=Q(verdict=Verdict.RELEVANT)), spent=Sum("cost")
     )
-    for key, *row in told.values_list("prelabeler", "pairs", "relevant", "spent"):
-        counts[key] = dict(zip(("pairs", "relevant", "spent"), row, strict=True))
+    costs: defaultdict[int, Decimal] = defaultdict(Decimal)
+    for key, pairs, relevant, spent in answers.values_list("prelabeler", "pairs", "relevant", "spent"):
+        counts[key] = {"pairs": pairs, "relevant": relevant, "spent": None}
+        costs[key] += spent
     failed = PrelabelFailure.objects.filter(prelabeler__collection=collection).order_by()
     lost = failed.values("prelabeler").annotate(spent=Sum("cost"))
     for key, spent in lost.values_list("prelabeler", "spent"):
-        counts[key]["spent"] += spent
-    for told_costs in counts.values():
-        told_costs["spent"] = float(told_costs["spent"])
+        costs[key] += spent
+    for key, cost in costs.items():
+        counts[key]["spent"] = float(cost)
     for key in collection.prelabelers.unpriced().values_list("pk", flat=True):
         counts[key]["spent"] = None
     return counts
@@ -158,14 +209,23 @@ def _queries(given: Evidence) -> dict[int, tuple[str, str, list[str]]]:
     return {key: (query.external_id, query.text, query.tags) for key, query in known.items()}
 
 
-def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> list[dict[str, Any]]:
+def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> list[QueryWorth]:
     """Where model and people differ most often comes first."""
     compared = given.compared
-    rows: dict[int, dict[str, Any]] = {}
+    rows: dict[int, QueryWorth] = {}
     for place, (query, _) in enumerate(given.pairs):
-        empty = {"labels": 0, "relevant": 0, "missed": 0, "wrongly_relevant": 0}
+        query_id, text, tags = names[query]
         row = rows.setdefault(
-            query, {"query_id": names[query][0], "text": names[query][1], **empty, "tags": names[query][2]}
+            query,
+            {
+                "query_id": query_id,
+                "text": text,
+                "labels": 0,
+                "relevant": 0,
+                "missed": 0,
+                "wrongly_relevant": 0,
+                "tags": tags,
+            },
         )
         relevant, said = bool(compared.relevant[place]), bool(compared.verdict[place])
         row["labels"] += 1
@@ -178,12 +238,19 @@ def _by_query(given: Evidence, names: dict[int, tuple[str, str, list[str]]]) -> 
     )
 
 
-def _described(found: Quality, name: str, title: str, meaning: str) -> dict[str, Any]:
-    return {"name": name, "title": title, "meaning": meaning, **_figure(getattr(found, name))}
+def _named_figure(found: Quality, name: str, title: str, meaning: str) -> NamedFigure:
+    return {"name": name, "title": title, "meaning": meaning, **_interval(getattr(found, name))}
 
 
-def _figure(figure: Any) -> dict[str, Any]:
+def _interval(figure: Figure | Share) -> Interval:
     """Value and interval; what is infinite is None, since plain data have no word for it."""
-    ends = {name: getattr(figure, name) for name in ("value", "low", "high")}
-    told = {name: None if one is None or math.isinf(one) else float(one) for name, one in ends.items()}
-    return {**told, "why": getattr(figure, "why", "")}
+    return {
+        "value": _finite(figure.value),
+        "low": _finite(figure.low),
+        "high": _finite(figure.high),
+        "why": figure.why,
+    }
+
+
+def _finite(number: float | None) -> float | None:
+    return None if number is None or math.isinf(number) else float(number)

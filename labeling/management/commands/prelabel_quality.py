@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from typing import Any
 
 from labeling.prelabels.tables import worth_table
-from labeling.verification.api import told
+from labeling.verification.api import worth_and_samples
 from labeling.verification.blind_labels import evidence
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
@@ -28,7 +28,7 @@ class Command(InputCommand):
         if options["model"]:
             chosen = chosen.filter(model=options["model"])
         found = evidence(collection)
-        rows = [told(prelabeler, found) for prelabeler in chosen]
+        rows = [worth_and_samples(prelabeler, found) for prelabeler in chosen]
         if not rows:
             asked = f" by “{options['model']}”" if options["model"] else ""
             raise InputError(f"There are no pre-labels{asked} in “{options['slug']}”.", missing=True)
