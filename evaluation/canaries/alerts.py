@@ -9,6 +9,7 @@ from typing import NotRequired, TypedDict
 from evaluation.canaries.measuring import BELOW, DROP, SINCE_REFERENCE, ends_of, is_clear
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
+from pooling.formats.wording import counted
 
 
 @dataclass(frozen=True)
@@ -178,7 +179,7 @@ def reasons_in_words(piece: News) -> list[str]:
     if value is None:
         return []
     shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
-    count = f"{value.queries:,} quer{'y' if value.queries == 1 else 'ies'}"
+    count = counted(value.queries, "query")
     said = []
     if BELOW in piece.reasons:
         clear = is_clear(canary.threshold, value.high)

@@ -10,6 +10,7 @@ from evaluation.canaries.measuring import DROP, SINCE_REFERENCE, ends_of, is_bel
 from evaluation.canaries.queries import stretches_of
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Run
 from pooling.runs.stored import runs_named
@@ -53,7 +54,7 @@ class Checked:
         """The value with its interval, the threshold, and whether it fell beyond noise."""
         value, canary = self.value, self.canary
         shown = f"{decimal(value.mean)}{interval(ends_of(value))}"
-        count = f"{value.queries:,} quer{'y' if value.queries == 1 else 'ies'}"
+        count = counted(value.queries, "query")
         side = "below" if self.below else "at or above"
         fell = ""
         if DROP in value.reasons and value.previous:

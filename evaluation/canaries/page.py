@@ -17,6 +17,7 @@ from evaluation.canaries.state import State, state_of, states_of
 from evaluation.models import Canary, CanaryValue
 from evaluation.scoring.wording import decimal, interval, share_in_words
 from pooling.formats.cells import table_text
+from pooling.formats.wording import counted
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download
 from pooling.models import Collection
@@ -196,7 +197,7 @@ def canary_context(canary: Canary) -> CanaryPage:
 
 def _picture(canary: Canary, values: Sequence[CanaryValue], families: int) -> PicturePart:
     key = canary_chart_key(canary, values)
-    count = f"{len(values):,} run{'' if len(values) == 1 else 's'}"
+    count = counted(len(values), "run")
     return {
         "addresses": {
             variant.replace("-", "_"): f"{reverse('canary_chart', args=[canary.pk, variant])}?v={key}"

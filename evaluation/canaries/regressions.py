@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
+from pooling.formats.wording import counted
+
 if TYPE_CHECKING:
     from evaluation.measures import Floats
 
@@ -138,7 +140,7 @@ class LeastFall:
                 "one. The threshold is watched all the same."
             )
         if self.pairs:
-            source = f"by the noise between {self.pairs:,} pair{'' if self.pairs == 1 else 's'} of runs"
+            source = f"by the noise between {counted(self.pairs, 'pair')} of runs"
         else:
             source = f"if a query changes by about {self.deviation:g}; no two runs have been compared yet"
         return (

@@ -30,6 +30,7 @@ from evaluation.canaries.webhooks import problem_of
 from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
 from evaluation.scoring.config import SettingError, threshold_key
+from pooling.formats.wording import plural
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.progress import Progress
 from pooling.interface.results import Result
@@ -288,8 +289,8 @@ def _measure_run(job: Job, progress: Progress) -> Result:
         ]
         told = len(tell(news))
     refused = [f"{canary.name}: {found[canary.pk]}" for canary in canaries if canary.trouble]
-    messages = "1 message" if told == 1 else f"{told} messages"
-    counted = f"{len(canaries)} canar{'y' if len(canaries) == 1 else 'ies'}, {messages}."
+    messages = f"{told} {plural(told, 'message')}"
+    counted = f"{len(canaries)} {plural(len(canaries), 'canary')}, {messages}."
     url = reverse("canaries", args=[collection.slug])
     return {"detail": " ".join([f"“{run.name}”: {counted}", *refused]), "url": url}
 

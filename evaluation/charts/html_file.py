@@ -13,6 +13,7 @@ from evaluation.charts.tables import Figures
 from evaluation.rendering.estimate_tables import estimate_tables
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.software import software_versions
+from pooling.formats.wording import plural
 
 if TYPE_CHECKING:
     from evaluation.scoring.config import Settings
@@ -52,7 +53,7 @@ def write_html(
     )
     first, measured = next(iter(evaluation.runs)), evaluation.to_dict()
     report = HtmlReport(
-        title=f"{options['qrels'].name}, {len(runs)} run{'s' if len(runs) > 1 else ''}",
+        title=f"{options['qrels'].name}, {len(runs)} {plural(len(runs), 'run')}",
         summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else _summary(evaluation),
         figures=Figures(
             measured,

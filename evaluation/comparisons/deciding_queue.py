@@ -17,6 +17,7 @@ from labeling.qrels.releases import read_release
 from labeling.queues.opening import redundancy_of
 from labeling.queues.opening_jobs import open_or_start
 from labeling.queues.options import QueueOptions
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Job, Pool
 from pooling.pools.building import pooled_frame
@@ -75,8 +76,8 @@ class Decision:
                 "is too small to survive what the rest of the pool may hold."
             )
         return (
-            f"Open: {self.count:,} label{'s' if self.count != 1 else ''} can be expected to decide it, of "
-            f"{self.left:,} unjudged document{'s' if self.left != 1 else ''} that only one of the two has."
+            f"Open: {counted(self.count, 'label')} can be expected to decide it, of "
+            f"{counted(self.left, 'unjudged document')} that only one of the two has."
         )
 
 

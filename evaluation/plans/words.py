@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from pooling.formats.wording import counted, plural
+
 if TYPE_CHECKING:
     from labeling.queues.workload import Terms
 
@@ -183,7 +185,7 @@ def power_sentence(found: Mapping[str, Any]) -> str:
         )
     needed = found["queries_needed"][0]
     return (
-        f"{needed:,} quer{'y' if needed == 1 else 'ies'} find{'s' if needed == 1 else ''} a difference of "
+        f"{counted(needed, 'query')} {plural(needed, 'finds', 'find')} a difference of "
         f"{difference:g} in recall@{k} with 80 % power, by the spread of {found['labelled_queries']:,} "
         f"labelled queries (deviation {found['deviation']:.3f}); the pool has {there:,}."
     )

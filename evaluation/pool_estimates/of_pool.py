@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from pooling.formats.wording import counted, plural
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -243,8 +245,8 @@ def _waiting_sentence(pool: PoolDesign) -> str:
     strata = pool.audit.strata
     waiting = int(strata["waiting"].sum()) + int(strata["awaited"].sum())
     return (
-        f"No query of pool “{pool.described['name']}” can be estimated yet: {waiting:,} chosen "
-        f"document{'s' if waiting != 1 else ''} still wait{'' if waiting != 1 else 's'} for a label in this "
+        f"No query of pool “{pool.described['name']}” can be estimated yet: "
+        f"{counted(waiting, 'chosen document')} still {plural(waiting, 'waits', 'wait')} for a label in this "
         "release."
     )
 
@@ -271,7 +273,7 @@ def _estimated_sentence(pool: PoolDesign, relevant: TotalEstimate) -> str:
     from evaluation.scoring.results import share_in_words
 
     audit, count = pool.audit, len(pool.audit.defined)
-    place = f"in pool “{pool.described['name']}”, of {count:,} quer{'y' if count == 1 else 'ies'}"
+    place = f"in pool “{pool.described['name']}”, of {counted(count, 'query')}"
     span = f"{relevant['low']:,.0f} to {relevant['high']:,.0f}"
     if audit.awaited:
         text = f"{span} relevant documents {place}. {_awaited_sentence(audit.awaited)}"
@@ -286,10 +288,10 @@ def _estimated_sentence(pool: PoolDesign, relevant: TotalEstimate) -> str:
 
 
 def _awaited_sentence(count: int) -> str:
-    one = count == 1
+    wait, may = plural(count, "waits", "wait"), plural(count, "may", "may all")
     return (
-        f"{count:,} document{'' if one else 's'} that the order reached wait{'s' if one else ''} for a label "
-        f"and may{' ' if one else ' all '}be relevant or not, so a span is all that can be said until then."
+        f"{counted(count, 'document')} that the order reached {wait} for a label "
+        f"and {may} be relevant or not, so a span is all that can be said until then."
     )
 
 

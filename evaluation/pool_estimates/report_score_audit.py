@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from evaluation.pool_estimates.of_pool import Basis, recall_cutoffs
 from evaluation.pool_estimates.stored_sample import PAIR, pairs_frame
 from labeling.models import QrelsRelease
+from pooling.formats.wording import plural
 from pooling.models import Collection, Pool
 from pooling.pools.building import pooled_frame
 
@@ -207,7 +208,7 @@ def _waiting_sentence(audit: ScoreAudit) -> str:
     import polars as pl
 
     without = audit.strata.filter(pl.col("sampled") == 0).height
-    some = "stratum has" if without == 1 else "strata have"
+    some = plural(without, "stratum has", "strata have")
     waiting, drawn = (int(audit.strata[name].sum()) for name in ("waiting", "drawn"))
     return (
         f"Nothing can be estimated yet: of what was drawn, {without} {some} no label at its beginning in "

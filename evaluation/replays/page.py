@@ -8,6 +8,7 @@ from typing import Any
 from evaluation.charts.drawing import picture_size
 from evaluation.models import Replay
 from evaluation.replays.files import by_share, chart_key, result_in_order
+from pooling.formats.wording import plural
 
 # Above this share of pairs without a label, a replay says little about the whole pool.
 MANY_UNLABELLED = 0.2
@@ -107,6 +108,6 @@ def warnings(replay: Replay, pool: Mapping[str, Any]) -> list[str]:
     if pool["queries"] < FEW_QUERIES:
         count = pool["queries"]
         found.append(
-            f"Only {count} quer{'y counts' if count == 1 else 'ies count'}: a single one moves these means."
+            f"Only {count} {plural(count, 'query counts', 'queries count')}: a single one moves these means."
         )
     return found

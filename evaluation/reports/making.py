@@ -33,6 +33,7 @@ from evaluation.report_store.files import delete_parts, store_parts
 from evaluation.report_store.software import software_versions
 from evaluation.scoring.config import Settings
 from labeling.qrels.releases import read_release
+from pooling.formats.wording import plural
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
@@ -189,7 +190,7 @@ def create_report(
     chosen = checked_measures(measures)
     cutoffs = checked_cutoffs([*k, *own_cutoffs(measures)])
     strata = strata_chosen(collection, held.tags)
-    name = checked_name(name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report")
+    name = checked_name(name or f"{release.name}, {len(runs)} {plural(len(runs), 'run')}", "report")
     pools = list(collection.pools.defer("diagnostics"))
     qrels, read = read_release(release), _readers(runs, conventions, report)
     pairs = _pool_of_bounds(pools)

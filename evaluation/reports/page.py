@@ -23,6 +23,7 @@ from evaluation.report_store.settings import conventions_in_words, settings_cont
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
+from pooling.formats.wording import plural
 from pooling.models import Query
 
 if TYPE_CHECKING:
@@ -92,9 +93,9 @@ def _alt(report: Report, measure: str, with_bounds: bool) -> str:
     bounds = " and bounds from unjudged documents" if with_bounds else ""
     over = [k for k in columns if k is not None]
     at = f", over K from {over[0]} to {over[-1]}" if len(columns) > 1 else ""
-    runs_in_words, ends = ("1 run", "interval") if runs == 1 else (f"{runs} runs", "intervals")
+    word, ends = plural(runs, "run"), plural(runs, "interval")
     return (
-        f"{_shown(measure, columns)} of {runs_in_words} with {ends}{bounds}{at}; "
+        f"{_shown(measure, columns)} of {runs} {word} with {ends}{bounds}{at}; "
         "the table below has the same numbers."
     )
 

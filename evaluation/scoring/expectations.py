@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from evaluation.measures import Floats, key_of, split_name, titled
 from evaluation.significance import power_line
+from pooling.formats.wording import counted
 
 if TYPE_CHECKING:
     from evaluation.scoring.figures import MeanCount
@@ -48,7 +49,7 @@ def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> li
             if mean is None or mean < wanted:
                 shown = "undefined" if mean is None else f"{mean:.4f}"
                 count = evaluated.figures[key]["queries"]
-                over = f"over {count:,} quer{'y' if count == 1 else 'ies'}"
+                over = f"over {counted(count, 'query')}"
                 found.append((run, key, f"{run}: {key} is {shown} {over}, below {wanted:g}."))
     return found
 
@@ -65,10 +66,7 @@ def too_few_queries(
     queries = min((int(run.scored.sum()) for run in runs.values()), default=0)
     if queries >= minimum:
         return []
-    short = (
-        f"The means rest on {queries:,} quer{'y' if queries == 1 else 'ies'}, fewer than the minimum of "
-        f"{minimum:,}."
-    )
+    short = f"The means rest on {counted(queries, 'query')}, fewer than the minimum of {minimum:,}."
     measure, k = key
     values = {
         name: run.whole[measure] if k is None else run.values[measure][:, column]

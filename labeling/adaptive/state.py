@@ -24,6 +24,7 @@ from labeling.adaptive.reordering import to_be_stopped
 from labeling.adaptive.stopping import LEVEL, look_points
 from labeling.items.slots import SLOTLESS
 from labeling.models import Item, JudgmentEvent, QueryPlan, Queue, Selection
+from pooling.formats.wording import counted
 from pooling.models import Collection, Pool
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ def prior_sentence(order: OrderRule) -> str:
     """Whose scores an order starts from; nothing where it has none."""
     if order["prior"] is None:
         return ""
-    runs = "1 more run" if order["prior_votes"] == 1 else f"{order['prior_votes']:,} more runs"
+    runs = counted(order["prior_votes"], "more run")
     return f"The order starts from the scores of {order['prior']}, as from {runs}; labels tell their worth."
 
 

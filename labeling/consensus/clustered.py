@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from labeling.consensus.agreement import Figure, cohen_kappa
 from labeling.consensus.shares import Booleans, Floats, Integers, Share, share_of
+from pooling.formats.wording import plural
 
 #: Labels of fewer queries say nothing of the next query.
 FEWEST_QUERIES = 8
@@ -35,7 +36,7 @@ def too_few(queries: int) -> str:
     >>> too_few(1)
     'labels of 1 query so far; it takes 8'
     """
-    return f"labels of {queries} {'query' if queries == 1 else 'queries'} so far; it takes {FEWEST_QUERIES}"
+    return f"labels of {queries} {plural(queries, 'query')} so far; it takes {FEWEST_QUERIES}"
 
 
 def numbered(query: ArrayLike) -> tuple[int, Integers]:

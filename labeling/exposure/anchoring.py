@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from labeling.consensus.shares import Difference, Share, difference_of, share_of
+from pooling.formats.wording import plural
 
 #: Below so many judgments in an arm nothing is said.
 FEWEST_IN_ARM = 30
@@ -77,7 +78,7 @@ def _arm(relevant: ArrayLike, verdict: ArrayLike, pair: ArrayLike | None) -> Arm
 
 def _verdict(seen: Arm, blind: Arm, agreeing: Difference) -> tuple[str | None, str]:
     if min(seen.labels, blind.labels) < FEWEST_IN_ARM:
-        word = "judgment" if seen.labels == 1 else "judgments"
+        word = plural(seen.labels, "judgment")
         return None, (
             f"{seen.labels} {word} with the pre-label seen and {blind.labels} blind so far; "
             f"the comparison comes at {FEWEST_IN_ARM} of each."

@@ -29,6 +29,7 @@ from labeling.queues.forms import QueueSettingsForm, QueueStateForm
 from labeling.queues.handing_back import hand_back
 from labeling.queues.redundancy import has_unfinished_change
 from labeling.search.finds import search_finds
+from pooling.formats.wording import plural
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Role
@@ -96,7 +97,7 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(queue)
     returned = hand_back(queue, annotator, by=person(request))
-    items = f"{returned} item{'s' * (returned != 1)}"
+    items = f"{returned} {plural(returned, 'item')}"
     messages.success(request, f"{items} of {annotator.get_username()} went back to the queue.")
     return redirect(queue)
 
@@ -112,7 +113,7 @@ def queue_finish(request: HttpRequest, queue_id: int) -> HttpResponse:
     except InputError as error:
         messages.error(request, str(error))
         return redirect(queue)
-    messages.success(request, f"{finished} {'query' if finished == 1 else 'queries'} finished by hand.")
+    messages.success(request, f"{finished} {plural(finished, 'query')} finished by hand.")
     return redirect(queue)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.cache import cache
 
 from labeling.qrels.labels import judged_labels
+from pooling.formats.wording import counted, plural
 from pooling.models import Collection, DocumentSearch, Pool, PoolEntry
 from pooling.runs.stored import read_stored_run
 
@@ -63,11 +64,11 @@ def _unfound(collection: Collection, relevant: pl.DataFrame) -> int:
 
 def _sentence(found: dict[str, int]) -> str:
     added, labelled, unfound = found["added"], found["labelled"], found["unfound"]
-    said = f"{added:,} document{'s' if added != 1 else ''} added in {found['searches']:,} searches"
+    said = f"{counted(added, 'document')} added in {found['searches']:,} searches"
     if not labelled:
         return f"{said}; none has a label yet."
     per = 100 * unfound / labelled
     return (
         f"{said}, {labelled:,} with a label, {found['relevant']:,} relevant, {unfound:,} of these in no run: "
-        f"{per:.0f} relevant document{'s' if round(per) != 1 else ''} per 100 added that no run found."
+        f"{per:.0f} {plural(round(per), 'relevant document')} per 100 added that no run found."
     )

@@ -31,6 +31,7 @@ from labeling.consensus.clustered import (
     share_over_queries,
 )
 from labeling.consensus.shares import Booleans, Floats, Integers, Share
+from pooling.formats.wording import plural
 
 #: Below so many blind labels there is no verdict.
 FEWEST_LABELS = 50
@@ -323,8 +324,8 @@ def _share(pairs: Compared, hits: Booleans, among: Booleans, *, exact: bool = Fa
 def _verdict(pairs: Compared, saved: Figure, missed: Share) -> tuple[str | None, str]:
     labels, queries = len(pairs), pairs.queries
     if labels < FEWEST_LABELS or queries < FEWEST_QUERIES:
-        given = f"{labels} blind {'label' if labels == 1 else 'labels'}"
-        of = f" of {queries} {'query' if queries == 1 else 'queries'}" if queries else ""
+        given = f"{labels} {plural(labels, 'blind label')}"
+        of = f" of {queries} {plural(queries, 'query')}" if queries else ""
         return None, f"{given}{of} so far; the verdict comes at {FEWEST_LABELS} of {FEWEST_QUERIES} queries."
     if not pairs.relevant.any():
         return None, f"None of {labels} blind labels is relevant, so what the model misses is not known."

@@ -19,6 +19,7 @@ from labeling.models import ImportedLabel, Prelabel, Prelabeler, Queue, Verdict
 from labeling.queues.drawn import LARGEST_SAMPLE, open_drawn, seed_or_drawn
 from labeling.verification.blind_labels import blind_labels
 from labeling.verification.facts import SampleRow, StratumOfSample
+from pooling.formats.wording import plural
 from pooling.interface.problems import InputError
 from pooling.models import Pool, PoolEntry
 
@@ -172,7 +173,7 @@ def _stratum(name: str, plan: StoredPlan, labels: list[bool | None]) -> StratumO
     if not labelled:
         return {**stratum, "sentence": f"{plan['size']:,} {name} drawn; none has a blind label yet."}
     found = checked(plan["population"], plan["size"], failed + waiting, plan["confidence"])
-    said = f"{failed:,} of {labelled:,} {name} {'was' if failed == 1 else 'were'} {word}"
+    said = f"{failed:,} of {labelled:,} {name} {plural(failed, 'was', 'were')} {word}"
     if waiting:
         low, high = None, None
         rate = f"{waiting:,} more have no blind label; if all of these were {word} too, "

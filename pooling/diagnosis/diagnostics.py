@@ -7,6 +7,7 @@ import numpy as np
 import polars as pl
 
 from pooling.diagnosis.stored import Depths, StoredPreflight
+from pooling.formats.wording import plural
 from pooling.ranking.ranking import order_run, query_starts
 
 LISTED = 20
@@ -122,9 +123,9 @@ def unjudged_at(ordered: pl.DataFrame, qrels: pl.DataFrame, k: int) -> float:
 def coverage_notes(missing: int, unknown: int) -> tuple[str, ...]:
     notes = []
     if missing:
-        notes.append(f"{missing:,} of the queries {'is' if missing == 1 else 'are'} not in the run.")
+        notes.append(f"{missing:,} of the queries {plural(missing, 'is', 'are')} not in the run.")
     if unknown:
-        notes.append(f"{unknown:,} of the run's queries {'is' if unknown == 1 else 'are'} not known here.")
+        notes.append(f"{unknown:,} of the run's queries {plural(unknown, 'is', 'are')} not known here.")
     return tuple(notes)
 
 

@@ -13,6 +13,7 @@ from pooling.formats.runs import comment_notes, line_of
 from pooling.formats.sources import Source, source_of
 from pooling.formats.tables import read_table
 from pooling.formats.values import INT32
+from pooling.formats.wording import counted, plural
 
 
 @dataclass(frozen=True)
@@ -57,8 +58,8 @@ def merge_repeated(file: Source, frame: pl.DataFrame) -> tuple[pl.DataFrame, tup
     refuse_conflict(file, frame, repeated)
     kept = frame.filter(pl.struct(PAIR).is_first_distinct())
     count = frame.height - kept.height
-    rows, were = ("1 row repeats", "was") if count == 1 else (f"{count:,} rows repeat", "were")
-    return kept, (f"{rows} a pair with the same relevance and {were} read once.",)
+    rows = counted(count, "row repeats", "rows repeat")
+    return kept, (f"{rows} a pair with the same relevance and {plural(count, 'was', 'were')} read once.",)
 
 
 def refuse_conflict(file: Source, frame: pl.DataFrame, repeated: pl.DataFrame) -> None:

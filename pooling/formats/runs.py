@@ -13,6 +13,7 @@ from pooling.formats.errors import shown
 from pooling.formats.pairs import HASHES, alike_notes, first_repeated, repeated_rows
 from pooling.formats.sources import Source, name_of, source_of
 from pooling.formats.tables import read_table
+from pooling.formats.wording import counted, plural
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...
     """What was skipped, and whether it might have been meant: a commented line can be a query id with `#`."""
     if not comments:
         return ()
-    lines = "1 line that starts" if comments == 1 else f"{comments} lines that start"
+    lines = f"{comments} {plural(comments, 'line that starts', 'lines that start')}"
     note = f"{lines} with # skipped as a comment."
     for number, line in file.text_lines():
         if line.startswith("#") and trec.reads_as_row(line, layout):
@@ -123,7 +124,7 @@ def rank_notes(frame: pl.DataFrame) -> tuple[str, ...]:
     count = rows_against_rank(frame)
     if not count:
         return ()
-    rows = "1 row has" if count == 1 else f"{count:,} rows have"
+    rows = counted(count, "row has", "rows have")
     return (f"{rows} a higher score than the row before by rank: the scores are followed, not the ranks.",)
 
 

@@ -20,6 +20,7 @@ from pooling.formats.pairs import HASHES
 from pooling.formats.rows import Row, frame_of
 from pooling.formats.sources import Source
 from pooling.formats.values import BadValueError, parse_rank, parse_relevance, parse_score
+from pooling.formats.wording import plural
 
 BLANKS = re.compile(r"[ \t]+")
 HEADER_ENDS = ("score", "relevance", "rel", "rating", "label", "grade")
@@ -171,8 +172,7 @@ def check_fields(source: Source, layout: Layout, number: int, fields: list[str],
     if first and (foreign := foreign_beginning(layout, fields)):
         raise source.error(number, *foreign)
     if len(fields) != layout.fields:
-        count = "1 field" if len(fields) == 1 else f"{len(fields)} fields"
-        problem = f"{count} where {layout.fields} belong"
+        problem = f"{len(fields)} {plural(len(fields), 'field')} where {layout.fields} belong"
         raise source.error(number, problem, f"Write {layout.expected}{advice(layout, len(fields))}.")
 
 

@@ -8,7 +8,7 @@ from typing import IO, Any
 from rest_framework.exceptions import ParseError
 from rest_framework.parsers import JSONParser
 
-from pooling.formats.nesting import DEEPEST, NestedTooDeeplyError, refuse_deeper
+from pooling.formats.bytes.nesting import DEEPEST, NestedTooDeeplyError, refuse_deeper
 
 
 class ShallowJSONParser(JSONParser):

@@ -15,6 +15,7 @@ from django.urls import reverse
 from evaluation.models import Report
 from labeling.judging.blind_counts import count_of_answers
 from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Queue
+from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
 
@@ -193,5 +194,4 @@ def _judged(collection: Any) -> str:
 def _counted(count: int, noun: str) -> str:
     if count == 0:
         return "none yet"
-    plural = noun[:-1] + "ies" if noun.endswith("y") else noun + "s"
-    return f"{count:,} {noun if count == 1 else plural}"
+    return counted(count, noun)

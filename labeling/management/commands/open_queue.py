@@ -11,6 +11,7 @@ from labeling.gold.options import GoldOptions
 from labeling.models import PrelabelMode
 from labeling.queues.opening import open_queue
 from labeling.queues.options import QueueOptions, options_from
+from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.problems import InputError
 from pooling.interface.terminal import progress_bar
@@ -71,7 +72,7 @@ class Command(InputCommand):
             queue = open_queue(pool, name=options["name"], progress=progress, **chosen)
         if use != PrelabelUse():
             change_use(queue, use, understood=True)
-        each = f"{queue.judgments_per_item} judgment{'s' * (queue.judgments_per_item != 1)} each"
+        each = f"{counted(queue.judgments_per_item, 'judgment')} each"
         if queue.most_judgments_per_item:
             each += f" and up to {queue.most_judgments_per_item} on a tie"
         pairs = queue.items.filter(order_key__gte=0).count()

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pooling.formats.nesting import loads, reason_of
+from pooling.formats.bytes.nesting import loads, reason_of
 from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row
 from pooling.formats.sources import Source

@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from pooling.formats.bytes.nesting import loads, reason_of
 from pooling.formats.errors import FormatError, shown
-from pooling.formats.nesting import loads, reason_of
 from pooling.formats.registry import Format, Target
 from pooling.formats.rows import Row, checked_id
 from pooling.formats.sources import Source

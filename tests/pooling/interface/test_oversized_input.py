@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.test import Client
 
-from pooling.formats.nesting import DEEPEST
+from pooling.formats.bytes.nesting import DEEPEST
 from tests.labeling.helpers import make_queue
 from tests.world import World
 

@@ -22,7 +22,7 @@ def loads(text: str, **options: Any) -> Any:
     >>> loads("[" * 101 + "]" * 101)
     Traceback (most recent call last):
     ...
-    pooling.formats.nesting.NestedTooDeeplyError: nested too deeply
+    pooling.formats.bytes.nesting.NestedTooDeeplyError: nested too deeply
     """
     try:
         value = json.loads(text, **options)

@@ -1,0 +1,21 @@
+"""Numbers with their nouns, in sentences for people."""
+
+
+def plural(count: float, one: str, many: str = "") -> str:
+    """The word that goes with a number: `many`, or a regular plural, unless the number is 1.
+
+    >>> plural(1, "query"), plural(2, "query"), plural(2, "is", "are")
+    ('query', 'queries', 'are')
+    """
+    if count == 1:
+        return one
+    return many or (one[:-1] + "ies" if one.endswith("y") else one + "s")
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """A number with its noun.
+
+    >>> counted(1, "run"), counted(1200, "run"), counted(0, "stratum", "strata")
+    ('1 run', '1,200 runs', '0 strata')
+    """
+    return f"{count:,} {plural(count, one, many)}"
