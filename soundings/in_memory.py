@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 def pool(runs: Runs, depth: int, **options: Any) -> pl.DataFrame:
     """Merge the first `depth` documents of every run into the pairs to judge, in the order of judging.
 
-    runs: as `evaluate` takes them: paths, {query: {document: score}}, or frames with query_id, document_id,
-    score. options: as the command has them, by the names of `pooling.merging.choice.Choice`: strategy,
-    budget, audit_share, seed, ties, scores and depths.
+    - `runs`: as `evaluate` takes them.
+    - `depth`: how many documents of each run.
+    - `options`: the others of the command, by name: `strategy`, `budget`, `audit_share`, `seed`, `ties`,
+      `scores` and `depths` (see `pooling.merging.choice.Choice`).
 
     A Polars frame, sorted by query and position: query_id, document_id, position, run_count, best_rank, rrf,
     in_audit, inclusion_probability (null where a pair is not to be judged), and runs and ranks, which say
@@ -70,10 +71,16 @@ def simulate(
 ) -> Simulation:
     """Replay strategies on labels you have: how soon each would have found the relevant documents.
 
-    qrels, runs: as `evaluate` takes them. strategies: all, unless named. budgets: shares of each query's
-    pool. seeds: repetitions of what depends on chance. noise: the share of labels told wrong. batch: labels
-    told at a time. k: the cutoff of the recalls (the depth). prior: scores of a model, as a run, to start
-    from.
+    - `qrels`, `runs`: as `evaluate` takes them.
+    - `depth`: how many documents of each run are in the pool.
+    - `strategies`: all, unless named.
+    - `budgets`: shares of each query's pool.
+    - `seeds`: repetitions of what depends on chance.
+    - `noise`: the share of labels told wrong.
+    - `batch`: labels told at a time.
+    - `k`: the cutoff of the recalls; the depth, unless given.
+    - `prior`: scores of a model, as a run, for strategies that start from them.
+    - `min_relevance`, `ties`, `scores`: as in `Conventions`.
 
     `Simulation.outcomes` has the figures by strategy, `to_dict` all of it as plain values.
     Raises ValueError for values out of range and where no query has a relevant document in the pool.

@@ -84,9 +84,9 @@ def compare(
     permutations: int = PERMUTATIONS,
     seed: int = 0,
 ) -> Comparison:
-    """Compare two runs of an evaluation; `measure` is `recall` (at 10, or the deepest K), `recall@20`, `map`
-    …
+    """Compare two runs of an evaluation.
 
+    `measure` is for instance `recall` (at 10, or the deepest K), `recall@20` or `map`.
     The runs are read a second time for the bounds, so their files must still be there. estimated: the
     interval of the difference from `evaluation.estimates.totals`, for when the bounds leave it open. Raises
     ValueError for a run or measure that was not evaluated.

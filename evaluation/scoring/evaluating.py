@@ -97,26 +97,31 @@ def evaluate(
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
-    qrels: a path, {query: {document: relevance}}, or a frame (pandas or Polars) with the columns query_id,
-    document_id, relevance; ids are text. measures: `recall` is measured at each of `k`, `recall@10` at its
-    own cutoff, `map`, `mrr`, `rprecision`, `bpref` and `infap` over the whole run; judged is always there.
-    runs: {name: path, {query: {document: score}} or frame with query_id, document_id, score, or a function
-    that returns one when its turn comes}, or a list of paths. pool: frame (query_id, document_id) of the pool
-    the labels come from; the bounds of recall at k are about it and the run's own first k, without a pool
-    about the first k of all the runs, and about the pairs with a negative relevance. queries: only these
-    query ids.
-    strata: {tag: query ids}, told apart in `Evaluation.strata`, each as if its queries were all there are.
-    thresholds: {"recall@10": 0.4}, what each run's mean should reach, measured whether named or not; see
-    `Evaluation.below`. minimum_queries: with fewer in the means, `Evaluation.warnings` says so. chunks: the
-    runs hold chunks, and each document counts where its best chunk stands. engine: `spark` has the files of
-    runs scored by Apache Spark, with equal results; those of chunks are scored here.
-    progress: told, once every run is read, how much of the rest is done.
+    - `qrels`: a path, `{query: {document: relevance}}`, or a frame (pandas or Polars) with the columns
+      query_id, document_id, relevance. Ids are text.
+    - `runs`: a list of paths; or by name a path, `{query: {document: score}}`, a frame with query_id,
+      document_id, score, or a function that returns one when its turn comes.
+    - `k`, `measures`: `recall` is measured at each `k`, `recall@10` at its own cutoff, and `map`, `mrr`,
+      `rprecision`, `bpref` and `infap` over the whole run. `judged` is always there.
+    - `conventions`: what can change a number; see `Conventions`.
+    - `bootstrap_samples`, `seed`, `confidence`: of the intervals.
+    - `pool`: a frame (query_id, document_id) of the pool that the labels come from. The bounds of recall at k
+      cover it and the run's own first k (without a pool, the first k of all the runs), and the pairs with a
+      negative relevance.
+    - `queries`: only these query ids.
+    - `strata`: `{tag: query ids}`, in `Evaluation.strata` each as if its queries were all there are.
+    - `thresholds`: such as `{"recall@10": 0.4}`, what each run's mean should reach, measured whether named or
+      not; see `Evaluation.below`.
+    - `minimum_queries`: with fewer in the means, `Evaluation.warnings` says so.
+    - `chunks`: the runs hold chunks, and each document counts where its best chunk stands.
+    - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
+      scored here.
+    - `progress`: called with the share of the work that is done, once every run is read.
 
-    Means are over the queries that `conventions` count; judged@k is over the same queries, its `mean` divides
-    by k and its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved
-    nothing. The intervals, at `confidence`, speak of the choice of queries, the bounds of the labels that are
-    not there.
-    Raises ValueError (FormatError for files) on input that has no one meaning.
+    Means are over the queries that `conventions` count. Judged@k is over the same queries: its `mean` divides
+    by k, its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved nothing.
+    The intervals cover the choice of queries, the bounds the missing labels.
+    Raises ValueError (FormatError for files) for input that has no one meaning.
 
     >>> result = evaluate({"q1": {"a": 1, "b": 1}}, {"bm25": {"q1": {"a": 2.0, "x": 1.0}}}, k=2)
     >>> result.figure("bm25", "recall", 2)["mean"]

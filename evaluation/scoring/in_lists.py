@@ -21,9 +21,12 @@ def recall_at_k(
 ) -> float:
     """The share of the relevant documents among the first `k` retrieved; over many queries, the mean.
 
-    One query: `retrieved` is a list or array of document ids, best first, `relevant` a set, list or array.
-    Many queries: one of these for each query, in two dicts by query id, or in two lists (or arrays of two
-    dimensions) in the same order. In arrays of whole numbers, negative ids are empty places.
+    - For one query, `retrieved` is a list or array of document ids, best first, and `relevant` a set, list or
+      array.
+    - For many queries, give one of these for each, in two dicts by query id, or in two lists (or arrays of
+      two dimensions) in the same order.
+
+    In arrays of whole numbers, negative ids are empty places.
 
     A query without a relevant document has no recall: NaN by itself, and left out of the mean. In dicts, a
     query that `retrieved` does not answer counts 0, and one that `relevant` does not know is left out. These
