@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from labeling.consensus.dawid_skene import Fitted, Priors, dawid_skene
 
@@ -69,6 +71,54 @@ def test_a_contrarian_carries_no_information_instead_of_turning_the_labels() -> 
     fitted = dawid_skene(pair, annotator, relevant)
     assert fitted.sensitivity[2] + fitted.specificity[2] == pytest.approx(1)
     assert agrees(fitted, truth) > 0.85
+
+
+#: (pair, annotator, relevant): at most one verdict of a person on a pair, numbers without gaps.
+said = st.lists(st.lists(st.none() | st.booleans(), min_size=3, max_size=3), min_size=2, max_size=7).map(
+    lambda rows: [[True, True, False], *rows]
+)
+
+
+def as_arrays(rows: list[list[bool | None]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    rows = [row for row in rows if any(one is not None for one in row)]
+    found = [(at, who, one) for at, row in enumerate(rows) for who, one in enumerate(row) if one is not None]
+    pair, annotator, relevant = (np.array(column) for column in zip(*found, strict=True))
+    return pair, annotator, relevant
+
+
+@settings(max_examples=15)
+@given(rows=said)
+def test_what_is_found_solves_the_equations_of_the_model(rows: list[list[bool | None]]) -> None:
+    pair, annotator, relevant = as_arrays(rows)
+    fitted = dawid_skene(pair, annotator, relevant)
+    chance, verdicts = fitted.relevant, list(zip(pair, annotator, relevant, strict=True))
+    # People, as the pairs are: who is right of what they met of each class, with 4 right and 1 wrong before.
+    for who in range(3):
+        met = [(chance[at], one) for at, person, one in verdicts if person == who]
+        sensitivity = (4 + sum(c for c, one in met if one)) / (5 + sum(c for c, _ in met))
+        specificity = (4 + sum(1 - c for c, one in met if not one)) / (5 + sum(1 - c for c, _ in met))
+        short = max(1 - sensitivity - specificity, 0) / 2
+        assert fitted.sensitivity[who] == pytest.approx(sensitivity + short, abs=1e-3)
+        assert fitted.specificity[who] == pytest.approx(specificity + short, abs=1e-3)
+    assert fitted.prevalence == pytest.approx((1 + sum(chance)) / (2 + len(chance)), abs=1e-3)
+    # Pairs, as the people are: the odds of every verdict on them, times those of the class.
+    for at in range(len(chance)):
+        odds = fitted.prevalence / (1 - fitted.prevalence)
+        for _, who, one in (verdict for verdict in verdicts if verdict[0] == at):
+            s, c = fitted.sensitivity[who], fitted.specificity[who]
+            odds *= s / (1 - c) if one else (1 - s) / c
+        assert chance[at] == pytest.approx(odds / (1 + odds), abs=1e-3)
+
+
+def test_somebody_with_three_verdicts_is_not_taken_for_perfect() -> None:
+    # Ada and Ben agree on forty pairs, and Cleo joins them on three.
+    truth = np.arange(40) % 2 == 0
+    pair = np.concatenate([np.arange(40), np.arange(40), np.arange(3)])
+    annotator = np.repeat([0, 1, 2], [40, 40, 3])
+    fitted = dawid_skene(pair, annotator, np.concatenate([truth, truth, truth[:3]]))
+    # Of the first three pairs two are relevant: 6 of 7 and 5 of 6.
+    assert (fitted.sensitivity[2], fitted.specificity[2]) == pytest.approx((6 / 7, 5 / 6), abs=1e-2)
+    assert fitted.sensitivity[0] > fitted.sensitivity[2]
 
 
 def test_no_verdict_is_refused() -> None:
