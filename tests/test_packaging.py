@@ -12,6 +12,7 @@ import pytest
 import soundings
 
 ROOT = Path(__file__).resolve().parent.parent
+TEXTS = {".py", ".md", ".html", ".txt", ".yml"}
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,16 @@ def test_an_installed_package_says_that_it_is_typed(project: dict[str, Any], pac
 def test_the_version_is_written_once(project: dict[str, Any]) -> None:
     assert project["tool"]["setuptools"]["dynamic"]["version"] == {"attr": "soundings.__version__"}
     assert "version" not in project["project"]
+
+
+def test_nobody_is_told_to_install_the_other_project_of_this_name(project: dict[str, Any]) -> None:
+    assert project["project"]["name"] == "soundings-ir"
+    assert list(project["project"]["scripts"]) == ["soundings"]
+    folders = ("soundings", "pooling", "labeling", "evaluation", "templates", "examples", "docs")
+    texts = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "Makefile")]
+    texts += [path for folder in folders for path in (ROOT / folder).rglob("*") if path.suffix in TEXTS]
+    wrong = re.compile(r"pip install[^\n]*\bsoundings\b(?!-ir)")
+    assert [str(path) for path in texts if wrong.search(path.read_text(encoding="utf-8"))] == []
 
 
 def test_the_newest_changes_are_those_of_this_version() -> None:
