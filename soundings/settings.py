@@ -4,11 +4,11 @@ The variables are described in the README under "Settings".
 """
 
 import os
-import sysconfig
 from pathlib import Path
 
 from csp.constants import NONE, SELF
 
+from pooling.interface.assets import ASSETS_DIR, BASE_DIR, IN_CHECKOUT
 from soundings.installation.data_folder import (
     OWN_FILE,
     OWN_FOLDER,
@@ -25,10 +25,6 @@ for threads in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREA
 
 env = Environment()
 
-BASE_DIR = Path(__file__).resolve().parent.parent
-IN_CHECKOUT = (BASE_DIR / "templates" / "base.html").exists()
-# Templates, static files and examples: beside the code, or where an installed wheel has put them.
-ASSETS_DIR = BASE_DIR if IN_CHECKOUT else Path(sysconfig.get_path("data")) / "share" / "soundings"
 DATA_DIR = Path(env.str("SOUNDINGS_DATA", default=str((BASE_DIR if IN_CHECKOUT else Path.cwd()) / "data")))
 
 DEBUG = env.bool("SOUNDINGS_DEBUG", default=False)

@@ -1,22 +1,21 @@
 """An evaluation as one HTML file: pictures, tables, conventions and provenance, and nothing that is fetched.
-No Django here.
 
 The file forbids itself every request and every script; it follows the reader's colour scheme and is light on
-paper.
+paper. Its templates are given nothing but texts, and need no settings: `evaluate --html` has none.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evaluation.charts import drawing as charts
 from evaluation.charts.kinds import KINDS, ChartChoice, ChartKind, default_choice
 from evaluation.charts.tables import Figures
 from evaluation.charts.words import cells_in_words, columns_in_words
+from pooling.interface.assets import ASSETS_DIR
 
 if TYPE_CHECKING:
     from evaluation.rendering.cells import Cells
@@ -25,7 +24,8 @@ if TYPE_CHECKING:
 
 # Rows of one table in the file: it is read by people.
 MOST_ROWS = 200
-POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+#: A text, and whether it is a name rather than a number.
+Cell: TypeAlias = tuple[str, bool]
 Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 
 
@@ -45,35 +45,70 @@ class HtmlReport:
     worth: Sequence[Cells] = ()
 
 
+@dataclass(frozen=True)
+class Table:
+    """A table whose first column names its rows, cut after MOST_ROWS. labelled_by: the id of its heading."""
+
+    header: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    labelled_by: str
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class MeasureSection:
+    """The means of a measure: a row per run, a column per K."""
+
+    title: str
+    words: str
+    table: Table
+
+
+@dataclass(frozen=True)
+class WorthSection:
+    """A table of estimates with its notes; `table` is None where there are only notes."""
+
+    name: str
+    title: str
+    table: Table | None
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True)
+class PictureSection:
+    """A picture with its numbers. drawn: as SVG, in a light and in a dark look."""
+
+    name: str
+    title: str
+    said: str
+    reading: str
+    drawn: str
+    table: Table
+
+
 def render_html(report: HtmlReport) -> str:
     """The whole file."""
-    figures = report.figures
-    choice = default_choice(figures)
-    kinds = [kind for kind in KINDS.values() if kind.is_there(figures)]
-    parts = [
-        f"<h1>{escape(report.title)}</h1>",
-        f'<p class="lead">{escape(report.summary)}</p>',
-        *(f'<p class="note">{escape(note)}</p>' for note in report.notes),
-        _picture(report, kinds[0], choice),
-        *_figure_tables(figures, report.measures),
-        *(_worth(cells, number) for number, cells in enumerate(report.worth)),
-        *(_picture(report, kind, choice) for kind in kinds[1:]),
-        _lines(figures, choice),
-        _provenance(report.provenance, estimated=bool(report.worth)),
-    ]
-    body = "\n".join(parts)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
-        f"<title>{escape(report.title)}</title>\n<style>{STYLE}</style>\n</head>\n"
-        f"<body>\n<main>\n{body}\n</main>\n</body>\n</html>\n"
-    )
+    # Only for who asks for the file: loading them takes a tenth of a second.
+    from django.template import Context, Engine
+
+    choice = default_choice(report.figures)
+    kinds = [kind for kind in KINDS.values() if kind.is_there(report.figures)]
+    first, *others = (_picture(report, kind, choice) for kind in kinds)
+    context = {
+        "report": report,
+        "first": first,
+        "means": list(_means(report.figures, report.measures)),
+        "worth": [_worth(cells, number) for number, cells in enumerate(report.worth)],
+        "others": others,
+        "lines": _lines(report.figures, choice),
+        "facts": report.provenance.facts(),
+    }
+    template = Engine(dirs=[str(ASSETS_DIR / "templates")]).get_template("evaluation/file.html")
+    return template.render(Context(context))
 
 
-def _figure_tables(figures: Figures, measures: Sequence[str]) -> Iterable[str]:
-    """A table for each measure: a row per run, a column per K, mean with interval and bounds in each cell."""
+def _means(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSection]:
+    """A section for each measure, with interval and bounds in each cell."""
     from evaluation.measures import MEASURES
 
     for name in measures:
@@ -88,10 +123,10 @@ def _figure_tables(figures: Figures, measures: Sequence[str]) -> Iterable[str]:
             for run in figures.runs
         ]
         measure = MEASURES[name]
-        yield f'<section aria-labelledby="mean-{name}"><h2 id="mean-{name}">{escape(measure.title)}</h2>'
         bounds = " and, below, its bounds whatever the unjudged documents turn out to be"
         read = f"Mean over queries, with its interval{bounds if name == 'recall' else ''}."
-        yield f"<p>{escape(measure.definition)} {read}</p>{_table(header, rows, f'mean-{name}')}</section>"
+        words = f"{measure.definition} {read}"
+        yield MeasureSection(measure.title, words, Table(header, rows, f"mean-{name}"))
 
 
 def _figure(figure: Figure | None, measure: str) -> str:
@@ -106,34 +141,30 @@ def _figure(figure: Figure | None, measure: str) -> str:
     return f"{decimal(figure['mean'])}{interval(figure)}{below}"
 
 
-def _worth(cells: Cells, number: int) -> str:
-    """A table of estimates with its notes; the first column names the rows."""
+def _worth(cells: Cells, number: int) -> WorthSection:
     name = f"worth-{number}"
-    notes = "".join(f"<p>{escape(note)}</p>" for note in cells.notes)
     rows = [[(text, place == 0) for place, text in enumerate(row)] for row in cells.rows[:MOST_ROWS]]
     header = [(title, place == 0) for place, title in enumerate(cells.header)]
-    table = _table(header, rows, name) + _more(len(cells.rows)) if rows else ""
-    title = f'<h2 id="{name}">{escape(cells.title)}</h2>'
-    return f'<section aria-labelledby="{name}">{title}{table}{notes}</section>'
+    table = Table(header, rows, name, _more(len(cells.rows))) if rows else None
+    return WorthSection(name, cells.title, table, cells.notes)
 
 
 def _more(rows: int) -> str:
-    return f"<p>and {rows - MOST_ROWS:,} more rows.</p>" if rows > MOST_ROWS else ""
+    return f"{rows - MOST_ROWS:,}" if rows > MOST_ROWS else ""
 
 
-def _picture(report: HtmlReport, kind: ChartKind, choice: ChartChoice) -> str:
+def _picture(report: HtmlReport, kind: ChartKind, choice: ChartChoice) -> PictureSection:
     table = kind.table(report.figures, choice)
     rows = kind.rows(table, choice)
-    said = escape(kind.said(table, choice))
-    drawn = "".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True))
-    words = _table(columns_in_words(rows, choice), cells_in_words(rows.head(MOST_ROWS)), kind.name)
-    words += _more(len(rows))
-    return (
-        f'<section aria-labelledby="{kind.name}"><h2 id="{kind.name}">{escape(kind.title(choice))}</h2>\n'
-        f'<figure><div role="img" aria-label="{said}" tabindex="0">{drawn}</div>\n'
-        f"<figcaption>{escape(kind.reading)}</figcaption></figure>\n"
-        f"<p>{said}</p>\n"
-        f"<details><summary>The numbers of this picture</summary>{words}</details></section>"
+    return PictureSection(
+        name=kind.name,
+        title=kind.title(choice),
+        said=kind.said(table, choice),
+        reading=kind.reading,
+        drawn="".join(_inline(report, kind, choice, table, dark=dark) for dark in (False, True)),
+        table=Table(
+            columns_in_words(rows, choice), cells_in_words(rows.head(MOST_ROWS)), kind.name, _more(len(rows))
+        ),
     )
 
 
@@ -148,92 +179,7 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
     return own.replace("<svg ", f'<svg aria-hidden="true" focusable="false" data-scheme="{scheme}" ', 1)
 
 
-def _lines(figures: Figures, choice: ChartChoice) -> str:
-    found = [(run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs]
-    items = "".join(
-        f"<li><strong>{escape(run)}</strong><br>{escape(figure.get('line', '') if figure else '')}</li>"
-        for run, figure in found
-    )
-    return (
-        '<section aria-labelledby="lines"><h2 id="lines">The numbers with their conventions</h2>'
-        f"<ul>{items}</ul></section>"
-    )
-
-
-def _provenance(provenance: Provenance, *, estimated: bool) -> str:
-    facts = "".join(f"<dt>{escape(name)}</dt><dd>{escape(words)}</dd>" for name, words in provenance.facts())
-    pool = "; estimates need the pool as well" if estimated else ""
-    return (
-        '<section aria-labelledby="again"><h2 id="again">Where these numbers come from</h2>'
-        f"<dl>{facts}</dl><p>The same figures from the same files{pool}:</p>"
-        f'<pre tabindex="0">{escape(provenance.command)}</pre></section>'
-    )
-
-
-def _table(
-    header: Sequence[tuple[str, bool]], rows: Sequence[Sequence[tuple[str, bool]]], labelled_by: str
-) -> str:
-    """A table whose first column names its rows; cells hold text, and whether that is a name."""
-    titles = "".join(f'<th scope="col"{_number(is_name)}>{escape(title)}</th>' for title, is_name in header)
-    lines = "".join(
-        "<tr>"
-        + "".join(
-            f'<th scope="row">{escape(text)}</th>'
-            if place == 0
-            else f"<td{_number(is_name)}>{_broken(text)}</td>"
-            for place, (text, is_name) in enumerate(row)
-        )
-        + "</tr>"
-        for row in rows
-    )
-    return (
-        f'<div class="scroll" tabindex="0" role="group" aria-labelledby="{labelled_by}">'
-        f"<table><thead><tr>{titles}</tr></thead><tbody>{lines}</tbody></table></div>"
-    )
-
-
-def _number(is_name: bool) -> str:
-    return "" if is_name else ' class="number"'
-
-
-def _broken(text: str) -> str:
-    return escape(text).replace("\n", "<br>")
-
-
-STYLE = """
-:root {
-  color-scheme: light dark;
-  --ground: #fff; --ink: #1d2327; --quiet: #545f66; --line: #d9d5cb; --note: #fdf2d6;
-}
-@media screen and (prefers-color-scheme: dark) {
-  :root { --ground: #1c2226; --ink: #e8eaeb; --quiet: #a7b1b7; --line: #3d474e; --note: #372b12; }
-  [data-scheme=light] { display: none; }
-}
-@media print {
-  [data-scheme=dark] { display: none; }
-  details::details-content { content-visibility: visible; height: auto; }
-}
-@media screen and (prefers-color-scheme: light) { [data-scheme=dark] { display: none; } }
-html { font: 16px/1.5 system-ui, sans-serif; background: var(--ground); color: var(--ink); }
-body { margin: 0; }
-main { max-width: 1000px; margin: 0 auto; padding: 24px 16px 60px; overflow-wrap: break-word; }
-h1 { font-size: 1.7rem; line-height: 1.2; }
-h2 { font-size: 1.2rem; margin-top: 2em; }
-.lead, figcaption, dt { color: var(--quiet); }
-.note { background: var(--note); padding: 10px 14px; border-radius: 6px; }
-figure { margin: 0 0 1em; }
-figure > div { overflow-x: auto; }
-figure svg { max-width: 100%; min-width: 600px; height: auto; }
-figcaption { font-size: 0.9rem; max-width: 75ch; }
-.scroll { overflow-x: auto; }
-table { border-collapse: collapse; margin: 8px 0; font-size: 0.88rem; }
-th, td { text-align: left; padding: 4px 12px 4px 0; vertical-align: top; }
-tr > * { border-bottom: 1px solid var(--line); }
-.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
-dd { margin: 0 0 6px; overflow-wrap: anywhere; }
-pre { white-space: pre-wrap; overflow-wrap: anywhere; padding: 10px; }
-pre { border: 1px solid var(--line); border-radius: 6px; }
-summary { min-height: 24px; cursor: pointer; }
-section { break-inside: auto; }
-figure, tr { break-inside: avoid; }
-"""
+def _lines(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:
+    """Each run with the line of its conventions."""
+    found = ((run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs)
+    return [(run, figure.get("line", "") if figure else "") for run, figure in found]
