@@ -63,7 +63,12 @@ class PlanSettings:
     budget_rule: str = field(default=Selection.Rule.EQUAL, metadata=same(LIVE["budget_rule"]))
     budget_floor: int | None = field(default=None, metadata=same(LIVE["budget_floor"]))
     stop_missing: float | None = field(default=None, metadata=same(LIVE["stop_missing"]))
-    stop_looks: int = field(default=USUAL_LOOKS, metadata=same(LIVE["stop_looks"]))
+    stop_looks: int = field(
+        default=USUAL_LOOKS,
+        metadata=same(
+            LIVE["stop_looks"], help=f"{LIVE['stop_looks'].help} Empty: {LIVE['stop_looks'].default} times."
+        ),
+    )
     stop_over: str = field(default=Selection.Over.QUERY, metadata=same(LIVE["stop_over"]))
     judgments_per_item: int = field(
         default=1, metadata=_known(QUEUE["judgments_per_item"], "The number of judgments of a pair")

@@ -52,7 +52,7 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
         "label": one.title,
         "help_text": one.form_help,
         "required": one.is_required,
-        "initial": one.initial if one.initial is not None or one.is_required else one.default,
+        "initial": _initial(one),
         **_bounds(one),
         **changes,
     }
@@ -60,6 +60,13 @@ def form_field(one: Option, **changes: Any) -> forms.Field:
         return FORM_FIELDS[one.kind](**shared)
     offered = list(one.choices.items()) if isinstance(one.choices, Mapping) else one.choices
     return forms.ChoiceField(**{"choices": offered, **shared})
+
+
+def _initial(one: Option) -> Any:
+    """What a form starts with; a share of 0 is "0"."""
+    if one.initial is not None or one.is_required:
+        return one.initial
+    return f"{one.default:g}" if isinstance(one.default, float) else one.default
 
 
 def serializer_fields(

@@ -64,8 +64,8 @@ class Option:
     @property
     def form_help(self) -> str:
         """What a form says below the title."""
-        empty = f"Empty: {self.empty}." if self.empty and self.default is None else ""
-        return f"{self.help} {empty}".strip()
+        can_be_empty = self.default is None and self.initial is None
+        return f"{self.help} Empty: {self.empty}.".strip() if self.empty and can_be_empty else self.help
 
     @property
     def without(self) -> str:

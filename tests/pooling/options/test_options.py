@@ -56,7 +56,7 @@ def test_a_form_asks_for_every_option_but_numbers_by_name() -> None:
     assert list(form.fields) == ["length", "mesh", "share", "hauls", "at_night"]
     assert form.is_valid()
     assert Cast(**chosen(Cast, form.cleaned_data)) == Cast(3)
-    assert (form.fields["length"].initial, form.fields["share"].initial) == (20, 0.5)
+    assert (form.fields["length"].initial, form.fields["share"].initial) == (20, "0.5")
     assert (form.fields["mesh"].label, form.fields["hauls"].help_text) == (
         "Width",
         "In all. Empty: until dark.",
