@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -33,7 +33,6 @@ from evaluation.report_store.files import delete_parts, store_parts
 from evaluation.report_store.software import software_versions
 from evaluation.scoring.config import Settings
 from labeling.qrels.releases import read_release
-from pooling.formats.wording import plural
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
@@ -107,20 +106,16 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
     What can be refused is refused here, before a job is queued: `InputError` names the field.
     """
     asked = _resolved(collection, request)
-    if sum(run.row_count for run in asked["runs"]) > settings.BACKGROUND_REPORT_ROWS:
-        fixed = {
-            "release": asked["release"].name,
-            "runs": [run.name for run in asked["runs"]],
-            "k": asked["k"],
-        }
+    if sum(run.row_count for run in asked.runs) > settings.BACKGROUND_REPORT_ROWS:
+        fixed = {"release": asked.release.name, "runs": [run.name for run in asked.runs], "k": asked.k}
         return start_job(collection, "report", {**asdict(request), **fixed}, user)
-    return create_report(collection, user=user, **asked)
+    return create_report(collection, asked, user=user)
 
 
 @job_kind("report")
 def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
     asked = _resolved(job.collection, ReportRequest(**job.arguments))
-    return result_of(create_report(job.collection, user=job.created_by, report=report, **asked))
+    return result_of(create_report(job.collection, asked, user=job.created_by, report=report))
 
 
 def result_of(report: Report) -> dict[str, Any]:
@@ -128,23 +123,42 @@ def result_of(report: Report) -> dict[str, Any]:
     return {"id": report.pk, "name": report.name, "url": report.get_absolute_url()}
 
 
-def _resolved(collection: Collection, request: ReportRequest) -> dict[str, Any]:
-    """The arguments of `create_report` that a request stands for."""
+@dataclass(frozen=True)
+class ReportInput:
+    """What a report is made of: a request with its names looked up and its defaults filled in.
+
+    held: confidence, tags, thresholds, minimum of queries, samples and seed. pool: what estimates rest on;
+    None is the one whose audit is furthest answered.
+    """
+
+    release: QrelsRelease
+    runs: Sequence[Run]
+    k: Sequence[int]
+    measures: Sequence[str]
+    conventions: Conventions
+    name: str | None = None
+    held: Settings = field(default_factory=Settings)
+    pool: Pool | None = None
+    again_of: int | None = None
+
+
+def _resolved(collection: Collection, request: ReportRequest) -> ReportInput:
+    """What a request stands for; `InputError` for a name that is not there and for what cannot be."""
     release = release_chosen(collection, request.release)
     runs = runs_chosen(collection, request.runs)
     pool = pool_to_rest_on(collection, request.pool) if request.pool else None
     pools = [pool] if pool else pools_to_rest_on(collection)
-    return {
-        "name": checked_name(request.name, "report") if request.name else None,
-        "release": release,
-        "runs": runs,
-        "k": checked_cutoffs(default_cutoffs(runs, pools) if request.k is None else request.k),
-        "measures": _measures(MEASURES if request.measures is None else request.measures),
-        "conventions": conventions_from(request.conventions or {}),
-        "held": _held(collection, request.settings or {}),
-        "pool": pool,
-        "again_of": request.again_of,
-    }
+    return ReportInput(
+        name=checked_name(request.name, "report") if request.name else None,
+        release=release,
+        runs=runs,
+        k=checked_cutoffs(default_cutoffs(runs, pools) if request.k is None else request.k),
+        measures=_measures(MEASURES if request.measures is None else request.measures),
+        conventions=conventions_from(request.conventions or {}),
+        held=_held(collection, request.settings or {}),
+        pool=pool,
+        again_of=request.again_of,
+    )
 
 
 def _measures(names: Sequence[str]) -> Sequence[str]:
@@ -161,50 +175,39 @@ def _held(collection: Collection, values: Mapping[str, Any]) -> Settings:
 
 def create_report(
     collection: Collection,
+    asked: ReportInput,
     *,
-    name: str | None = None,
-    release: QrelsRelease,
-    runs: Sequence[Run],
-    k: Sequence[int],
-    measures: Sequence[str],
-    conventions: Conventions,
-    held: Settings | None = None,
-    pool: Pool | None = None,
-    again_of: int | None = None,
     user: User | None = None,
     report: Progress | None = None,
 ) -> Report:
-    """Measure `runs` on `release` at every K and keep the result; `report(share, detail)` hears how far.
+    """Measure runs on a release at every K and keep the result; `report(share, detail)` hears how far.
 
-    `held` says the rest: confidence, tags, thresholds, minimum of queries, samples and seed. A K that a
-    measure or a threshold names is one of the report's. Recall and coverage are always measured. The bounds
-    of recall at K rest on every pool of the collection and on the run's first K; estimates rest on `pool`, or
-    on the one whose audit is furthest answered. `InputError` for an empty list of runs, a K below 1, a
-    measure or tag that does not exist, and a run without any query of the release.
+    A K that a measure or a threshold names is one of the report's. Recall and coverage are always measured.
+    The bounds of recall at K rest on every pool of the collection and on the run's first K. `InputError` for
+    an empty list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of
+    the release.
     """
     in_background, report = report is not None, report or (lambda share, detail: None)
-    if not runs:
-        raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
-    held = (held or Settings()).over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED))
-    measures = [*measures, *(held.thresholds or {})]
-    chosen = checked_measures(measures)
-    cutoffs = checked_cutoffs([*k, *own_cutoffs(measures)])
-    strata = strata_chosen(collection, held.tags)
-    name = checked_name(name or f"{release.name}, {len(runs)} {plural(len(runs), 'run')}", "report")
+    asked = _settled(asked)
+    release, runs = asked.release, asked.runs
+    strata = strata_chosen(collection, asked.held.tags)
+    name = checked_name(
+        asked.name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report"
+    )
     pools = list(collection.pools.defer("diagnostics"))
-    qrels, read = read_release(release), _readers(runs, conventions, report)
-    pairs = _pool_of_bounds(pools)
-    evaluation = _evaluation(qrels, read, cutoffs, chosen, conventions, pairs, held, strata, report)
+    qrels = read_release(release)
+    evaluation = _evaluation(qrels, asked, _pool_of_bounds(pools), strata, report)
     report(0.75, "Comparing.")
     large = too_large(evaluation)
-    basis = None if large else basis_of(collection, release, qrels, evaluation, asked=pool)
+    basis = None if large else basis_of(collection, release, qrels, evaluation, asked=asked.pool)
     others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
     report(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
-    made.options = _options(release, runs, cutoffs, chosen, conventions, pools, held)
-    made.options["pool"] = basis.pool.described["name"] if basis and basis.pool else pool and pool.name
-    if again_of is not None:
-        made.options["again_of"] = again_of
+    made.options = _options(asked, pools)
+    rests_on = basis.pool.described["name"] if basis and basis.pool else asked.pool and asked.pool.name
+    made.options["pool"] = rests_on
+    if asked.again_of is not None:
+        made.options["again_of"] = asked.again_of
     estimates: Estimates = {
         **estimates_of(basis),
         "prediction_powered": powered_of(basis),
@@ -212,6 +215,17 @@ def create_report(
     }
     made.result = {**_with_chunks(evaluation.to_dict(), runs), "estimates": estimates}
     return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
+
+
+def _settled(asked: ReportInput) -> ReportInput:
+    """The same with every K and measure that is named anywhere, and with defaults for the intervals."""
+    if not asked.runs:
+        raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
+    held = asked.held.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED))
+    named = [*asked.measures, *(held.thresholds or {})]
+    measures = checked_measures(named)
+    cutoffs = checked_cutoffs([*asked.k, *own_cutoffs(named)])
+    return replace(asked, k=cutoffs, measures=measures, held=held)
 
 
 def _with_chunks(result: EvaluationResult, runs: Sequence[Run]) -> EvaluationResult:
@@ -240,12 +254,8 @@ def _readers(
 
 def _evaluation(
     qrels: pl.DataFrame,
-    runs: Mapping[str, Callable[[], pl.DataFrame]],
-    cutoffs: Sequence[int],
-    measures: Sequence[str],
-    conventions: Conventions,
+    asked: ReportInput,
     pool: pl.DataFrame | None,
-    held: Settings,
     strata: Mapping[str, Sequence[str]],
     report: Progress,
 ) -> Evaluation:
@@ -254,14 +264,14 @@ def _evaluation(
     try:
         return evaluate(
             qrels,
-            runs,
-            cutoffs,
-            measures,
-            conventions,
+            _readers(asked.runs, asked.conventions, report),
+            asked.k,
+            asked.measures,
+            asked.conventions,
             pool=pool,
             strata=strata,
             progress=lambda share, detail: report(0.5 + 0.25 * share, detail),
-            **held.arguments(),
+            **asked.held.arguments(),
         )
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -276,24 +286,17 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
     return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 
-def _options(
-    release: QrelsRelease,
-    runs: Sequence[Run],
-    cutoffs: Sequence[int],
-    measures: Sequence[str],
-    conventions: Conventions,
-    pools: Sequence[Pool],
-    held: Settings,
-) -> dict[str, Any]:
+def _options(asked: ReportInput, pools: Sequence[Pool]) -> dict[str, Any]:
     """What it takes to make the same report again, and to see whether its inputs are still the same."""
+    held = asked.held
     return {
-        "release": {"name": release.name, "sha256": release.sha256},
-        "runs": [provenance_of(run) for run in runs],
-        "k": list(cutoffs),
+        "release": {"name": asked.release.name, "sha256": asked.release.sha256},
+        "runs": [provenance_of(run) for run in asked.runs],
+        "k": list(asked.k),
         # The page chooses among names; `asked` has `map@10` beside `map`.
-        "measures": list(dict.fromkeys(key.partition("@")[0] for key in measures)),
-        "asked": list(measures),
-        "conventions": asdict(conventions),
+        "measures": list(dict.fromkeys(key.partition("@")[0] for key in asked.measures)),
+        "asked": list(asked.measures),
+        "conventions": asdict(asked.conventions),
         "confidence": held.confidence,
         "tags": list(held.tags or ()),
         "minimum_queries": held.minimum_queries,

@@ -14,7 +14,7 @@ from django.core.files.storage import default_storage
 from django.db.models import Model
 
 from evaluation.models import Canary, LatencyReport, Report
-from evaluation.reports.making import create_report
+from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.conventions import Conventions
 from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
 from labeling.qrels.releases import release_qrels
@@ -203,12 +203,14 @@ def release_and_report(collection: Collection, runs: list[Run], admin: User, say
     )
     return create_report(
         collection,
-        name="Demo",
-        release=release,
-        runs=runs,
-        k=CUTOFFS,
-        measures=("recall", "precision", "f1", "success", "judged"),
-        conventions=Conventions(),
+        ReportInput(
+            name="Demo",
+            release=release,
+            runs=runs,
+            k=CUTOFFS,
+            measures=("recall", "precision", "f1", "success", "judged"),
+            conventions=Conventions(),
+        ),
         user=admin,
     )
 

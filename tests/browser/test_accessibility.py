@@ -13,7 +13,7 @@ from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import tell
 from evaluation.canaries.measuring import measured, stored
 from evaluation.canaries.watching import Alerts
-from evaluation.reports.making import create_report
+from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.conventions import Conventions
 from labeling.judging import views as judging
 from labeling.models import Queue
@@ -139,11 +139,7 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     release = release_qrels(world.collection, name="first", user=world.ada)
     report = create_report(
         world.collection,
-        release=release,
-        runs=runs,
-        k=(1, 2),
-        measures=("recall",),
-        conventions=Conventions(),
+        ReportInput(release=release, runs=runs, k=(1, 2), measures=("recall",), conventions=Conventions()),
         user=world.ada,
     )
     open_sample(prelabeler, Wanted("half_width", 0.1), Wanted("half_width", 0.1), by=world.ada)

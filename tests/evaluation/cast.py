@@ -7,7 +7,7 @@ from typing import Any
 
 from evaluation.models import Report
 from evaluation.report_store.choices import MEASURES
-from evaluation.reports.making import create_report
+from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.conventions import Conventions
 from labeling.models import QrelsRelease
 from tests.world import World, qrels_text
@@ -41,11 +41,13 @@ def make_report(
     release = world.collection.releases.first() or make_release(world, text)
     return create_report(
         world.collection,
-        release=release,
-        runs=runs,
-        k=k,
-        measures=measures,
-        conventions=conventions or Conventions(),
+        ReportInput(
+            release=release,
+            runs=runs,
+            k=k,
+            measures=measures,
+            conventions=conventions or Conventions(),
+            **options,
+        ),
         user=world.ada,
-        **options,
     )

@@ -327,12 +327,13 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
 
 
 def test_a_report_of_one_run_compares_nothing_and_says_so(world: World, client: Client) -> None:
-    from evaluation.reports.making import create_report
+    from evaluation.reports.making import ReportInput, create_report
     from evaluation.scoring.conventions import Conventions
 
     (alpha, _), release = world.import_runs(), make_release(world)
     report = create_report(
-        world.collection, release=release, runs=[alpha], k=[1], measures=[], conventions=Conventions()
+        world.collection,
+        ReportInput(release=release, runs=[alpha], k=[1], measures=[], conventions=Conventions()),
     )
     client.force_login(world.vera)
     page = client.get(reverse("report_comparisons", args=[report.pk])).content.decode()

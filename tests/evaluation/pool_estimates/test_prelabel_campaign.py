@@ -6,7 +6,7 @@ import pytest
 from pytest_django import Settings
 
 from evaluation.models import Report
-from evaluation.reports.making import create_report
+from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.conventions import Conventions
 from labeling.adaptive.options import LiveOptions
 from labeling.judging.leases import claim
@@ -107,7 +107,8 @@ def test_figures_samples_and_estimates_hold_the_known_rates(world: World, settin
     release = release_qrels(collection, name="first")
     runs = list(collection.runs.all())
     report: Report = create_report(
-        collection, release=release, runs=runs, k=(10,), measures=("recall",), conventions=Conventions()
+        collection,
+        ReportInput(release=release, runs=runs, k=(10,), measures=("recall",), conventions=Conventions()),
     )
     estimates = report.result["estimates"]
     powered = estimates["prediction_powered"]

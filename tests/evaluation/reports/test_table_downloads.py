@@ -12,7 +12,7 @@ from django.test import Client
 
 from evaluation.charts.stored import kinds_of
 from evaluation.models import Report
-from evaluation.reports.making import create_report
+from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.conventions import Conventions
 from labeling.qrels.imported import import_qrels
 from labeling.qrels.releases import release_qrels
@@ -48,7 +48,7 @@ def report(world: World, tmp_path: Path) -> Report:
     import_qrels(collection, path, user=world.ada)
     release = release_qrels(collection, name="=labels", user=world.ada)
     asked = {"k": [1, 2], "measures": ["recall"], "conventions": Conventions()}
-    return create_report(collection, release=release, runs=runs, user=world.ada, **asked)
+    return create_report(collection, ReportInput(release=release, runs=runs, **asked), user=world.ada)
 
 
 def cells_of(text: str) -> list[str]:
