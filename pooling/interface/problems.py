@@ -27,7 +27,7 @@ from rest_framework.views import exception_handler
 from pooling.formats.errors import FormatError
 
 PROBLEM_TYPE = "application/problem+json"
-DATABASE_AWAY = "The database does not answer or cannot write just now. Send the same again in a moment."
+DATABASE_AWAY = "The database is temporarily unavailable. Send the request again in a moment."
 RETRY_SECONDS = 5
 # Among the fields at fault: no single one of them.
 WHOLE_REQUEST = "request"

@@ -22,21 +22,21 @@ from pooling.interface.problems import (
 # For a person, where the cause is not only that the database is away.
 FULL = {
     "heading": "The server's disk is full",
-    "sentence": "Nothing can be stored until there is room again. Tell the person who runs this site.",
+    "sentence": "Nothing can be saved until there is space again. Tell the person who runs this site.",
 }
 
 
 def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400, for a request that Django itself refuses."""
     if _is_for_a_program(request):
-        return _problem(HTTPStatus.BAD_REQUEST, "The request could not be read.")
+        return _problem(HTTPStatus.BAD_REQUEST, "The request was not understood.")
     return defaults.bad_request(request, exception)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, for an address that is none."""
     if _is_for_a_program(request):
-        return _problem(HTTPStatus.NOT_FOUND, "There is no such address; /api/docs/ lists those there are.")
+        return _problem(HTTPStatus.NOT_FOUND, "No such address; see /api/docs/ for the list.")
     return defaults.page_not_found(request, exception)
 
 
@@ -51,7 +51,7 @@ def our_fault(request: HttpRequest) -> HttpResponse:
     if error is not None and is_outage(error):
         return _away(request)
     if _is_for_a_program(request):
-        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+        return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong.")
     return defaults.server_error(request)
 
 

@@ -53,7 +53,7 @@ export class DocumentPane {
     else if (this.#whole) this.#parts.text.replaceChildren(...this.#wholeWithPassage(span));
     else this.#parts.text.replaceChildren(...this.#passageOnly(span));
     this.#parts.extent.hidden = !passage;
-    this.#parts.extent_word.textContent = this.#whole ? "The whole document" : "The passage that fits best";
+    this.#parts.extent_word.textContent = this.#whole ? "Whole document" : "Best-matching passage";
     this.#parts.extent_action.textContent = this.#whole ? "Only the passage" : "Whole document";
   }
 

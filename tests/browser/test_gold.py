@@ -35,7 +35,7 @@ def test_practice_comes_first_and_explains(page_of: Callable[..., Page], world: 
     page.get_by_role("button", name="Relevant", exact=True).click()
     expect(page.get_by_role("heading", name="Not right")).to_be_visible()
     expect(page.get_by_text("Because of d4.")).to_be_visible()
-    page.get_by_role("link", name="Begin judging").click()
+    page.get_by_role("link", name="Start judging").click()
     expect(page.locator("#judging [data-part=title]")).to_be_visible()
 
 

@@ -45,7 +45,7 @@ def test_keys_are_changed_by_keyboard_and_outlive_the_page(page: Page, queue: Qu
     assert "F is the key for “Not relevant” already" in change_key(page, "Relevant: J.", "f")
     page.keyboard.press("b")
     assert "B is now a key" in page.locator("[data-part=key_message]").inner_text()
-    assert "needed for moving" in change_key(page, "Skip: somebody else may judge it: S.", "Tab")
+    assert "needed for moving" in change_key(page, "Skip: leave it to someone else: S.", "Tab")
     page.keyboard.press("Escape")
     expect(dialog).to_be_visible()
     page.keyboard.press("Escape")
@@ -62,8 +62,8 @@ def test_keys_are_changed_by_keyboard_and_outlive_the_page(page: Page, queue: Qu
 
 def test_single_keys_can_be_switched_off_and_sides_swapped(page: Page, queue: Queue) -> None:
     page.keyboard.press("?")
-    page.get_by_label("Relevant on the left").check()
-    page.get_by_label("Single keys judge").uncheck()
+    page.get_by_label("“Relevant” on the left").check()
+    page.get_by_label("Use single-key").uncheck()
     page.keyboard.press("Escape")
     shown = on_screen(page)
     for key in "jfs10xup":
@@ -72,7 +72,7 @@ def test_single_keys_can_be_switched_off_and_sides_swapped(page: Page, queue: Qu
     assert on_screen(page) == shown
     assert page.locator(".verdict-button").first.inner_text().endswith("Relevant")
     page.get_by_role("button", name="Keys and settings").click()
-    page.get_by_label("Single keys judge").check()
+    page.get_by_label("Use single-key").check()
     page.keyboard.press("Escape")
     judged = {press(page, "f"): "relevant", press(page, "ArrowRight"): "not_relevant"}
     all_saved(page)

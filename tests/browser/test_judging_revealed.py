@@ -18,7 +18,7 @@ def test_a_conflict_is_changed_by_one_key_and_kept_by_going_on(
     show_prelabels(queue, "reveal", make_prelabels(world))
     page = page_of(world.ben)
     open_judging(page, queue)
-    revealed = page.get_by_role("group", name="A model says otherwise")
+    revealed = page.get_by_role("group", name="A model disagrees")
     press(page, "j")
     all_saved(page)
     expect(revealed).to_be_hidden()

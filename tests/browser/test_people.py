@@ -22,8 +22,8 @@ def test_an_invited_guest_joins_by_the_link(
     admin = page_of(world.ada)
     admin.goto("/collections/harbour/members/")
     assert violations(admin) == []
-    admin.get_by_role("button", name="Make the link").click()
-    link = admin.get_by_label("The link, shown only now").input_value()
+    admin.get_by_role("button", name="Create link").click()
+    link = admin.get_by_label("Link, shown only once").input_value()
     assert violations(admin) == []
     guest = context(**LOOKS["phone"]).new_page()
     guest.goto(link)
@@ -31,7 +31,7 @@ def test_an_invited_guest_joins_by_the_link(
     guest.get_by_label("User name").fill("eve")
     guest.get_by_label("Password", exact=True).fill(PHRASE)
     guest.get_by_label("Password, again").fill(PHRASE)
-    guest.get_by_role("button", name="Make an account and join").click()
+    guest.get_by_role("button", name="Create an account and join").click()
     expect(guest.get_by_text("You are annotator of Harbour.")).to_be_visible()
     admin.goto("/collections/harbour/activity/")
     expect(admin.get_by_role("row", name="invitation accepted")).to_contain_text("eve")
@@ -47,9 +47,9 @@ def test_a_tie_is_settled_and_taken_back(look: str, page_of: Callable[..., Page]
     assert violations(page) == []
     page.get_by_label("Why (kept with your verdict)").fill("the guidelines say so")
     page.get_by_role("button", name="Relevant", exact=True).click()
-    expect(page.get_by_text("Nothing waits for adjudication.")).to_be_visible()
+    expect(page.get_by_text("No pairs need adjudication.")).to_be_visible()
     assert violations(page) == []
-    page.get_by_role("button", name="Take back").click()
+    page.get_by_role("button", name="Undo").click()
     expect(page.get_by_text("Taken back: the pair waits again.")).to_be_visible()
     item = Item.objects.get(queue=queue, state=Item.State.ADJUDICATION)
     page.goto(

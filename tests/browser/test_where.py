@@ -25,14 +25,14 @@ def test_intervals_follow_the_page_in_their_place_and_queries_need_no_scrolling(
     page.route("**/where/?*intervals=1*", lambda route: held.append(route))
     with page.expect_request("**/where/?*intervals=1*"):
         page.goto(f"/reports/{report.pk}/where/?k=1")
-    waiting = page.get_by_text("The intervals of groups take some seconds")
+    waiting = page.get_by_text("The intervals take some seconds")
     expect(waiting).to_be_visible()
     assert violations(page) == []
     before = page.locator("#groups").bounding_box()
 
     held[0].continue_()
 
-    expect(page.get_by_role("status")).to_have_text("The picture and the intervals are shown.")
+    expect(page.get_by_role("status")).to_have_text("The chart and the intervals have loaded.")
     expect(waiting).to_have_count(0)
     assert page.locator("#groups").bounding_box() == before
     page.goto(f"/reports/{report.pk}/queries/?run=beta&k=1&show=missed")

@@ -95,7 +95,7 @@ def test_the_page_marks_what_fell_and_says_what_chance_would_mark(
     assert "fell beyond noise" in shown
     assert "-0.500" in shown
     assert "first of dense" in shown
-    assert "Of 1 such run, at most about 0.0 would be marked" in shown
+    assert "chance would mark at most about 0.0 of 1 run" in shown
     assert "below, clearly" in text_of(client, LIST)
 
 

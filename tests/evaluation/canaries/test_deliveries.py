@@ -272,7 +272,7 @@ def test_the_page_says_what_was_delivered_what_is_tried_again_and_what_was_given
 
     until = timezone.localtime(message.give_up_at)
     assert "not delivered yet" in shown()
-    assert f"until {until.day} {until:%b, %H:%M}" in shown()
+    assert f"last {until.day} {until:%b, %H:%M}" in shown()
     later(capture, give_up_at=timezone.now())
     assert "given up" in shown()
     CanaryDelivery.objects.update(state="sent")

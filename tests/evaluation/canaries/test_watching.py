@@ -213,7 +213,7 @@ def test_the_tag_is_taken_over_by_a_step_that_begins_another_stretch(
     assert [value["stretch"] for value in read["values"]] == [1, 2, 2]
     assert read["tag_change"] is None
     shown = client.get(page).content.decode()
-    assert "Below: over the queries that were measured before." in shown
+    assert "Below: measured on the earlier set of queries." in shown
     assert "Dotted: from here on other queries are measured." in shown
     assert client.get(f"/canaries/{canary.pk}/light.svg").status_code == 200
     # Over HTTP it is the same step.

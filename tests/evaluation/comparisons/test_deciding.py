@@ -90,7 +90,7 @@ def test_the_set_becomes_a_queue_and_labels_move_it(world: World, client: Client
     assert (now.leader, now.new, now.left) == ("alpha", 1, 1)
     shown = client.get(page).content.decode()
     assert "Decided: alpha is better" in shown
-    assert "need not be judged for this question" in shown
+    assert "does not need the remaining pairs" in shown
     with pytest.raises(InputError, match="Decided: alpha is better"):
         open_deciding_queue(report, "alpha", "beta", 1)
     pool = client.get(queue.pool.get_absolute_url()).content.decode()

@@ -139,7 +139,7 @@ def test_what_is_known_of_some_queries_ranks_no_runs(world: World, client: Clien
     for one in found.stored["comparisons"]:
         assert (one["estimate"], one["estimated"]) == (None, None)
     client.force_login(world.vera)
-    assert "The estimates are of 1 of 3 queries" in client.get(report.get_absolute_url()).content.decode()
+    assert "The estimates cover 1 of 3 queries" in client.get(report.get_absolute_url()).content.decode()
 
 
 def test_a_half_judged_pool_has_a_span_and_says_how_many_labels_it_waits_for(
@@ -337,7 +337,7 @@ def test_a_report_of_one_run_compares_nothing_and_says_so(world: World, client: 
     )
     client.force_login(world.vera)
     page = client.get(reverse("report_comparisons", args=[report.pk])).content.decode()
-    assert "This report compares nothing" in page
+    assert "This report has no comparisons" in page
     assert client.get(reverse("report_deciding", args=[report.pk])).status_code == 404
     assert api(world, report).status_code == 404
     assert "compares nothing" in api(world, report).json()["detail"]

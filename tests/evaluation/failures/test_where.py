@@ -134,10 +134,10 @@ def test_the_page_has_a_row_per_group_and_run_that_leads_to_its_queries(world: W
 
     page = get(client, report, "where/?by=type&k=1&threshold=0.75")
 
-    for words in ("Recall@1 by type", "those that the collection has now", "≥ 0.75", "small: n = 4"):
+    for words in ("Recall@1 by type", "the collection's current ones", "≥ 0.75", "small: n = 4"):
         assert words in page, words
     assert "by=type&amp;measure=recall&amp;k=1&amp;run=alpha&amp;group=how" in page.replace("&amp;order", "")
-    assert "No query of this report says how often it is asked" in page
+    assert "no query of this report has a frequency" in page
     listed = get(client, report, "queries/?by=type&group=how&run=beta&k=1")
     assert 'Query by query <span class="quiet number">6</span>' in listed
     assert "Only the group “how” by type." in listed
@@ -158,7 +158,7 @@ def test_the_page_comes_before_intervals_that_take_a_while_and_they_follow_by_th
     address = "where/?by=type&k=1"
 
     page = get(client, report, address)
-    assert "Open the page with them" in page
+    assert "Open the page with intervals" in page
     assert page.count('<td class="interval">…</td>') == 2  # of two runs: "all" is known
     assert ".svg?" not in page
     wanted = re.findall(r'hx-get="([^"]*)"', page)
@@ -231,7 +231,7 @@ def test_the_table_says_what_was_missed_where_it_came_and_who_alone_found_it(
 
     page = get(client, report, "queries/?run=beta&k=2")
 
-    for words in ("lost umbrella", "1 missed", "Lost property", "came at 3", "only alpha found it (1)"):
+    for words in ("lost umbrella", "1 missed", "Lost property", "rank 3", "only alpha found it (1)"):
         assert words in page, words
     missed = file(client, report, "queries/download/missed/?run=beta&k=2")
     names = ("query_id", "document_id", "relevance", "rank", "found_by_runs", "found_by")
@@ -272,11 +272,11 @@ def test_queries_that_do_not_count_and_queries_without_an_answer_are_said(
     client.force_login(world.vera)
 
     page = get(client, report, "queries/?run=short&k=1")
-    assert "does not count: nothing relevant" in page
+    assert "not scored: nothing relevant" in page
     assert "no answer from short" in page
     undefined = get(client, report, "queries/detail/?query=q3&a=short&k=1")
     assert "No document of this query has a relevant label" in undefined
-    assert "This report has one run" in undefined
+    assert "This report has only one run" in undefined
     assert "short has no answer for this query." in undefined
 
 

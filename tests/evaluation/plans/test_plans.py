@@ -298,7 +298,7 @@ def test_what_will_not_do_is_one_sentence_beside_its_field(
 
 def test_without_runs_there_is_nothing_to_plan(world: World, client: Client) -> None:
     client.force_login(world.ada)
-    assert "there are none yet" in client.get(PAGE).content.decode()
+    assert "A plan needs runs" in client.get(PAGE).content.decode()
     assert "has none yet" in client_of(world.ada).get(API).json()["detail"]
 
 
@@ -415,8 +415,8 @@ def test_a_campaign_whose_server_was_killed_goes_on_from_its_pool(
     client.force_login(world.ada)
     page = client.get(f"/jobs/{job.pk}/").content.decode()
     assert "Pool “large” is built, and its queue is not open yet." in page
-    assert "Go on from there" in page
-    assert "Nothing was stored" not in page
+    assert "Resume" in page
+    assert "Nothing was saved" not in page
     again = client_of(world.ada).post(API, body, format="json").json()["detail"]
     assert "open a queue on that pool's page: it has none" in again
     client.force_login(world.vera)
@@ -427,7 +427,7 @@ def test_a_campaign_whose_server_was_killed_goes_on_from_its_pool(
     queue = Queue.objects.get()
     assert (queue.name, queue.pool, queue.judgments_per_item) == ("large", Pool.objects.get(), 2)
     assert client_of(world.ada).post(f"/api/jobs/{job.pk}/resume/").status_code == 409
-    assert "It was taken up again" in client.get(f"/jobs/{job.pk}/").content.decode()
+    assert "See the job that resumed it" in client.get(f"/jobs/{job.pk}/").content.decode()
 
 
 def test_nothing_is_built_for_a_queue_that_cannot_be_opened(world: World) -> None:

@@ -100,7 +100,7 @@ def test_a_report_tells_judged_at_k_of_a_new_run_before_and_after(world: World, 
     assert report.result["runs"]["gamma"]["judged@2"]["mean"] == pytest.approx(5 / 6)
     client.force_login(world.vera)
     page = client.get(reverse("report", args=[report.pk]) + "?k=2").content.decode()
-    assert "without the labels that it brought" in page
+    assert "without and with the labels that it added" in page
 
 
 KEYS = ("query__external_id", "document__external_id")

@@ -43,10 +43,10 @@ def test_the_page_and_its_part_say_it_in_words(world: World, client: Client) -> 
     make_release(world)
     page = get(client, address)
     assert "8 of 8 pairs have a label, 4 of them relevant" in page
-    assert "Finds have not dried up at depth 2" in page
+    assert "Runs still find relevant documents at depth 2" in page
     part = client.get(address, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
-    assert "what recall would not know of without it" in part
+    assert "Without that run, recall would miss them" in part
 
 
 def test_the_ladder_of_permissions(world: World, client: Client) -> None:

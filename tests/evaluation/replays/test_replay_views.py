@@ -64,12 +64,12 @@ def test_viewers_reach_the_list_from_the_collection_and_annotators_do_not(
 def test_what_is_missing_is_said_in_words(world: World, client: Client) -> None:
     client.force_login(world.ada)
     assert "needs runs and labels" in get(client, LIST)
-    assert "there are none yet" in get(client, NEW)
+    assert "A replay needs runs" in get(client, NEW)
     world.import_runs()
-    assert "Nobody has judged anything yet" in get(client, LIST)
-    assert "Nobody has judged anything yet" in get(client, NEW)
+    assert "A replay needs labels" in get(client, LIST)
+    assert "A replay needs labels" in get(client, NEW)
     make_release(world)
-    assert "No replay yet" in get(client, LIST)
+    assert "No replays yet" in get(client, LIST)
 
 
 def test_lists_and_pages_take_the_same_queries_however_much_there_is(
@@ -93,7 +93,7 @@ def test_the_page_shows_figures_and_what_to_beware_of(world: World, client: Clie
     page = get(client, replay.get_absolute_url())
     found = replay.result["strategies"]["rrf"]["found"]["0.25"]
     assert f">{found:.3f}<" in page
-    for words in ("effort for 80 %", "tau at", "estimated at", "all-knowing", "when it misleads"):
+    for words in ("effort for 80 %", "tau at", "estimated at", "all-knowing", "How to read this"):
         assert words in page
     # q1 to q3 have labels; their pools have nine pairs to depth 3 in each run.
     assert f"{100 * replay.result['pool']['unlabelled_share']:.1f} %" in page

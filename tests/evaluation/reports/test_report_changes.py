@@ -59,7 +59,7 @@ def test_the_page_shows_both_and_falls_back_to_the_two_newest(
 def test_one_report_alone_is_compared_with_nothing(world: World, client: Client) -> None:
     client.force_login(world.vera)
     make_report(world)
-    assert b"It takes two reports" in client.get(reverse("report_changes", args=["harbour"])).content
+    assert b"You need two reports" in client.get(reverse("report_changes", args=["harbour"])).content
 
 
 def test_the_http_interface_says_the_same(world: World, client: Client, two: tuple[Report, Report]) -> None:
@@ -84,7 +84,7 @@ def test_a_report_made_again_is_equal_and_says_so(world: World, client: Client) 
     assert b"all figures are equal" in answer.content
     again.result["runs"]["alpha"]["recall@1"]["mean"] += 0.01
     again.save()
-    assert b"not all figures are equal" in client.get(again.get_absolute_url()).content
+    assert b"some figures differ" in client.get(again.get_absolute_url()).content
 
 
 def test_what_is_gone_cannot_be_measured_again(world: World, client: Client) -> None:

@@ -254,9 +254,9 @@ def test_the_queue_its_progress_and_a_release_say_where_the_order_starts(
     queue, prelabeler = make_live_queue(world, documents=6), scored(world, MIDDLE)
     client.force_login(world.ada)
     page = f"/queues/{queue.pk}/prelabels/"
-    assert "By its scores" in client.get(page).content.decode()
+    assert "Order by these scores" in client.get(page).content.decode()
     posted = client.post(f"{page}order/", {"prelabeler": prelabeler.pk}, follow=True)
-    assert "Without scores" in posted.content.decode()
+    assert "Order without scores" in posted.content.decode()
     words = f"The order starts from the scores of {prelabeler}, as from 1 more run; labels tell their worth."
     assert words in client.get(f"/queues/{queue.pk}/").content.decode()
     assert words in api.get(f"/api/queues/{queue.pk}/progress/").json()["order"]["sentences"]

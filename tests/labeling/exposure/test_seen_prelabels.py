@@ -131,7 +131,7 @@ def test_assisting_shows_what_a_model_proposes_but_not_in_the_control_arm(
     client.force_login(world.ben)
     number = next(iter(proposals))
     page = client.get(f"/queues/{queue.pk}/judge/?item={number}").content.decode()
-    assert "A model proposes" in page
+    assert "A model suggests" in page
     assert "&lt;b&gt;says&lt;/b&gt;" in page
     assert "<b>says" not in page
     for place, offer in enumerate(offers):

@@ -401,7 +401,7 @@ def test_practice_on_pages(world: World) -> None:
     assert page.redirect_chain[-1][0] == f"/queues/{queue.pk}/practice/"
     form = {"item": page.context["item"]["item"], "key": page.context["key"], "verdict": "not_relevant"}
     said = ben.post(f"/queues/{queue.pk}/practice/", form).content.decode()
-    assert re.search("Not right.*Look[.].*Begin judging", said, re.DOTALL)
+    assert re.search("Not right.*Look[.].*Start judging", said, re.DOTALL)
     assert ben.get(f"/queues/{queue.pk}/practice/").status_code == 302
     assert ben.get(f"/queues/{queue.pk}/judge/").status_code == 200
 

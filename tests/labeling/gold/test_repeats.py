@@ -175,13 +175,13 @@ def test_page_call_and_command_tell_who_says_the_same_again(
 ) -> None:
     client.force_login(world.ada)
     address = f"/queues/{queue.pk}/quality/"
-    assert "Same again" not in client.get(address).content.decode()
+    assert "Same on<br>repeat" not in client.get(address).content.decode()
     judge(queue, world.ben, repeat.item_id, "relevant")
     (row,) = client.get(f"/api/queues/{queue.pk}/quality/").json()["annotators"]
     assert row["again"]["answers"] == row["again"]["same"] == 1
     assert row["again"]["interval"] == pytest.approx([0.2065, 1.0], abs=1e-4)
     page = client.get(address).content.decode()
-    assert "Same again" in page
+    assert "Same on<br>repeat" in page
     assert "[0.21, 1.00]" in page
     out = StringIO()
     call_command("quality", "harbour", queue.name, stdout=out)

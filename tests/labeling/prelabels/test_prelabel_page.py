@@ -51,7 +51,7 @@ def test_an_admin_estimates_starts_and_downloads(
     client.force_login(world.ada)
     page = f"/queues/{queue.pk}/prelabels/"
     told = client.post(f"{page}start/", {**form(server), "estimate": "1"}).content.decode()
-    assert "What it would do: small, binary v1" in told
+    assert "Estimate: small, binary v1" in told
     assert server.requests == []
     with django_capture_on_commit_callbacks(execute=True):
         client.post(f"{page}start/", form(server, budget="2.5"))
@@ -100,7 +100,7 @@ def test_a_stored_key_is_never_shown(queue: Queue, server: ModelServer, world: W
     page = f"/queues/{queue.pk}/prelabels/"
     body = {"key_server": server.base_url, "key": "sk-other-998877"}
     shown = client.post(f"{page}key/", body, follow=True).content.decode()
-    assert "stored" in shown
+    assert "saved" in shown
     assert "sk-other" not in shown
     broken = client.post(f"{page}key/", {**body, "key": "sk-with blank"}).content.decode()
     assert "without spaces" in broken

@@ -189,4 +189,4 @@ def test_page_call_and_command_open_and_change_such_a_queue(world: World, client
     call_command("queue_status", "harbour", "page", format="json", stdout=out)
     assert json.loads(out.getvalue())["judgments"]["expected_for_ties"] == 0.6
     page = client.get(f"/queues/{Queue.objects.get(name='page').pk}/").content.decode()
-    assert "and one more while they tie, up to 3" in page
+    assert "plus one more while they tie, up to 3" in page

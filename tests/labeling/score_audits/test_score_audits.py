@@ -203,13 +203,13 @@ def test_an_admin_sees_the_plan_and_then_draws(world: World, client: Client) -> 
     assert (opened.status_code, opened["Location"]) == (302, f"/queues/{queue.pk}/")
     listed = client.get(page).content.decode()
     assert queue.name in listed
-    assert "by strata of the scores of" in client.get(queue.pool.get_absolute_url()).content.decode()
+    assert "drawn at random in strata by the scores of" in client.get(queue.pool.get_absolute_url()).content.decode()
 
 
 def test_without_pool_or_model_the_page_says_what_it_takes(world: World, client: Client) -> None:
     client.force_login(world.ada)
     shown = client.get(f"/collections/{world.collection.slug}/audits/").content.decode()
-    assert "This takes a pool that was made of runs" in shown
+    assert "This needs a pool built from runs" in shown
 
 
 def test_the_interface_and_the_command_do_the_same(world: World) -> None:

@@ -138,7 +138,7 @@ def test_the_page_searches_and_adds(world: World, client: Client) -> None:
     page = client.get(address, asked)
     assert page.context["result"].search.shown == 1
     text = page.content.decode()
-    assert "It looks relevant: add it" in text
+    assert "Add as likely relevant" in text
     for secret in ("alpha", "beta", "rrf", "first pool,"):
         assert secret not in text.replace("← first pool", "")
     posted = {**asked, "search": page.context["result"].search.pk, "document": "d4"}

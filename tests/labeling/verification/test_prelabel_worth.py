@@ -262,7 +262,7 @@ def test_what_a_model_saves_is_told_of_an_audits_labels_alone(
         str(api.get(f"/api/prelabelers/{prelabeler.pk}/").json()),
     ):
         assert not re.search(r"judge?ments? saved|saves? [^.]{0,30}judge?ments|per_label_saved", text, re.I)
-    assert "Of an audit" in page
+    assert "Audit labels saved" in page
 
 
 @pytest.mark.parametrize("mode", ["reveal", "assist"])

@@ -142,7 +142,7 @@ def test_the_page_offers_no_runs_where_there_are_none(world: World, client: Clie
     client.force_login(world.ada)
     address = f"/collections/harbour/pools/{pool.pk}/extend/"
     page = client.get(address).content.decode()
-    assert "Every run of the collection is in this pool." in page
+    assert "Every run of the collection is already in this pool." in page
     assert "New runs" not in page
     assert client.post(address, {"name": "deeper", "depth": "2", "strategy": "rrf"}).status_code == 302
     assert Pool.objects.get(extends=pool).pair_count == 8

@@ -51,7 +51,7 @@ def test_a_stranger_is_asked_and_a_name_that_nobody_has_is_answered_alike(world:
     assert {row["username"] for row in listed} == {"dan", "zed"}
     assert [set(row) for row in listed] == [set(listed[0])] * 2
     page = ada.get("/collections/harbour/members/").content.decode()
-    assert page.count(", who is asked") == 2
+    assert page.count(", not yet accepted") == 2
     assert not is_member(world.dan, world.collection)
 
 

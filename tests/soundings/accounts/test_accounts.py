@@ -38,7 +38,7 @@ def test_sign_in_closes_after_too_many_wrong_passwords_for_that_name_only(
     assert codes == [200] * (settings.AXES_FAILURE_LIMIT - 1) + [429]
     locked = client.post("/sign-in/", {"username": "ada", "password": PASSWORD})
     assert locked.status_code == 429
-    assert "Too many tries" in locked.content.decode()
+    assert "Too many attempts" in locked.content.decode()
     assert sign_in(client, "ben") == 302
 
 
@@ -114,4 +114,4 @@ def test_a_form_without_its_token_is_refused_in_calm_words(world: World) -> None
     client.force_login(world.ada)
     answer = client.post("/sign-out/")
     assert answer.status_code == 403
-    assert "Please send that again" in answer.content.decode()
+    assert "Please send the form again" in answer.content.decode()

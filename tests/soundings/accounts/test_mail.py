@@ -75,7 +75,7 @@ def test_one_account_has_so_many_invitations_mailed_an_hour(
         ).content.decode()
         for number in range(3)
     ]
-    assert [("on its way" in page, "in an hour" in page) for page in pages] == [
+    assert [("being emailed" in page, "hourly limit" in page) for page in pages] == [
         (True, False),
         (True, False),
         (False, True),

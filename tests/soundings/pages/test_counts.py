@@ -126,7 +126,7 @@ def test_states_add_up_and_the_page_the_call_and_the_command_agree(
     assert items["open"] == waiting["free"] + waiting["leased"] + waiting["second_opinion"]
     shown = numbers(
         page,
-        "Free {} Held by somebody {} Waiting for another opinion {} In adjudication {} Settled {} All {}",
+        "Free {} Held by an annotator {} Waiting for another opinion {} In adjudication {} Settled {} All {}",
     )
     assert shown == [
         *(waiting[key] for key in ("free", "leased", "second_opinion")),
@@ -150,7 +150,7 @@ def test_what_the_budget_went_to_is_the_same_in_the_sentence_and_query_by_query(
 
     assert selection is not None
     assert sum(row["judged"] for row in selection["queries"]) == order["settled"]
-    assert numbers(page, "{} of 9 pairs are used, {} of them settled") == [order["used"], order["settled"]]
+    assert numbers(page, "{} of 9 pairs used, {} of them settled") == [order["used"], order["settled"]]
     assert f"{order['used']} used, {order['settled']} of them settled" in order["sentences"][0]
     known = queue.items.filter(order_key__gt=0, state__in=("gold", "aside")).count()
     assert order["settled"] == queue_progress(queue)["items"]["done"] - known
@@ -241,7 +241,7 @@ def test_the_answers_of_somebody_restored_are_all_accounted_for(world: World, cl
 
     answers = Judgment.objects.filter(is_gold=True, annotator=world.cleo, event__queue=queue)
     assert answers.count() > 0
-    assert numbers(page, "Answers that count {}") == [0]
+    assert numbers(page, "Counted answers {}") == [0]
     assert numbers(page, "Before the last restore {}") == [answers.count()]
     assert page.count("not counted: before the last restore") == answers.count()
 

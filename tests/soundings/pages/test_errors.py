@@ -24,7 +24,7 @@ def test_a_page_that_is_not_there_and_one_that_is_not_yours_look_the_same(
     client.force_login(world.dan)
     missing, hidden = client.get("/collections/nothing/"), client.get("/collections/harbour/")
     assert missing.status_code == hidden.status_code == 404
-    assert "There is no such page" in missing.content.decode()
+    assert "Page not found" in missing.content.decode()
     assert [without_token(missing.content)] == [without_token(hidden.content)]
 
 
@@ -41,7 +41,7 @@ def test_a_role_that_does_not_reach_is_told_which_one_does(world: World, client:
 
 @pytest.mark.parametrize(
     ("answer", "sentence"),
-    [(server_error, "Something went wrong on our side"), (bad_request, "That could not be read")],
+    [(server_error, "Something went wrong"), (bad_request, "The request was not understood")],
 )
 def test_trouble_is_told_in_the_site_s_look_without_a_database(
     rf: RequestFactory, answer: object, sentence: str
@@ -66,23 +66,23 @@ def test_an_address_below_api_that_is_none_is_told_as_data(client: Client, path:
     answer = client.get(path)
     assert answer.status_code == 404
     assert answer["Content-Type"] == "application/problem+json"
-    assert answer.json()["detail"].startswith("There is no such address")
+    assert answer.json()["detail"].startswith("No such address")
 
 
 def test_our_own_faults_are_told_to_programs_as_data(rf: RequestFactory) -> None:
     answer = our_fault(rf.get("/api/collections/"))
     assert answer.status_code == 500
-    assert json.loads(answer.content)["detail"] == "Something went wrong on our side."
+    assert json.loads(answer.content)["detail"] == "Something went wrong."
 
 
 @pytest.mark.parametrize(
     ("error", "status", "words"),
     [
-        (OperationalError("connection refused"), 503, "cannot store or read just now"),
-        (InterfaceError("connection already closed"), 503, "cannot store or read just now"),
+        (OperationalError("connection refused"), 503, "temporarily unavailable"),
+        (InterfaceError("connection already closed"), 503, "temporarily unavailable"),
         (OperationalError("database or disk is full"), 507, "disk is full"),
         (OSError(errno.ENOSPC, "No space left on device"), 507, "disk is full"),
-        (RuntimeError("secret"), 500, "Something went wrong on our side"),
+        (RuntimeError("secret"), 500, "Something went wrong"),
     ],
 )
 def test_an_outage_has_words_of_its_own_without_a_database(
