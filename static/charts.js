@@ -1,5 +1,5 @@
-// Puts a picture that answers to the pointer in the place of the one that is there, of the same size. Until it
-// is loaded, and wherever it cannot be, the picture stays.
+// Replaces a static chart with an interactive one of the same size. Until it has loaded, or if it cannot be
+// loaded, the static chart stays.
 
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const narrow = window.matchMedia("(max-width: 600px)");
@@ -33,17 +33,17 @@ async function draw(figure) {
   place.className = "chart live";
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", figure.querySelector("img").alt);
-  // The interpreter and the style sheet of the site in place of generated code and injected styles.
+  // Vega's interpreter and the site's style sheet replace generated code and injected styles.
   await embed(place, await answer.json(), {
     ast: true,
     mode: "vega-lite",
     renderer: "svg",
     actions: false,
     defaultStyle: false,
-    logLevel: 1, // errors, and not what the grammar thinks of a legend
+    logLevel: 1, // errors only, no warnings about legends
     tooltip: { disableDefaultStyle: true, id: "chart-words" },
   });
-  place.querySelector("svg").setAttribute("aria-hidden", "true"); // its words are those of the place
+  place.querySelector("svg").setAttribute("aria-hidden", "true"); // its label is that of the figure
   figure.querySelector(".chart.live")?.remove();
   const picture = figure.querySelector("picture");
   picture.hidden = true;

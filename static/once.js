@@ -1,6 +1,6 @@
-// A form is sent once: the second half of a double click would import or build the same again.
+// Sends a form only once: a double click would import or build the same thing twice.
 
-const HOLD_MS = 3000; // long enough for a double click; after it, somebody who stopped the page may try again
+const HOLD_MS = 3000; // longer than a double click; afterwards, a person who stopped the page can try again
 
 document.addEventListener("submit", (event) => {
   const form = event.target;
@@ -13,7 +13,7 @@ document.addEventListener("submit", (event) => {
   setTimeout(() => { form.ariaBusy = null; }, HOLD_MS);
 });
 
-// Whoever comes back by the browser's own way finds the form ready.
+// Going back in the browser re-enables the form.
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.ariaBusy = null;
 });

@@ -1,4 +1,4 @@
-// On every page: sends verdicts that a judging page could not, says when some wait, and asks before signing out.
+// On every page: sends verdicts that a judging page could not send, shows when some wait, and asks before signing out.
 
 import { Client } from "./judge/client.js";
 import { Outbox } from "./judge/outbox.js";

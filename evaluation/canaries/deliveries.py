@@ -218,7 +218,7 @@ def _outcome_of(attempt: Future[Outcome]) -> Outcome:
         return attempt.result()
     except Exception:
         logger.exception("a message about a canary could not be sent")
-        return Outcome(False, "Something went wrong on our side; the server's log has the details.")
+        return Outcome(False, "Something went wrong; the server log has the details.")
 
 
 def _attempt(delivery: CanaryDelivery) -> Attempt:

@@ -173,7 +173,7 @@ def canary_chart(request: HttpRequest, canary_id: int, variant: str) -> HttpResp
     """The canary over time as SVG; its address changes with what is in it."""
     shown = canary_for(request.user, canary_id)
     if variant not in VARIANTS:
-        raise Http404("This canary has no such picture.")
+        raise Http404("This canary has no such chart.")
     return HttpResponse(canary_page.canary_svg(shown, variant), content_type="image/svg+xml")
 
 

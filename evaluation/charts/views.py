@@ -54,7 +54,7 @@ def report_picture(
     shown = report_for(request.user, report_id)
     kind, choice = _kind(shown, name), ChartView(request.GET, report=shown).choice()
     if variant not in VARIANTS or (suffix == "json" and name != "curve"):
-        raise Http404("This report has no such picture.")
+        raise Http404("This report has no such chart.")
     if suffix == "json":
         live = json.dumps(live_chart(shown, kind, choice, variant))
         return HttpResponse(live, content_type="application/json")

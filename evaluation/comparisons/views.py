@@ -102,7 +102,7 @@ def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpRes
     """The differences of run a from every other as SVG; a report does not change, so neither does it."""
     shown = report_for(request.user, report_id)
     if variant not in VARIANTS:
-        raise Http404("This report has no such picture.")
+        raise Http404("This report has no such chart.")
     found = _there(shown)
     chosen = PairView(request.GET, found=found).choice()
     picture = forest_svg(shown, found, chosen.a, chosen.k, variant)

@@ -48,7 +48,7 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
     """The picture of a breakdown as SVG; its address holds a checksum of what it shows."""
     shown = report_for(request.user, report_id)
     if variant not in VARIANTS:
-        raise Http404("This report has no such picture.")
+        raise Http404("This report has no such chart.")
     picture = breakdown_svg(shown, WhereView(request.GET, report=shown), variant)
     return HttpResponse(picture, content_type="image/svg+xml")
 

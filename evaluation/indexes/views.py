@@ -85,5 +85,5 @@ def latency_chart(request: HttpRequest, report_id: int, variant: str) -> HttpRes
     """Recall against latency as SVG; a report does not change, so neither does its picture."""
     shown = latency_report_for(request.user, report_id)
     if variant not in VARIANTS:
-        raise Http404("This report has no such picture.")
+        raise Http404("This report has no such chart.")
     return HttpResponse(latency_page.latency_svg(shown, variant), content_type="image/svg+xml")

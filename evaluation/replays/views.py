@@ -85,5 +85,5 @@ def replay_chart(request: HttpRequest, replay_id: int, variant: str) -> HttpResp
     """The curves as SVG; a replay does not change, so neither does its picture."""
     shown = replay_for(request.user, replay_id)
     if variant not in VARIANTS:
-        raise Http404("This replay has no such picture.")
+        raise Http404("This replay has no such chart.")
     return HttpResponse(replay_files.chart_svg(shown, variant), content_type="image/svg+xml")

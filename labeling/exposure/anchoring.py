@@ -80,8 +80,8 @@ def _verdict(seen: Arm, blind: Arm, agreeing: Difference) -> tuple[str | None, s
     if min(seen.labels, blind.labels) < FEWEST_IN_ARM:
         word = plural(seen.labels, "judgment")
         return None, (
-            f"{seen.labels} {word} with the pre-label seen and {blind.labels} blind so far; "
-            f"the comparison comes at {FEWEST_IN_ARM} of each."
+            f"{seen.labels} {word} with the pre-label seen and {blind.labels} blind so far; the "
+            f"comparison needs {FEWEST_IN_ARM} of each."
         )
     shares = [(one.agreeing.value or 0.0) * 100 for one in (seen, blind)]
     points = (agreeing.value or 0.0) * 100

@@ -39,13 +39,15 @@ class ArmSerializer(serializers.Serializer[Any]):
 class AnchoringSerializer(serializers.Serializer[Any]):
     """First verdicts with the pre-label seen before against blind ones; differences are seen minus blind."""
 
-    verdict = serializers.CharField(allow_null=True, help_text="A sentence; null, and `why`, with too few.")
+    verdict = serializers.CharField(
+        allow_null=True, help_text="A sentence; null with too few verdicts, see `why`."
+    )
     why = serializers.CharField()
     seen = ArmSerializer()
     blind = ArmSerializer()
     relevant = ShareSerializer()
     agreeing = ShareSerializer()
-    by_lot = serializers.BooleanField(help_text="Blind is the control arm alone, which was drawn by lot.")
+    by_lot = serializers.BooleanField(help_text="Whether `blind` is the randomly drawn control arm alone.")
     control = serializers.IntegerField(help_text="Judgments in the control arm.")
     revealed = serializers.IntegerField(help_text="Verdicts that a revealed pre-label contradicted.")
     changed = serializers.IntegerField(help_text="Of these, changed afterwards.")
@@ -56,12 +58,17 @@ class UseSerializer(serializers.Serializer[Any]):
 
     mode = serializers.ChoiceField(choices=PrelabelMode.choices)
     prelabeler = serializers.IntegerField(
-        allow_null=True, help_text="Its number, as the list of models has it."
+        allow_null=True, help_text="Number of the model, as in the list of models."
     )
-    blind_share = serializers.FloatField(help_text="Of pairs, the control arm: blind in every mode.")
+    blind_share = serializers.FloatField(
+        help_text="Share of pairs that stay blind in every mode (control arm)."
+    )
     second_opinion_from = serializers.FloatField(
         allow_null=True,
-        help_text="A verdict against a score of at least this, or at most 1 minus this, asks for one more.",
+        help_text=(
+            "A verdict that contradicts a score of at least this, or at most 1 minus this, asks for "
+            "one more judgment."
+        ),
     )
     anchoring = AnchoringSerializer(allow_null=True, read_only=True)
 
@@ -74,7 +81,8 @@ class UseChangeSerializer(serializers.Serializer[Any]):
     blind_share = serializers.FloatField(required=False)
     second_opinion_from = serializers.FloatField(required=False, allow_null=True)
     understood = serializers.BooleanField(
-        default=False, help_text="You have read what assisting does to people; needed to turn it on."
+        default=False,
+        help_text="Confirms that you have read how assistance affects people; required to turn it on.",
     )
 
 

@@ -26,18 +26,18 @@ class UseForm(forms.Form):
     blind_share = forms.FloatField(
         label="Share that stays blind",
         initial=USUAL_BLIND,
-        help_text="The control arm: pairs drawn at random, in every mode. Nobody who judges can tell which.",
+        help_text="The control arm: pairs drawn at random, in every mode. Annotators cannot tell which.",
     )
     second_opinion_from = forms.FloatField(
         required=False,
-        label="Second opinion where this sure",
-        help_text="Such as 0.9: a verdict against a score of 0.9 or more, or 0.1 or less, asks for one "
-        "judgment more of somebody else. Empty: none does.",
+        label="Second opinion from this confidence",
+        help_text="Such as 0.9: a verdict that contradicts a score of 0.9 or more, or 0.1 or less, "
+        "asks for one more judgment by another person. Empty: no second opinions.",
     )
     understood = forms.BooleanField(
         required=False,
-        label="I have read what assisting does",
-        help_text="Needed to show pre-labels before the verdict.",
+        label="I have read how assistance affects people",
+        help_text="Required to show pre-labels before the verdict.",
     )
 
     def __init__(self, queue: Queue, data: Any = None) -> None:

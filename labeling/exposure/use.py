@@ -31,8 +31,8 @@ USUAL_BLIND = 0.1
 FIELDS = ("prelabel_mode", "prelabeler", "blind_share", "second_opinion_from")
 # What whoever lets annotators see pre-labels before the verdict has to have read.
 WHAT_ASSISTING_DOES = (
-    "People who see a model's proposal first drift towards it: where this was measured, agreement with the "
-    "model rose from 56 % to 72 %, and nobody became faster."
+    "People who see a model's proposal first drift towards it: in studies, agreement with the model "
+    "rose from 56 % to 72 %, and no one became faster."
 )
 
 
@@ -140,7 +140,7 @@ def expect(expected: dict[Item, str]) -> None:
 def _check_sample(queue: Queue, use: PrelabelUse) -> None:
     """What was drawn to check a model, or to estimate beside it, must not be judged with its help."""
     if use.mode != PrelabelMode.BLIND and queue.pool.strategy in Pool.SAMPLES:
-        problem = f"“{queue.name}” was drawn to be judged blind. Show pre-labels in another queue."
+        problem = f"“{queue.name}” is a sample to be judged blind. Show pre-labels in another queue."
         raise InputError(problem, field="mode", conflict=True)
 
 
@@ -149,7 +149,7 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
     problems = {
         "mode": ""
         if use.mode in PrelabelMode.values
-        else f"Pre-labels are {', '.join(PrelabelMode.values)}; there is no “{use.mode}”.",
+        else f"Pre-labels are {', '.join(PrelabelMode.values)}, not “{use.mode}”.",
         "prelabeler": _prelabeler_problem(collection, use),
         "blind_share": ""
         if LEAST_BLIND <= use.blind_share <= MOST_BLIND
@@ -157,7 +157,7 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
         "what seeing pre-labels does.",
         "second_opinion_from": ""
         if use.second_opinion_from is None or 0.5 < use.second_opinion_from <= 1
-        else "How sure a pre-label must be is above 0.5 and at most 1.",
+        else "The confidence of a pre-label must be above 0.5 and at most 1.",
     }
     if found := {name: problem for name, problem in problems.items() if problem}:
         raise InputError(" ".join(found.values()), fields=found)
@@ -167,7 +167,7 @@ def checked_use(collection: Collection, use: PrelabelUse) -> PrelabelUse:
 def _check_understood(queue: Queue, use: PrelabelUse, understood: bool) -> None:
     is_new = queue.prelabel_mode != PrelabelMode.ASSIST
     if use.mode == PrelabelMode.ASSIST and is_new and not understood:
-        problem = f"{WHAT_ASSISTING_DOES} Say that you have understood this, or keep the queue blind."
+        problem = f"{WHAT_ASSISTING_DOES} Confirm that you have understood this, or keep the queue blind."
         raise InputError(problem, field="understood")
 
 
@@ -175,7 +175,7 @@ def _prelabeler_problem(collection: Collection, use: PrelabelUse) -> str:
     if use.prelabeler is None:
         if use.mode == PrelabelMode.BLIND and use.second_opinion_from is None:
             return ""
-        return "Name the model and prompt whose pre-labels are meant; there must be some."
+        return "Name a model and prompt that has pre-labels."
     if use.prelabeler.collection_id != collection.pk:
         return "These pre-labels belong to another collection."
     return ""

@@ -34,7 +34,7 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission) -> Outcome:
         )
     was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
     if item.state != Item.State.ADJUDICATION and not was_sent and not _was_adjudicated(item):
-        problem = "This pair waits for no adjudication; somebody may have settled it meanwhile."
+        problem = "This pair does not need adjudication; another admin may have settled it."
         raise InputError(problem, field="item", conflict=True)
     settling = replace(given, key=key, shown="document", adjudicates=True)
     outcome = record_judgment(queue, adjudicator, settling)

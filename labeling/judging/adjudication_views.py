@@ -41,7 +41,7 @@ class AdjudicationForm(forms.Form):
         if values.get("reason") and not values.get("verdict"):
             values["verdict"] = Verdict.CANNOT_JUDGE.value
         if not values.get("verdict"):
-            self.add_error("verdict", "A verdict is needed.")
+            self.add_error("verdict", "Choose a verdict.")
         return values
 
 
@@ -73,10 +73,10 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
 def _acted(request: HttpRequest, queue: Queue) -> str:
     if request.POST.get("undo"):
         take_back(queue, person(request), request.POST["undo"])
-        return "Taken back: the pair waits again."
+        return "Undone: the pair needs adjudication again."
     form = AdjudicationForm(request.POST)
     if not form.is_valid():
-        raise InputError("Choose relevant, not relevant, or why it can't be judged.")
+        raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
     given = form.cleaned_data
     adjudicate(queue, person(request), Submission(**given))
     return f"Settled: {Verdict(given['verdict']).label}."

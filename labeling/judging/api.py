@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 logger = logging.getLogger(__name__)
-NO_VERDICT = "This is no verdict. Each one is an object with “item”, “key” and “verdict”."
+NO_VERDICT = "Not a verdict: send an object with “item”, “key” and “verdict”."
 
 
 class Claims(APIView):
@@ -126,7 +126,7 @@ def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> Claimed:
         return _claimed(queue, annotator, count)
     except Exception:
         # What became of the verdicts must reach whoever sent them, whatever is wrong with the rest.
-        logger.exception("verdicts were stored, but the claim that came with them failed")
+        logger.exception("verdicts were saved, but the claim sent with them failed")
         return {"items": None, "empty": None}
 
 
@@ -168,7 +168,7 @@ class Undos(APIView):
         """Take back one of your last 20 verdicts and hold its item again."""
         queue = queue_for(request.user, queue_id, JUDGES)
         lease = undo(queue, person(request), parsed(serializers.UndoSerializer, request)["key"])
-        detail = "Undone." if lease else "Undone; the item is not yours to judge again now."
+        detail = "Undone." if lease else "Undone, but the item is not available to you at the moment."
         offers = offers_of(queue, person(request), [lease] if lease else [])
         return Response({"item": offers[0] if offers else None, "detail": detail})
 

@@ -31,8 +31,8 @@ LARGEST_CLAIM = 50
 ROUNDS = 3
 
 # What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".
-PAUSED_FOR_YOU = "paused for you until an admin has looked at your work"
-PRACTICE_FIRST = "waiting for your practice round"
+PAUSED_FOR_YOU = "paused for you until an admin has reviewed your work"
+PRACTICE_FIRST = "waiting for you to finish the practice round"
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,9 @@ def answer_practice(
     pair = Item.objects.filter(pk=submission.item, queue=queue).values_list("query_id", "document_id").first()
     question = _questions(queue).get(pair) if pair else None
     if question is None:
-        raise InputError("This is not a question of the practice round. Ask for the next one.", field="item")
+        raise InputError(
+            "This question is not part of the practice round. Request the next one.", field="item"
+        )
     outcome = record_judgment(queue, annotator, submission, now=now)
     if outcome.status == "rejected":
         raise InputError(outcome.detail)

@@ -33,7 +33,7 @@ def practice(request: HttpRequest, queue_id: int) -> HttpResponse:
     if request.method == "POST":
         form = VerdictForm(request.POST)
         if not form.is_valid() or not form.cleaned_data["verdict"]:
-            messages.error(request, "The verdict did not arrive whole. Choose one again.")
+            messages.error(request, "The verdict was incomplete. Please choose again.")
             return redirect("practice", queue_id)
         values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
         try:

@@ -24,7 +24,7 @@ def same_account(get_response: View) -> View:
         problem = {
             "title": "Conflict",
             "status": 409,
-            "detail": f"This browser is signed in as {request.user.get_username()} now.",
+            "detail": f"This browser is now signed in as {request.user.get_username()}.",
             "fields": {},
             "signed_in": request.user.get_username(),
         }

@@ -19,21 +19,21 @@ if TYPE_CHECKING:
 
 PROGRESS: dict[str, str] = {
     "done_today": "{count} today",
-    "done": "{count} in all",
+    "done": "{count} in total",
     "left_in_query": "{count} left in this query",
     "left": "{count} left in the queue",
 }
 # For one and for several.
 REASONS: dict[str, tuple[str, str]] = {
-    "leased": ("{count} is leased to others", "{count} are leased to others"),
-    "second_opinion": ("{count} waits for a second opinion", "{count} wait for a second opinion"),
+    "leased": ("{count} is held by another annotator", "{count} are held by others"),
+    "second_opinion": ("{count} needs a second opinion", "{count} need a second opinion"),
     "conflict": ("{count} is in conflict", "{count} are in conflict"),
 }
 EMPTY: dict[str, str] = {
-    "not_open": "This queue is {state}: nothing is handed out for now.",
+    "not_open": "This queue is {state} and hands out no documents.",
     "waiting": "Nothing for you right now: {reasons}{next}.",
-    "next": ", the next frees at {time}",
-    "finished": "Nothing is left for you here: every document of this queue is judged. Thank you.",
+    "next": "; the next becomes free at {time}",
+    "finished": "Every document of this queue is judged. Thank you.",
 }
 WORDS: dict[str, Any] = {"progress": PROGRESS, "reasons": REASONS, "empty": EMPTY}
 

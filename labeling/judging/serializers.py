@@ -29,7 +29,9 @@ class OfferedQuerySerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     text = serializers.CharField()
     narrative = serializers.CharField()
-    left = serializers.IntegerField(help_text="About what is left of the query for you, this item included.")
+    left = serializers.IntegerField(
+        help_text="Approximate number of items left for you in this query, including this one."
+    )
 
 
 class OfferedDocumentSerializer(serializers.Serializer[Any]):
@@ -37,13 +39,13 @@ class OfferedDocumentSerializer(serializers.Serializer[Any]):
 
     id = serializers.CharField()
     title = serializers.CharField()
-    text = serializers.CharField(allow_null=True, help_text="Null where no text is known.")
+    text = serializers.CharField(allow_null=True, help_text="Null if the text was not imported.")
     title_marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
     marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
     passage = serializers.ListField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="The span to show first; null for a text to be shown whole.",
+        help_text="The span to show first; null to show the whole text.",
     )
 
 
@@ -65,7 +67,7 @@ class OfferSerializer(serializers.Serializer[Any]):
     query = OfferedQuerySerializer()
     document = OfferedDocumentSerializer()
     prelabel = ProposalSerializer(
-        required=False, help_text="Only where the queue shows pre-labels before the verdict."
+        required=False, help_text="Only if the queue shows pre-labels before the verdict."
     )
 
 
@@ -73,11 +75,13 @@ class EmptySerializer(serializers.Serializer[Any]):
     """Why there is nothing for you now; the counts are of items."""
 
     leased = serializers.IntegerField(help_text="Held by others.")
-    second_opinion = serializers.IntegerField(help_text="Judged by you, waiting for somebody else.")
-    conflict = serializers.IntegerField(help_text="Without a majority, or could not be judged.")
-    next_free_at = serializers.DateTimeField(allow_null=True, help_text="When the next lease runs out.")
+    second_opinion = serializers.IntegerField(help_text="Judged by you, waiting for another annotator.")
+    conflict = serializers.IntegerField(help_text="Tied, or could not be judged.")
+    next_free_at = serializers.DateTimeField(allow_null=True, help_text="When the next lease expires.")
     state = serializers.CharField(
-        help_text="Of the queue for you, to fit “This queue is …”; only an open one hands out items."
+        help_text=(
+            "State of the queue for you, to complete “This queue is …”; only an open queue hands out items."
+        )
     )
 
 
@@ -105,7 +109,9 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     item = ItemNumberField()
     version = serializers.IntegerField(required=False, allow_null=True, min_value=0, max_value=2**31 - 1)
     lease = serializers.UUIDField(required=False, allow_null=True)
-    key = serializers.CharField(max_length=64, help_text="Yours; sent again it changes nothing.")
+    key = serializers.CharField(
+        max_length=64, help_text="Chosen by the client; sending the same key again changes nothing."
+    )
     verdict = serializers.ChoiceField(choices=Verdict.choices)
     reason = serializers.ChoiceField(
         choices=Reason.choices, required=False, allow_blank=True, allow_null=True
@@ -134,7 +140,7 @@ class OutcomeSerializer(serializers.Serializer[Any]):
     key = serializers.CharField(allow_null=True)
     status = serializers.ChoiceField(
         choices=["stored", "extra", "duplicate", "rejected"],
-        help_text="Whether a verdict was an extra one is told to admins alone.",
+        help_text="Only admins see whether a verdict was an extra one.",
     )
     detail = serializers.CharField()
     prelabel = ProposalSerializer(
@@ -151,7 +157,7 @@ class AlsoClaimSerializer(serializers.Serializer[Any]):
         required=False,
         min_value=1,
         max_value=LARGEST_CLAIM,
-        help_text="Once the verdicts are stored, hold up to so many items, as the claim call does.",
+        help_text="After saving the verdicts, claim items until you hold this many.",
     )
 
 
@@ -163,7 +169,7 @@ class OutcomesSerializer(serializers.Serializer[Any]):
         many=True,
         required=False,
         allow_null=True,
-        help_text="Only with `claim`; null where the verdicts are stored and only the claim failed.",
+        help_text="Only with `claim`; null if the verdicts were saved but the claim failed.",
     )
     empty = EmptySerializer(required=False, allow_null=True, help_text="Only with `claim`.")
 

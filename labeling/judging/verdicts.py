@@ -35,7 +35,7 @@ UNDO_REACH = 20
 LONGEST_KEY = 64
 LONGEST_NOTE = 5000
 SHOWN = ("", "passage", "document")
-STORED, STORED_BEFORE = "Stored.", "Stored before; nothing changed."
+STORED, STORED_BEFORE = "Stored.", "Already saved; nothing changed."
 
 
 @dataclass(frozen=True)
@@ -146,13 +146,13 @@ def _problem_with(verdict: Submission) -> str:
     if not verdict.key or len(verdict.key) > LONGEST_KEY or not verdict.key.isascii() or "\0" in verdict.key:
         return f"A key is 1 to {LONGEST_KEY} ASCII characters."
     if verdict.verdict not in Verdict.values:
-        return f"There is no verdict “{verdict.verdict}”. Use {', '.join(Verdict.values)}."
+        return f"Unknown verdict “{verdict.verdict}”. Use {', '.join(Verdict.values)}."
     if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
         return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
     if len(verdict.note) > LONGEST_NOTE:
         return f"A note has at most {LONGEST_NOTE:,} characters."
     if verdict.shown not in SHOWN:
-        return "What was shown is “passage” or “document”."
+        return "“shown” must be “passage” or “document”."
     return ""
 
 
@@ -367,13 +367,13 @@ def _fill_slots(
 def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
     proposal = proposal_of(revealed) if revealed else None
     if event.extra:
-        told = "Stored as an extra judgment; the pair had enough without it."
+        told = "Saved as an extra judgment; the pair already had enough."
         return Outcome(event.key, "extra", told, proposal)
     return Outcome(event.key, "stored", STORED, proposal)
 
 
 def _duplicate(event: JudgmentEvent) -> Outcome:
-    told = "Stored as an extra judgment before; nothing changed." if event.extra else STORED_BEFORE
+    told = "Already saved as an extra judgment; nothing changed." if event.extra else STORED_BEFORE
     return Outcome(event.key, "duplicate", told)
 
 

@@ -275,7 +275,7 @@ def _record(request: HttpRequest, queue: Queue) -> str:
     """
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
-        messages.error(request, "The verdict did not arrive whole. Choose one again.")
+        messages.error(request, "The verdict was incomplete. Please choose again.")
         return ""
     values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
     outcome = record_judgment(queue, person(request), Submission(**values))
@@ -289,7 +289,7 @@ def _record(request: HttpRequest, queue: Queue) -> str:
 def _skip(request: HttpRequest, queue: Queue) -> str:
     form = VerdictForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "There was nothing to skip.")
+        messages.error(request, "Nothing to skip.")
         return ""
     skip(queue, person(request), form.cleaned_data["item"], lease=form.cleaned_data["lease"])
     messages.success(request, "Skipped.")
@@ -300,7 +300,7 @@ def _undo(request: HttpRequest, queue: Queue) -> str:
     """Undo the verdict named in the form; the next address names its item, which comes back on screen."""
     lease = undo(queue, person(request), request.POST.get("undoes", ""))
     if lease is None:
-        messages.warning(request, "There was nothing to undo.")
+        messages.warning(request, "Nothing to undo.")
         return ""
     messages.success(request, "Undone. Judge this document again.")
     return urlencode({"item": number_of(lease.item_id)})

@@ -113,7 +113,7 @@ def _word(value: Any) -> str:
 def _grade(value: Any, content: str) -> int:
     if not isinstance(value, bool) and _word(value) in {"0", "1", "2", "3", "0.0", "1.0", "2.0", "3.0"}:
         return int(float(value))
-    raise MalformedAnswerError(f"“grade” is none of 0 to 3 in: {_beginning(content)}")
+    raise MalformedAnswerError(f"“grade” is not 0 to 3 in: {_beginning(content)}")
 
 
 def _confidence(value: Any) -> float | None:

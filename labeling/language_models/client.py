@@ -189,7 +189,7 @@ def answer_of(completion: Mapping[str, Any]) -> Answer:
             tokens=_tokens((choice.get("logprobs") or {}).get("content") or ()),
         )
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
-        problem = "The server sent no chat completion."
+        problem = "The server did not return a chat completion."
         raise UnanswerableError("malformed", problem, may_be_paid=True) from None
 
 
@@ -202,7 +202,7 @@ def _text(told: Any) -> str:
 def _token_count(told: Any) -> int | None:
     if told is None or (type(told) is int and 0 <= told <= MOST_TOKENS):
         return told
-    problem = f"The server counts {str(told)[:40]} tokens, which is no number of tokens."
+    problem = f"The server reported an invalid token count: {str(told)[:40]}."
     raise UnanswerableError("malformed", problem, may_be_paid=True)
 
 
@@ -251,7 +251,7 @@ class ModelClient:
             self._client.post(COMPLETIONS, cast_to=object, body=body), asking, dialect
         )
         if not isinstance(completion, Mapping):
-            raise UnanswerableError("malformed", "The server sent no JSON.", may_be_paid=True)
+            raise UnanswerableError("malformed", "The server's response is not JSON.", may_be_paid=True)
         return answer_of(completion)
 
     async def _call(self, sent: Any, asking: Asking, dialect: Dialect, *, times: int = 1) -> Any:
@@ -270,9 +270,11 @@ class ModelClient:
         except openai.APIStatusError as error:
             raise self._told(error, asking, dialect) from None
         except (openai.APIResponseValidationError, ValueError):
-            raise UnanswerableError("malformed", "The server sent no JSON.", may_be_paid=True) from None
+            raise UnanswerableError(
+                "malformed", "The server's response is not JSON.", may_be_paid=True
+            ) from None
         except RecursionError:
-            deep = "The server sent JSON that is nested too deeply."
+            deep = "The server's JSON is nested too deeply."
             raise UnanswerableError("malformed", deep, may_be_paid=True) from None
 
     def _broken(self, error: BaseException) -> PassingError:
@@ -286,7 +288,10 @@ class ModelClient:
         return PassingError("connection", why, may_be_paid=not never_sent, is_away=never_sent)
 
     def _late(self) -> PassingError:
-        late = f"No answer within {self._timeout:g} s. Ask fewer at a time, or raise SOUNDINGS_LLM_TIMEOUT."
+        late = (
+            f"No answer within {self._timeout:g} s. Send fewer requests at a time, or raise "
+            "SOUNDINGS_LLM_TIMEOUT."
+        )
         return PassingError("time_out", late, may_be_paid=True)
 
     def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
@@ -362,9 +367,7 @@ def read_problem(status: int, body: Any, asked: Asked, *, retry_after: str | Non
     whole = redacted(" ".join((message or detail).split()), asked.key or "")
     said = whole[:MOST_DETAIL]
     if 300 <= status < 400:
-        return StopError(
-            f"{asked.base_url} sends requests elsewhere ({status}). Give the address where it is."
-        )
+        return StopError(f"{asked.base_url} redirects requests ({status}). Use its final address.")
     if status == 429 and code != "insufficient_quota":
         return PassingError("rate_limit", said or "Too many requests.", wait=_seconds(retry_after))
     is_too_long = code in _TOO_LONG_CODES or told.get("type") in _TOO_LONG_CODES
@@ -400,13 +403,13 @@ def _told_by(body: Any) -> Mapping[str, Any]:
 
 def _stopped(status: int, said: str, base_url: str, model: str) -> str:
     if status == 401:
-        why = "does not accept the key. Store a key that holds, or set SOUNDINGS_OPENAI_API_KEY"
+        why = "does not accept the key. Save a valid key, or set SOUNDINGS_OPENAI_API_KEY"
     elif status == 403:
-        why = "does not allow this with the key"
+        why = "does not allow this request with this key"
     elif status == 404:
-        why = f"knows no model “{model}”, or is no such server"
+        why = f"has no model “{model}”, or does not speak this protocol"
     elif status == 429:
-        why = "says that the account has no money left"
+        why = "reports that the account has no credit left"
     else:
         why = f"refuses the request ({status})"
     return f"{base_url} {why}. It said: “{said}”" if said else f"{base_url} {why}."

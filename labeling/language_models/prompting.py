@@ -88,7 +88,7 @@ def prompt_for(collection: Collection, name: str, folder: Path, version: int | N
     if name not in _ANSWERS or not path.exists():
         which = f"prompt “{name}” of version {version}" if version else f"prompt “{name}”"
         raise InputError(
-            f"There is no {which}. The prompts are {' and '.join(_ANSWERS)}.",
+            f"No {which}. The prompts are {' and '.join(_ANSWERS)}.",
             fields={"prompt": f"Choose one of {', '.join(_ANSWERS)}."},
         )
     written = path.read_text(encoding="utf-8")

@@ -41,7 +41,7 @@ async def bound_answer(response: httpx2.Response) -> None:
     """Let an answer be read up to its bound; called when its head has come."""
     packed = response.headers.get("content-encoding", "identity").lower()
     if packed not in ("", "identity"):
-        raise RefusedAnswerError("The answer is packed, which was not asked for.")
+        raise RefusedAnswerError("The response is compressed, although compression was not requested.")
     are_results = response.request.url.path.endswith("/content")
     bound = MOST_RESULTS_BYTES if are_results else MOST_ANSWER_BYTES
     if isinstance(response.stream, httpx2.AsyncByteStream):

@@ -135,7 +135,7 @@ class PrelabelJob(models.Model):
     concurrency = models.PositiveIntegerField(default=8, help_text="Requests at a time.")
     pair_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs at most. Null: all.")
     retries_failed = models.BooleanField(default=False, help_text="Asks again where an earlier pass failed.")
-    uses_batches = models.BooleanField(default=False, help_text="Through the server's Batch interface.")
+    uses_batches = models.BooleanField(default=False, help_text="Use the server's Batch interface.")
     budget = money(null=True, blank=True, help_text="Cost at most. Null: no cap.")
     input_price = money(null=True, blank=True, help_text="Per million tokens.")
     output_price = money(null=True, blank=True, help_text="Per million tokens.")
@@ -149,9 +149,7 @@ class PrelabelJob(models.Model):
     input_tokens = models.PositiveBigIntegerField(default=0)
     output_tokens = models.PositiveBigIntegerField(default=0)
     cost = money(default=0, help_text="By the usage that the server reported.")
-    uncertain_cost = money(
-        default=0, help_text="At most, for requests whose answer never came; counts for the cap."
-    )
+    uncertain_cost = money(default=0, help_text="At most, for unanswered requests; counts for the cap.")
     answer_seconds = models.FloatField(default=0, help_text="That its answers took, added up.")
     journal_offset = models.PositiveBigIntegerField(
         default=0, help_text="Bytes of the journal of answers that are in the database."

@@ -74,12 +74,14 @@ class Queue(models.Model):
         related_name="queues",
         help_text="Whose pre-labels are shown, or ask for second opinions.",
     )
-    blind_share = models.FloatField(default=0.1, help_text="Of pairs, the control arm: blind in every mode.")
+    blind_share = models.FloatField(
+        default=0.1, help_text="Share of pairs that stay blind in every mode (control arm)."
+    )
     blind_seed = models.BigIntegerField(default=draw_seed, help_text="Draws the control arm.")
     second_opinion_from = models.FloatField(
         null=True,
         blank=True,
-        help_text="A verdict against a pre-label so sure asks for one judgment more. Null: none does.",
+        help_text="A verdict against a pre-label so sure asks for one more judgment. Null: none does.",
     )
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

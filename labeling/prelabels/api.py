@@ -57,7 +57,7 @@ class PassRequestSerializer(serializers.Serializer[Any]):
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Both prices or none."""
         if (attrs["input_price"] is None) != (attrs["output_price"] is None):
-            raise serializers.ValidationError({"output_price": "Give both prices, or none."})
+            raise serializers.ValidationError({"output_price": "Give both prices or neither."})
         return attrs
 
 
@@ -101,7 +101,7 @@ class ModelRowSerializer(serializers.Serializer[Any]):
     answered = serializers.IntegerField()
     relevant = serializers.IntegerField()
     share = serializers.FloatField(allow_null=True)
-    cost = serializers.FloatField(allow_null=True, help_text="Null where answers were had without a price.")
+    cost = serializers.FloatField(allow_null=True, help_text="Null if some answers had no price.")
     failures = serializers.DictField(child=serializers.IntegerField())
 
 

@@ -127,17 +127,15 @@ class BatchPass(Pass):
             for line in results:
                 self._take_result(batch_result(line))
             if state == "failed" and not results:
-                self.stop(STOP, "The server could not work on the batch. Try without the Batch interface.")
+                self.stop(STOP, "The server could not process the batch. Try without the Batch interface.")
             elif state in ("expired", "cancelled"):
-                self.stop(
-                    PAUSE, f"The batch ended as {state}. What it answered is stored; resume for the rest."
-                )
+                self.stop(PAUSE, f"The batch ended as {state}. Its answers are saved; resume for the rest.")
             if state in ("completed", "failed", "expired", "cancelled"):
                 await self._drop(batch)
         if not self._batches:
             # What the budget kept out, or what has to be asked in other words, is for another round.
             if not self.ending.word and (self._waiting or self._is_short):
-                self.stop(*((TURN,) if self._took else (STOP, "The server's batches bring no answers.")))
+                self.stop(*((TURN,) if self._took else (STOP, "The server's batches return no answers.")))
             return False
         if self.seconds is not None:
             self.stop(TURN)

@@ -44,14 +44,14 @@ def parse_budget(written: str | None) -> Decimal | None:
     except InvalidOperation:
         amount = Decimal(0)
     if not (amount.is_finite() and 0 < amount < 10**9):
-        raise ValueError(f"--budget: “{written}” is no amount above 0.")
+        raise ValueError(f"--budget: “{written}” is not an amount above 0.")
     return amount
 
 
 def _how_to_write(written: str) -> str:
     return (
-        f"“{written}” is no price. Write the price of a million tokens read and of a million written, "
-        "such as 0.15/0.60."
+        f"“{written}” is not a price. Write the prices per million tokens read and written, such as "
+        "0.15/0.60."
     )
 
 
@@ -61,7 +61,7 @@ def price_table(entries: Sequence[str]) -> dict[str, Prices]:
     for entry in entries:
         model, equals, written = entry.rpartition("=")
         if not (equals and model.strip()):
-            raise ValueError(f"“{entry}” names no model. Write MODEL=INPUT/OUTPUT, such as small=0.15/0.60.")
+            raise ValueError(f"“{entry}” has no model. Write MODEL=INPUT/OUTPUT, such as small=0.15/0.60.")
         table[model.strip()] = parse_prices(written)
     return table
 

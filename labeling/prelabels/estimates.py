@@ -160,22 +160,21 @@ def estimate_in_words(found: Estimate) -> str:
         f"Tokens: {_range(found.input_tokens)} to read, {_range(found.output_tokens)} to write.",
     ]
     if found.cost is None:
-        lines.append("Cost: not known; SOUNDINGS_LLM_PRICES has no prices of the model.")
+        lines.append("Cost: unknown; SOUNDINGS_LLM_PRICES has no prices for the model.")
     else:
         low, high = found.cost
         lines.append(f"Cost: {low:,.4f} to {high:,.4f} {found.currency}.")
     lines.append(
         "Time: "
-        + (
-            "not known before there are answers."
-            if found.seconds is None
-            else f"about {found.seconds:,.0f} s."
-        )
+        + ("unknown until there are answers." if found.seconds is None else f"about {found.seconds:,.0f} s.")
     )
     lines.append(
         f"It rests on the tokens of {found.rests_on:,} answers."
         if found.rests_on
-        else f"It rests on the length of up to {SAMPLE} texts; asking {SAMPLE} pairs first makes it narrower."
+        else (
+            f"Based on the length of up to {SAMPLE} texts; asking about {SAMPLE} pairs first makes it "
+            "narrower."
+        )
     )
     return "\n".join(lines)
 

@@ -86,5 +86,7 @@ def _trec_line(row: dict[str, Any]) -> str:
     query, document = row["query_id"], row["document_id"]
     for identifier in (query, document):
         if any(letter in identifier for letter in " \t\r\n"):
-            raise InputError(f"The id “{identifier}” holds a blank, which TREC files cannot. Choose csv.")
+            raise InputError(
+                f"The id “{identifier}” contains a blank, which TREC files do not allow. Choose csv."
+            )
     return f"{query} {row['source']} {document} {row['relevance']}\n"

@@ -14,7 +14,7 @@ from labeling.prelabels.passes import MOST_CONCURRENCY, PassOptions
 
 PROMPT_HELP = {
     "binary": "binary: relevant or not, with a short reason",
-    "graded": "graded: 0 to 3, of which the threshold makes a verdict",
+    "graded": "graded: 0 to 3, turned into a verdict by the threshold",
 }
 
 
@@ -34,45 +34,45 @@ class PassForm(forms.Form):
         required=False,
         min_value=1,
         max_value=HIGHEST_GRADE,
-        label="Least grade that is relevant",
-        help_text="Of the graded prompt alone. Empty: 2.",
+        label="Lowest grade that counts as relevant",
+        help_text="For the graded prompt only. Empty: 2.",
     )
     limit = forms.IntegerField(
         required=False,
         min_value=1,
         label="Pairs at most",
-        help_text="A random part; 20 make a good sample for the estimate. Empty: all.",
+        help_text="Drawn at random; 20 make a good sample for the estimate. Empty: all.",
     )
     budget = forms.DecimalField(
         required=False,
         min_value=Decimal("0.0001"),
         max_digits=12,
         decimal_places=4,
-        help_text="The pass pauses before it can cost more. Empty: no cap.",
+        help_text="The pass pauses before it can cost more. Empty: no limit.",
     )
-    input_price = _price("Price of a million tokens read")
-    output_price = _price("Price of a million tokens written")
+    input_price = _price("Price per million tokens read")
+    output_price = _price("Price per million tokens written")
     concurrency = forms.IntegerField(
         initial=8, min_value=1, max_value=MOST_CONCURRENCY, label="Requests at a time"
     )
-    retries_failed = forms.BooleanField(required=False, label="Ask again where an earlier pass failed")
+    retries_failed = forms.BooleanField(required=False, label="Retry pairs for which an earlier pass failed")
     uses_batches = forms.BooleanField(
         required=False,
-        label="Through the server's Batch interface",
-        help_text="Where it has one: answered within a day, often at half the price.",
+        label="Use the server's Batch interface",
+        help_text="If it has one: answers within a day, often at half the price.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["base_url"].choices = [(url, url) for url in allowed_servers()]  # type: ignore[attr-defined]
-        price = "Both empty: as the site's settings say of the model."
+        price = "Both empty: the site's prices for the model."
         self.fields["output_price"].help_text = price
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         prices = [self.cleaned_data.get(name) for name in ("input_price", "output_price")]
         if (prices[0] is None) != (prices[1] is None):
-            self.add_error("output_price", "Give both prices, or none.")
+            self.add_error("output_price", "Give both prices or neither.")
         return cleaned
 
     def asked(self) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class KeyForm(forms.Form):
         required=False,
         max_length=500,
         widget=forms.PasswordInput(attrs={"autocomplete": "off"}),
-        help_text="It is kept encrypted and shown to nobody. Empty: the stored one is removed.",
+        help_text="Saved encrypted and never shown. Empty: removes the saved key.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -110,7 +110,7 @@ class KeyForm(forms.Form):
 
 
 SIZES = {
-    "zero_failures": "so many that, if none fails, at most this share fails",
-    "half_width": "so many that the rate is known to within this",
+    "zero_failures": "large enough to show that at most this share fails, if none in the sample does",
+    "half_width": "large enough to know the rate to within this margin",
     "": "none",
 }

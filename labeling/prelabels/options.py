@@ -50,9 +50,9 @@ def checked_url(base_url: str | None) -> str:
     parts = urlsplit(base_url)
     problem = ""
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        problem = f"“{base_url}” is no server's address. Write for instance http://localhost:11434/v1."
+        problem = f"“{base_url}” is not a valid server address. Write for instance http://localhost:11434/v1."
     elif parts.username or parts.password or parts.query or parts.fragment:
-        problem = "A server's address holds no key or password, no ? and no #. Store the key apart from it."
+        problem = "A server address must not contain a key, a password, ? or #. Save the key separately."
     if problem:
         raise InputError(problem, field="base_url")
     return base_url
@@ -62,7 +62,7 @@ def first_server() -> str:
     """The server that is meant where none is named."""
     servers = allowed_servers()
     if not servers:
-        problem = "No server of language models is set up. Set SOUNDINGS_LLM_SERVERS."
+        problem = "No language model server is configured. Set SOUNDINGS_LLM_SERVERS."
         raise InputError(problem, field="base_url")
     return servers[0]
 
@@ -79,7 +79,7 @@ def allowed_url(base_url: str | None) -> str:
     """`checked_url`, and `InputError` for a server that the settings do not list."""
     base_url = checked_url(base_url)
     if base_url not in allowed_servers():
-        problem = f"{base_url} is not among the servers that this site may use (SOUNDINGS_LLM_SERVERS)."
+        problem = f"{base_url} is not one of the servers that this site may use (SOUNDINGS_LLM_SERVERS)."
         raise InputError(problem, field="base_url")
     return base_url
 
@@ -99,8 +99,8 @@ def missing_key(collection: Collection, base_url: str) -> str:
     if urlsplit(base_url).hostname != ASKS_FOR_KEY or key_for(collection, base_url):
         return ""
     return (
-        f"There is no key for {base_url}: store one, or set SOUNDINGS_OPENAI_API_KEY, or name a server of "
-        "your own that needs none. Everything but pre-labels works without."
+        f"There is no key for {base_url}. Save one, set SOUNDINGS_OPENAI_API_KEY, or use a server that "
+        "needs no key. Everything except pre-labels works without."
     )
 
 
@@ -121,7 +121,7 @@ def remove_key(collection: Collection, base_url: str, *, by: User | None = None)
     """Take a stored key away; `InputError` where there is none."""
     rows = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
     if not rows.delete()[0]:
-        raise InputError(f"There is no stored key for {base_url}.", field="key", missing=True)
+        raise InputError(f"No key is saved for {base_url}.", field="key", missing=True)
     record_action(collection, by, "model server key removed", base_url)
 
 
@@ -139,8 +139,8 @@ def current_prompt(prelabeler: Prelabeler) -> Prompt:
     prompt = prompt_for(collection, prelabeler.prompt, settings.PROMPTS_DIR, version)
     if prompt.hash != prelabeler.prompt_hash:
         raise InputError(
-            "The guidelines or the question of the collection have changed since, so the model would be "
-            "asked in other words. Start anew; answers that are there stay as those of the earlier prompt.",
+            "The guidelines or the question of the collection have changed, so the prompt would be "
+            "different. Start a new pass; existing answers are kept under the earlier prompt.",
             conflict=True,
         )
     return prompt
@@ -195,7 +195,7 @@ def known_prelabeler(
         known = ", ".join(map(str, rows)) or "none yet"
         asked = f"“{model}”" + (f" with the prompt “{prompt}”" if prompt else "")
         which = f"{asked} that has answered" if answered else asked
-        raise InputError(f"“{collection.slug}” knows no model {which}. Known: {known}.", missing=True)
+        raise InputError(f"“{collection.slug}” has no model {which}. Known: {known}.", missing=True)
     return found
 
 
@@ -236,5 +236,5 @@ def hash_of(options: dict[str, Any]) -> str:
 def _checked_threshold(threshold: int | None) -> int:
     threshold = DEFAULT_THRESHOLD if threshold is None else threshold
     if not 1 <= threshold <= HIGHEST_GRADE:
-        raise InputError(f"The least grade that is relevant is 1 to {HIGHEST_GRADE}.", field="threshold")
+        raise InputError(f"The lowest relevant grade must be from 1 to {HIGHEST_GRADE}.", field="threshold")
     return threshold

@@ -35,7 +35,7 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
     if number is not None:
         found = passes.filter(pk=number).first()
         if found is None:
-            raise InputError(f"“{queue.name}” has no pass with the number {number}.", missing=True)
+            raise InputError(f"“{queue.name}” has no pass number {number}.", missing=True)
         return found
     states, done = ACTIONS[action]
     fitting = list(passes.filter(state__in=states)[:LISTED_PASSES])
@@ -104,7 +104,7 @@ def not_set_up(servers: list[dict[str, Any]]) -> str:
     """One sentence where no server could be asked; else nothing."""
     if not servers:
         return (
-            "No server of language models is set up (SOUNDINGS_LLM_SERVERS). "
-            "Everything but pre-labels works without."
+            "No language model server is configured (SOUNDINGS_LLM_SERVERS). Everything except "
+            "pre-labels works without."
         )
     return str(servers[0]["missing"]) if all(row["missing"] for row in servers) else ""

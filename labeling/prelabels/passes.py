@@ -106,7 +106,7 @@ def pause_pass(job: PrelabelJob, *, by: User | None = None) -> None:
 
 def cancel_pass(job: PrelabelJob, *, by: User | None = None) -> None:
     """End a pass for good; its pre-labels stay."""
-    if _step(job, RESUMABLE, State.CANCELLED, detail="Cancelled. What was answered stays."):
+    if _step(job, RESUMABLE, State.CANCELLED, detail="Cancelled. Answers received so far are kept."):
         record_action(job.queue.collection, by, "pre-labels cancelled", job.queue.name)
         return
     _ask_for(job, CANCEL, State.CANCELLED, by)
@@ -134,7 +134,7 @@ def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
         with transaction.atomic():
             if not _step(job, RESUMABLE, state, asked="", finished_at=None, **values):
                 job.refresh_from_db()
-                problem = f"This pass is {job.state}; only one that was paused or failed is resumed."
+                problem = f"This pass is {job.state}; only a paused or failed pass can be resumed."
                 raise InputError(problem, conflict=True)
     except IntegrityError:
         raise _in_the_way() from None
@@ -146,7 +146,7 @@ def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
     Whoever is no successor of that process gives it a moment of `silence`: it may be in another container.
     """
     running = PrelabelJob.objects.filter(state=State.RUNNING)
-    detail = "The process was stopped in the middle of it. No answer that came is lost; resume it."
+    detail = "The process was stopped during this pass. No answers are lost; resume it."
     gone = [
         job
         for job in running
@@ -218,14 +218,14 @@ def _check(job: PrelabelJob) -> None:
     problems = {
         "concurrency": not 1 <= job.concurrency <= MOST_CONCURRENCY
         and f"Send 1 to {MOST_CONCURRENCY} requests at a time.",
-        "limit": job.pair_limit is not None and job.pair_limit < 1 and "Ask about one pair at least.",
+        "limit": job.pair_limit is not None and job.pair_limit < 1 and "Ask about at least one pair.",
         "budget": job.budget is not None
         and (
-            (job.budget <= 0 and "The budget is more than 0.")
+            (job.budget <= 0 and "The budget must be more than 0.")
             or (
                 prices_in(job) is None
-                and f"A budget needs the prices of “{job.prelabeler.model}”: set SOUNDINGS_LLM_PRICES, or "
-                "give them with the budget."
+                and f"A budget needs the prices of “{job.prelabeler.model}”. Set SOUNDINGS_LLM_PRICES, "
+                "or give prices with the budget."
             )
         ),
         "model": missing_key(job.prelabeler.collection, job.prelabeler.base_url),
@@ -281,10 +281,10 @@ def _work(
         return _ended(job, Ending(STOP, str(error)))
     except Exception:
         logger.exception("pre-label pass %s failed", job.pk)
-        said = f"Something went wrong on our side; the server's log has the details under pass {job.pk}."
+        said = f"Something went wrong; the server log has the details under pass {job.pk}."
         return _ended(job, Ending(STOP, said))
     except BaseException:
-        _ended(job, Ending(PAUSE, "Interrupted. No answer that came is lost; resume it."))
+        _ended(job, Ending(PAUSE, "Interrupted. No answers are lost; resume it."))
         raise
     return _ended(job, ending)
 
@@ -316,15 +316,15 @@ def _ended(job: PrelabelJob, ending: Ending) -> Ending:
     # Before the end is written down: whoever is killed in between is resumed, and comes here again.
     _follow(job)
     now = timezone.now()
-    failed = f" {job.failed_count:,} failed, and can be tried again." if job.failed_count else ""
+    failed = f" {job.failed_count:,} failed and can be retried." if job.failed_count else ""
     state, detail, finished = {
         "": (State.DONE, f"Done.{failed}", now),
         PAUSE: (State.PAUSED, ending.detail or "Paused.", None),
-        CANCEL: (State.CANCELLED, "Cancelled. What was answered stays.", now),
-        TURN: (State.QUEUED, "Waiting for its next turn.", None),
+        CANCEL: (State.CANCELLED, "Cancelled. Answers received so far are kept.", now),
+        TURN: (State.QUEUED, "Waiting for the next run.", None),
         BUDGET: (
             State.PAUSED,
-            "The budget is used up: the next request could pass it. Raise it to go on.",
+            "The budget is used up: the next request could exceed it. Raise it to continue.",
             None,
         ),
         STOP: (State.FAILED, ending.detail, now),
@@ -341,7 +341,7 @@ def _ask_for(job: PrelabelJob, asked: str, state: str, by: User | None) -> None:
         record_action(job.queue.collection, by, f"pre-labels {word}", job.queue.name)
         return
     job.refresh_from_db()
-    raise InputError(f"This pass is {job.state} already.", conflict=True)
+    raise InputError(f"This pass is already {job.state}.", conflict=True)
 
 
 def _step(job: PrelabelJob, before: tuple[str, ...], state: str, **values: Any) -> bool:
@@ -356,7 +356,7 @@ def _step(job: PrelabelJob, before: tuple[str, ...], state: str, **values: Any) 
 
 def _in_the_way() -> InputError:
     return InputError(
-        "The same model is being asked in the same words already. Wait for that pass, or pause it.",
+        "A pass with the same model and prompt is already running. Wait for it, or pause it.",
         conflict=True,
     )
 

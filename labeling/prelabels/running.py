@@ -202,9 +202,9 @@ class Pass:
         self._failures_in_a_row = self._failures_in_a_row + 1 if servers_fault else 0
         most = MOST_FAILURES_IN_A_ROW if self._has_answered else MOST_BEFORE_AN_ANSWER
         if self._failures_in_a_row >= most:
-            url, told = self.job.prelabeler.base_url, f"the last time: {outcome.detail}"
-            many = f"{most} questions in a row found no answer"
-            self.stop(STOP, f"{url} is in trouble: {many}; {told} Resume when it is well again.")
+            url, told = self.job.prelabeler.base_url, f"most recently: {outcome.detail}"
+            many = f"{most} requests in a row got no answer"
+            self.stop(STOP, f"{url} has problems: {many}; {told} Resume when it works again.")
 
     def _keep(self, outcome: Outcome) -> None:
         self.journal.outcome(outcome)
@@ -337,12 +337,12 @@ class Pass:
 
     async def _wait_for_server(self, waits: int, error: PassingError) -> None:
         """Wait for a server that is away; the pass stops where that has lasted too long."""
-        told = f"{self.job.prelabeler.base_url} is away: {error.detail.rstrip('.')}."
+        told = f"{self.job.prelabeler.base_url} cannot be reached: {error.detail.rstrip('.')}."
         if waits < (MOST_WAITS_WHILE_AWAY if self._has_answered else MOST_ATTEMPTS):
             self._waits_for = f"{told} Waiting for it."
             await self._wait(waits, error.wait)
         else:
-            self.stop(STOP, f"{told} Resume when it is there again.")
+            self.stop(STOP, f"{told} Resume when it can be reached again.")
 
     async def _wait(self, attempts: int, asked_for: float | None) -> None:
         longest = min(FIRST_WAIT * 2 ** (attempts - 1), LONGEST_WAIT)
@@ -412,7 +412,7 @@ def with_answer(outcome: Outcome, prompt: str, answer: Answer) -> Outcome:
     if answer.finish_reason == "content_filter":
         return replace(outcome, reason="filtered", detail="The server's filter stopped the answer.")
     if answer.finish_reason == "length":
-        return replace(outcome, reason="truncated", detail="The answer was longer than its limit of tokens.")
+        return replace(outcome, reason="truncated", detail="The answer exceeded its token limit.")
     try:
         reading: Reading = read_answer(prompt, answer.content, answer.tokens)
     except MalformedAnswerError as error:

@@ -27,7 +27,7 @@ def pass_told(job: PrelabelJob) -> str:
     if job.budget is not None:
         cost += f" of {job.budget:,.4f}"
     if job.uncertain_cost:
-        cost += f", and at most {job.uncertain_cost:,.4f} for requests whose answer never came"
+        cost += f", and at most {job.uncertain_cost:,.4f} for unanswered requests"
     counts = f"{job.answered_count:,} asked, {job.cached_count:,} known, {job.failed_count:,} failed"
     return (
         f"{job.prelabeler}: {counts}, of {job.pair_count:,} pairs; {job.request_count:,} requests, "
@@ -44,14 +44,14 @@ def use_told(use: PrelabelUse) -> str:
     if use.second_opinion_from is None:
         return f"{shown} No verdict asks for a second opinion."
     sure = f"of {use.prelabeler} that is at least {use.second_opinion_from:g} sure"
-    return f"{shown} A verdict against a pre-label {sure} asks for one judgment more."
+    return f"{shown} A verdict against a pre-label {sure} asks for one more judgment."
 
 
 def worth_table(found: Mapping[str, Any]) -> str:
     """One model and prompt, as `labeling.verification.api.worth_and_samples` has it."""
     lines = [
         f"{found['prelabeler']['name']}: {found['pairs']:,} pairs, {found['labels']:,} blind labels",
-        found["verdict"] or (found["why"] if found["pairs"] else "It has said nothing yet."),
+        found["verdict"] or (found["why"] if found["pairs"] else "It has no pre-labels yet."),
     ]
     if found["best"]:
         lines.append(found["best"]["sentence"])

@@ -90,7 +90,7 @@ def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
             case "resume" if form.is_valid():
                 resume_pass(job, budget=form.cleaned_data["budget"], by=person(request))
             case _:
-                messages.error(request, "A budget is an amount above 0, such as 2.50.")
+                messages.error(request, "A budget must be above 0, such as 2.50.")
     except refusals() as error:
         messages.error(request, str(error))
     return redirect("prelabels", job.queue_id)
@@ -106,7 +106,7 @@ def prelabels_use(request: HttpRequest, queue_id: int) -> HttpResponse:
         if form.is_valid():
             understood = form.cleaned_data["understood"]
             changed = change_use(queue, form.use(), by=person(request), understood=understood)
-            items = f" {changed:,} judged pairs were gone through." if changed else ""
+            items = f" {changed:,} judged pairs were checked." if changed else ""
             messages.success(request, f"Stored: {queue.get_prelabel_mode_display()}.{items}")
             return redirect(f"{reverse('prelabels', args=[queue.pk])}#use")
     except refusals() as error:

@@ -43,15 +43,15 @@ def status_table(progress: QueueProgress, judged_at: Sequence[JudgedShare]) -> s
     pace, leases = progress["pace"], progress["leases"]
     teams = [f"with {row['annotators']}: {row['end_date'] or '–'}" for row in progress["by_annotators"]]
     expected = judgments["expected_for_ties"]
-    ties = f"; {expected:,.1f} more are expected for ties" if expected else ""
+    ties = f"; {expected:,.1f} more expected for ties" if expected else ""
     lines = [
         f"{progress['name']} is {progress['state']}; {judgments['done']:,} of {judgments['needed']:,} "
-        f"judgments are there{ties}.",
+        f"judgments done{ties}.",
         f"Pairs: {items['total']:,}; {items['done']:,} settled, {items['adjudication']:,} in adjudication, "
         f"{waiting['free']:,} free, {waiting['leased']:,} held, {waiting['second_opinion']:,} waiting for "
         "another opinion.",
         f"Pace: {pace['per_day']:,.0f} verdicts a day by {pace['annotators']} people; "
-        f"{_seconds(pace['median_seconds'])} each, nine in ten within {_seconds(pace['p90_seconds'])}.",
+        f"{_seconds(pace['median_seconds'])} each, 90 % within {_seconds(pace['p90_seconds'])}.",
         *(progress["order"]["sentences"] if progress["order"] else ["The order is fixed."]),
         f"Ends: {progress['end_date'] or 'not known'}; by annotators, {', '.join(teams)}.",
     ]

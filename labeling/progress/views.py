@@ -38,8 +38,8 @@ from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 SAID = {
     Queue.State.OPEN: "The queue is open.",
-    Queue.State.PAUSED: "The queue is paused: it hands nothing out until it is opened again.",
-    Queue.State.CLOSED: "The queue is closed. Verdicts still on their way are stored.",
+    Queue.State.PAUSED: "The queue is paused: it hands out no items until it is opened again.",
+    Queue.State.CLOSED: "The queue is closed. Verdicts still being sent are saved.",
 }
 
 
@@ -98,7 +98,7 @@ def queue_hand_back(request: HttpRequest, queue_id: int) -> HttpResponse:
         return redirect(queue)
     returned = hand_back(queue, annotator, by=person(request))
     items = f"{returned} {plural(returned, 'item')}"
-    messages.success(request, f"{items} of {annotator.get_username()} went back to the queue.")
+    messages.success(request, f"{items} of {annotator.get_username()} returned to the queue.")
     return redirect(queue)
 
 

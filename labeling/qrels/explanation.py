@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
 SOURCES = {
     "human": "by the rule “{rule}” ({words}) from the verdicts below",
-    "adjudicated": "by adjudication: the latest adjudicator's verdict, whatever the others said",
+    "adjudicated": "by adjudication: the latest adjudicator's verdict overrides the others",
     "gold": "as a gold question, whose answer is known",
-    "imported": "as imported, since no verdicts of this collection decide it",
+    "imported": "from an imported file, because no verdicts of this collection decide it",
 }
 OUTCOMES = {
     "not_final": "It has too few verdicts yet.",
-    "tie": "As many verdicts speak for it as against it.",
-    "conflict": "People disagree, and the rule wants them to agree.",
+    "tie": "There are as many verdicts for relevant as against.",
+    "conflict": "People disagree, and the rule requires agreement.",
     "cannot_judge": "It could not be judged.",
 }
 
@@ -80,7 +80,7 @@ def _label(collection: Collection, query_id: str, document_id: str, rule: str) -
     if found.height:
         row = found.row(0, named=True)
         how = SOURCES[row["source"]].format(rule=rule, words=RULES_IN_WORDS[rule])
-        return row["relevance"], row["source"], f"It is so {how}."
+        return row["relevance"], row["source"], f"It was labelled {how}."
     undecided = labels.undecided.filter(pair)
     if undecided.height:
         return None, "", OUTCOMES[undecided["outcome"][0]]

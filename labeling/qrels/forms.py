@@ -10,11 +10,13 @@ from labeling.consensus.rule_names import RULES_IN_WORDS
 class ReleaseForm(forms.Form):
     """A name and a rule for a qrels release."""
 
-    name = forms.CharField(max_length=200, help_text="For instance “2026-03” or “after the pilot”. It stays.")
+    name = forms.CharField(
+        max_length=200, help_text="For instance “2026-03” or “after the pilot”. You cannot change it later."
+    )
     rule = forms.ChoiceField(
         choices=[(name, f"{name}: {line}") for name, line in RULES_IN_WORDS.items()],
         initial="majority",
-        help_text="How several verdicts on a pair become one label.",
+        help_text="How verdicts on a pair become one label.",
     )
 
 

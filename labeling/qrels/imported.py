@@ -178,7 +178,7 @@ def _against_earlier(
 def _contradiction(label: ImportedLabel, relevance: int, place: str) -> str:
     return (
         f"{place}: query {label.query.external_id}, document {label.document.external_id} has relevance "
-        f"{relevance} here and {label.relevance} in “{label.source_name}”, imported before. Decide for one."
+        f"{relevance} here and {label.relevance} in “{label.source_name}”, imported before. Keep one of them."
     )
 
 

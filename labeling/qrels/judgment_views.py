@@ -70,5 +70,5 @@ def _is_anonymous(said: str | None) -> bool:
     """Whether names are to be left out; what cannot be read must not give them away."""
     said = (said or "").lower()
     if said not in (*YES, *NO):
-        raise InputError(f"“anonymous” is true or false, not “{said}”.", field="anonymous")
+        raise InputError(f"“anonymous” must be true or false, not “{said}”.", field="anonymous")
     return said in YES

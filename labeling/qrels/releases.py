@@ -157,7 +157,7 @@ def release_qrels(
         provenance, audits = _provenance(collection), _audits(collection, labels)
         orders = frozen_orders(collection)
     if labels.frame.is_empty():
-        raise InputError(f"“{collection.slug}” has no final label yet. Judge some pairs, or import labels.")
+        raise InputError(f"“{collection.slug}” has no final labels yet. Judge some pairs, or import labels.")
     content, format = _frozen(labels.frame)
     release = QrelsRelease(
         collection=collection,
@@ -252,7 +252,7 @@ def _json(sidecar: Mapping[str, Any]) -> bytes:
 
 
 def _name_exists(name: str) -> InputError:
-    problem = f"There is a release “{name}” already, and releases do not change. Choose another name."
+    problem = f"Release “{name}” already exists, and releases do not change. Choose another name."
     return InputError(problem, field="name", conflict=True)
 
 
@@ -315,7 +315,7 @@ def _content(release: QrelsRelease) -> bytes:
     with release.file.open("rb") as file:
         content: bytes = file.read()
     if hashlib.sha256(content).hexdigest() != release.sha256:
-        raise InputError(f"The file of release “{release.name}” was changed; its checksum does not fit.")
+        raise InputError(f"The file of release “{release.name}” was changed: its checksum does not match.")
     return content
 
 

@@ -20,13 +20,13 @@ class QrelsImportSerializer(serializers.Serializer[Any]):
     """What an import of labels did."""
 
     created = serializers.IntegerField()
-    changed = serializers.IntegerField(help_text="Pairs that were pooled, not judged, and have a label now.")
-    unchanged = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Labels of queries that the collection does not have.")
-    new_documents = serializers.IntegerField(help_text="Created without text.")
-    notes = serializers.ListField(
-        child=serializers.CharField(), help_text="What is worth knowing of the file."
+    changed = serializers.IntegerField(
+        help_text="Pairs previously “pooled, not judged” that now have a label."
     )
+    unchanged = serializers.IntegerField()
+    left_out = serializers.IntegerField(help_text="Labels of queries that are not in the collection.")
+    new_documents = serializers.IntegerField(help_text="Created without text.")
+    notes = serializers.ListField(child=serializers.CharField(), help_text="Notes about the file.")
     detail = serializers.CharField()
     url = serializers.CharField()
 

@@ -34,4 +34,4 @@ class HandBack(APIView):
         """Return all that an annotator holds in the queue, so that others can judge it."""
         queue = queue_for(request.user, queue_id, ADMIN)
         returned = hand_back(queue, annotator_named(queue, name), by=person(request))
-        return Response({"handed_back": returned, "detail": f"Handed back: {returned}."})
+        return Response({"handed_back": returned, "detail": f"Returned to the queue: {returned}."})

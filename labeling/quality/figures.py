@@ -50,22 +50,25 @@ LARGE = 20_000
 HARD_QUERIES = 20
 # The coefficients in the order of the page, each with what it means.
 MEANINGS = {
-    "raw": ("Raw agreement", "Of two people on a pair, how often both said the same."),
-    "positive": ("Agreement on relevant", "Given that one said relevant, how often another did too."),
-    "negative": ("Agreement on not relevant", "Given that one said not relevant, how often another did too."),
+    "raw": ("Raw agreement", "How often two people judging a pair agree."),
+    "positive": ("Agreement on relevant", "If one person says relevant, how often another does too."),
+    "negative": ("Agreement on not relevant", "If one person says not relevant, how often another does too."),
     "krippendorff": (
         "Krippendorff's alpha",
-        "Agreement beyond chance, from any number of verdicts on a pair; 1 is perfect, 0 is chance. Low "
-        "where nearly everything is not relevant, however careful people are.",
+        "Agreement beyond chance, for any number of verdicts per pair; 1 is perfect, 0 is chance. Low "
+        "when nearly everything is not relevant, however careful people are.",
     ),
-    "gwet": ("Gwet's AC1", "Agreement beyond chance that a rare class does not depress."),
+    "gwet": ("Gwet's AC1", "Agreement beyond chance, robust when one class is rare."),
     "fleiss": (
         "Fleiss' kappa",
-        "Agreement beyond chance on the pairs with the most frequent number of verdicts.",
+        "Agreement beyond chance on the pairs with the most common number of verdicts.",
     ),
     "cohen": (
         "Cohen's kappa, mean",
-        "Agreement of two people beyond chance, over every two who share 30 pairs, weighted by pairs.",
+        (
+            "Agreement beyond chance of two people, averaged over all who share at least 30 pairs, "
+            "weighted by pairs."
+        ),
     ),
 }
 

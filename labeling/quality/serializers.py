@@ -161,7 +161,7 @@ class QualitySerializer(serializers.Serializer[Any]):
 
 
 class HandedBackSerializer(serializers.Serializer[Any]):
-    """How many items went back to the queue."""
+    """How many items returned to the queue."""
 
     handed_back = serializers.IntegerField()
     detail = serializers.CharField()

@@ -25,7 +25,7 @@ def quality_table(quality: QueueQuality) -> str:
     lines += ["", *columns([head, *rows])]
     bad = [row for row in quality["hard_queries"] if row["is_bad"]]
     lines += [
-        f"Look at query {row['query_id']}: {row['cannot_judge']} of {row['verdicts']} verdicts are “can't "
+        f"Check query {row['query_id']}: {row['cannot_judge']} of {row['verdicts']} verdicts are “can't "
         "judge”."
         for row in bad
     ]

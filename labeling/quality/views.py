@@ -49,7 +49,7 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
     """One of the page's plots as SVG."""
     queue = queue_for(request.user, queue_id, READERS)
     if picture not in quality_charts.PICTURES or variant not in VARIANTS:
-        raise Http404("This queue has no such picture.")
+        raise Http404("This queue has no such chart.")
     found = queue_quality(queue)
     key = f"queue-picture-{queue.pk}-{found['computed_at'].timestamp()}-{picture}-{variant}"
     content = cache.get(key)

@@ -62,7 +62,7 @@ class TeamWork:
 
 
 def judgments_needed(pairs: float, terms: Terms, *, done: float = 0.0) -> float:
-    """The judgments that bring labels, for `pairs` of which `done` judgments are there already."""
+    """The judgments that bring labels, for `pairs` of which `done` judgments done already."""
     return max(0.0, pairs * terms.judgments_a_pair - done)
 
 

@@ -24,7 +24,7 @@ class AuditRequestSerializer(serializers.Serializer[Any]):
 
     pool = serializers.IntegerField(min_value=1, max_value=2**62, help_text="Its number.")
     pairs = serializers.IntegerField()
-    strata = serializers.IntegerField(default=USUAL_STRATA, help_text="Bands of scores at most.")
+    strata = serializers.IntegerField(default=USUAL_STRATA, help_text="Maximum number of score bands.")
     seed = serializers.IntegerField(
         required=False, allow_null=True, default=None, min_value=0, max_value=LARGEST_SEED
     )

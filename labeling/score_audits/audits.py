@@ -227,7 +227,7 @@ def _known(prelabeler: Prelabeler) -> tuple[Any, Any]:
 
 def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
     problems = {
-        "pool": f"The pairs of pool “{pool.name}” were picked one by one. Take a pool that was made of runs."
+        "pool": f"The pairs of pool “{pool.name}” were picked individually. Choose a pool built from runs."
         if pool.is_picked
         else "",
         "prelabeler": "These pre-labels belong to another collection."
@@ -236,7 +236,9 @@ def _check(pool: Pool, prelabeler: Prelabeler, pairs: int, strata: int) -> None:
         "pairs": ""
         if 1 <= pairs <= LARGEST_SAMPLE
         else f"An audit by scores draws 1 to {LARGEST_SAMPLE:,} pairs.",
-        "strata": "" if 1 <= strata <= MOST_STRATA else f"There are 1 to {MOST_STRATA} strata of scores.",
+        "strata": ""
+        if 1 <= strata <= MOST_STRATA
+        else f"The number of strata must be from 1 to {MOST_STRATA}.",
     }
     if found := {name: problem for name, problem in problems.items() if problem}:
         raise InputError(" ".join(found.values()), fields=found)

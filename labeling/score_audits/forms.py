@@ -18,21 +18,21 @@ class AuditForm(forms.Form):
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     prelabeler = forms.ModelChoiceField(
-        Prelabeler.objects.none(), empty_label=None, label="Model whose scores make the strata"
+        Prelabeler.objects.none(), empty_label=None, label="Model model whose scores form the strata"
     )
     pairs = forms.IntegerField(
         initial=USUAL_PAIRS,
         min_value=1,
         max_value=LARGEST_SAMPLE,
         label="Pairs to judge",
-        help_text="At least 30 for each stratum, or all that it has.",
+        help_text="At least 30 for each stratum, or all of its pairs.",
     )
     strata = forms.IntegerField(
         initial=USUAL_STRATA,
         min_value=1,
         max_value=MOST_STRATA,
-        label="Bands of scores at most",
-        help_text="Pairs without a score are one more.",
+        label="Maximum number of score bands",
+        help_text="Pairs without a score form an additional stratum.",
     )
     seed = forms.IntegerField(
         required=False, min_value=0, max_value=LARGEST_SEED, help_text="Empty: it is drawn."

@@ -122,7 +122,7 @@ class AuditPlan:
             f"to be known to ± {with_strata:,} by strata, and to ± {without:,} without"
         )
         if with_strata >= without:
-            told += ": these scores make it no better than a simple random sample, and do no harm"
+            told += ": these scores are no better than a simple random sample, and do no harm"
         if any(one.rests_on == SCORES for one in self.strata):
             told += ". This takes scores for chances, as no blind labels tell otherwise yet; the interval at "
             told += "the end rests on labels alone"
@@ -162,7 +162,7 @@ def plan_by_scores(
     values = np.asarray(scores, dtype=np.float64)
     has_scores = ~np.isnan(values)
     if not has_scores.any():
-        raise ValueError("None of the pairs that could be drawn has a score.")
+        raise ValueError("No pair that could be drawn has a score.")
     cuts = cut_points(values[has_scores], strata)
     numbers = np.full(len(values), len(cuts) + 1, dtype=np.int64)
     numbers[has_scores] = strata_of(values[has_scores], cuts)

@@ -23,7 +23,7 @@ class SearchWordsSerializer(serializers.Serializer[Any]):
     """A query of the collection by its id, and the words to look for."""
 
     query = serializers.CharField()
-    words = serializers.CharField(help_text="All of them, or any where no text has all.")
+    words = serializers.CharField(help_text="Finds texts with all words, or with any if none has all.")
 
 
 class HitSerializer(serializers.Serializer[Any]):
@@ -32,17 +32,19 @@ class HitSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     title = serializers.CharField()
     excerpt = serializers.CharField()
-    in_pool = serializers.BooleanField(help_text="It has its turn for this query.")
-    added = serializers.BooleanField(help_text="You have added it by search.")
+    in_pool = serializers.BooleanField(help_text="The document will be judged for this query.")
+    added = serializers.BooleanField(help_text="You added it by search.")
     own_verdict = serializers.CharField(allow_null=True)
 
 
 class SearchResultSerializer(serializers.Serializer[Any]):
     """What was found; while texts are being indexed, how far that is."""
 
-    search = serializers.IntegerField(allow_null=True, help_text="Name it when you add a document.")
+    search = serializers.IntegerField(allow_null=True, help_text="Send it when you add a document.")
     any_word = serializers.BooleanField()
-    indexing = serializers.FloatField(allow_null=True, help_text="0 to 1 while texts are indexed; ask again.")
+    indexing = serializers.FloatField(
+        allow_null=True, help_text="0 to 1 while texts are being indexed; try again later."
+    )
     documents = HitSerializer(many=True)
 
 

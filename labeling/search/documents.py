@@ -184,11 +184,11 @@ def _refuse_known(query: Query, document: Document, user: User) -> None:
     entries = PoolEntry.objects.filter(query=query, document=document)
     problem = ""
     if entries.filter(search_find__added_by=user).exists():
-        problem = "This document was added for this query already."
+        problem = "This document was already added for this query."
     elif entries.exists() or GoldQuestion.objects.filter(query=query, document=document).exists():
-        problem = "A pool holds this document for this query. It has its turn there."
+        problem = "This document is already in a pool for this query and will be judged there."
     elif ImportedLabel.objects.filter(query=query, document=document, relevance__gte=0).exists():
-        problem = "This document has a label for this query already."
+        problem = "This document already has a label for this query."
     if problem:
         raise InputError(problem, field="document", conflict=True)
 

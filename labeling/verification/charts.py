@@ -35,7 +35,7 @@ def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: boo
     scale = alt.Scale(domain=[0, 1], nice=False)
     across = alt.X(
         "score:Q",
-        title="Score: chance of relevant, by the model",
+        title="Score: probability of relevant, from the model",
         scale=scale,
         axis=alt.Axis(format=".0%", tickCount=5, grid=False),
     )
@@ -43,7 +43,7 @@ def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: boo
     def at(column: str) -> alt.Y:
         return alt.Y(
             f"{column}:Q",
-            title="Share relevant, by people",
+            title="Share relevant, from people",
             scale=scale,
             axis=alt.Axis(format=".0%", tickCount=5),
         )

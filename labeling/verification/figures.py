@@ -271,9 +271,8 @@ owes part of its figure to chance; allowing for the choice, it saves 9 to 60 %.
         low, high, value = (self.saved.low or 0.0, self.saved.high or 0.0, self.saved.value or 0.0)
         span = f"it saves {_span(low, high)}" if low else f"it may save nothing, and at most {_percent(high)}"
         return (
-            f"Of {self.compared} models compared on these labels, {name} saves most: {_percent(value)} of an "
-            f"audit's labels. The best of many owes part of its figure to chance; allowing for the choice, "
-            f"{span}."
+            f"Of {self.compared} models compared on these labels, {name} saves most: {_percent(value)} "
+            f"of an audit's labels. The best of many is partly luck; allowing for the choice, {span}."
         )
 
 
@@ -328,17 +327,18 @@ def _verdict(pairs: Compared, saved: Figure, missed: Share) -> tuple[str | None,
         of = f" of {queries} {plural(queries, 'query')}" if queries else ""
         return None, f"{given}{of} so far; the verdict comes at {FEWEST_LABELS} of {FEWEST_QUERIES} queries."
     if not pairs.relevant.any():
-        return None, f"None of {labels} blind labels is relevant, so what the model misses is not known."
+        return None, f"None of {labels} blind labels is relevant, so what the model misses is unknown."
     if saved.value is None:
         return None, f"All {labels} blind labels, or all scores of the model, are the same."
     if saved.low is None or saved.high is None:
-        return None, f"What the model saves is not known from {labels} blind labels: {saved.why}."
+        return None, f"What the model saves cannot be estimated from {labels} blind labels: {saved.why}."
     if missed.value is None:
-        return None, f"What the model misses is not known yet: relevant {missed.why}."
-    lost = f"as labels it would miss {_percent(missed.value)} of the relevant documents."
+        return None, f"What the model misses cannot be estimated yet: relevant {missed.why}."
+    lost = f"used as labels, it would miss {_percent(missed.value)} of the relevant documents."
     if not saved.low:
         said = (
-            f"it is not shown that this model saves any of an audit's labels (at most {_percent(saved.high)})"
+            "there is no evidence that this model saves any of an audit's labels (at most "
+            f"{_percent(saved.high)})"
         )
     else:
         about = f"about {_percent(saved.value)} of an audit's labels"

@@ -13,13 +13,13 @@ from labeling.verification.samples import METHODS, USUAL, Wanted
 class SampleForm(forms.Form):
     """How a verification sample is sized; shares are given in percent."""
 
-    negatives_method = forms.ChoiceField(required=False, label="Of what it calls not relevant")
+    negatives_method = forms.ChoiceField(required=False, label="Sample of what it calls not relevant")
     negatives_bound = forms.FloatField(
-        min_value=0.1, max_value=50, label="Percent", help_text="Of these, at most so many are relevant."
+        min_value=0.1, max_value=50, label="Percent", help_text="Shows that at most this share is relevant."
     )
-    positives_method = forms.ChoiceField(required=False, label="Of what it calls relevant")
+    positives_method = forms.ChoiceField(required=False, label="Sample of what it calls relevant")
     positives_bound = forms.FloatField(
-        min_value=0.1, max_value=50, label="Percent", help_text="Known to ± so many points."
+        min_value=0.1, max_value=50, label="Percent", help_text="Margin of error in points (±)."
     )
     judgments_per_item = forms.IntegerField(initial=1, min_value=1, max_value=20, label="Judgments per pair")
 

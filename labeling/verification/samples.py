@@ -211,9 +211,9 @@ def _plan(population: int, wanted: Wanted) -> Plan:
 def _check(name: str, wanted: Wanted) -> None:
     problem = ""
     if wanted.method is not None and wanted.method not in METHODS:
-        problem = f"A sample is sized by {' or '.join(METHODS)}; there is no “{wanted.method}”."
+        problem = f"A sample is sized by {' or '.join(METHODS)}, not “{wanted.method}”."
     elif not 0.001 <= wanted.bound <= 0.5:
-        problem = "A bound is a share from 0.001 to 0.5."
+        problem = "A bound must be a share from 0.001 to 0.5."
     if problem:
         raise InputError(problem, field=f"{name}_bound")
 

@@ -13,7 +13,7 @@ from labeling.verification.samples import METHODS, USUAL
 MOST_QUERIES = 200
 SAVED = "Share of an audit's labels, for an interval of equal width."
 BEST = "Null unless this is the best of several models."
-UNPRICED = "Null where answers were had without a price."
+UNPRICED = "Null if some answers had no price."
 
 
 def _share(**options: Any) -> serializers.FloatField:
@@ -172,10 +172,14 @@ class WorthSerializer(serializers.Serializer[Any]):
     relevant = serializers.IntegerField(help_text="Called relevant.")
     spent = serializers.FloatField(allow_null=True, help_text=UNPRICED)
     labels = serializers.IntegerField(help_text="Given blind.")
-    queries = serializers.IntegerField(help_text="That these are of; below eight no figure is told.")
-    weighed = serializers.BooleanField(help_text="Negatives and positives weigh by how many there are.")
+    queries = serializers.IntegerField(
+        help_text="Number of queries; with fewer than eight no figure is given."
+    )
+    weighed = serializers.BooleanField(
+        help_text="Whether negatives and positives are weighted by their number."
+    )
     audited = serializers.IntegerField(
-        help_text="Labels that an audit drew; each weighs by its inclusion probability."
+        help_text="Labels drawn by an audit, each weighted by its inclusion probability."
     )
     verdict = serializers.CharField(allow_null=True)
     why = serializers.CharField(allow_blank=True)

@@ -69,7 +69,7 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
     """The picture of a model's calibration as SVG."""
     found = prelabeler_for_admin(request.user, prelabeler_id)
     if variant not in VARIANTS:
-        raise Http404("There is no such picture.")
+        raise Http404("No such chart.")
     bins = worth(found)["calibration"]["bins"]
     key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
     content = cache.get(key)

@@ -33,23 +33,26 @@ if TYPE_CHECKING:
 
 # The figures in the order of the page, each with what it means: shares of labels first.
 SHARES = {
-    "missed": ("Missed as labels", "Of the relevant documents, the share that it calls not relevant."),
-    "recall": ("Recall", "Of the relevant documents, the share that it calls relevant."),
-    "precision": ("Precision", "Of what it calls relevant, the share that is."),
-    "elusion": ("Elusion", "Of what it calls not relevant, the share that is relevant. Exact interval."),
-    "agreement": ("Agreement", "How often it says what people say."),
-    "prevalence": ("Relevant", "The share that people call relevant."),
-    "called": ("Called relevant", "The share that it calls relevant."),
+    "missed": ("Missed as labels", "Share of the relevant documents that it calls not relevant."),
+    "recall": ("Recall", "Share of the relevant documents that it calls relevant."),
+    "precision": ("Precision", "Sample of what it calls relevant, the share that is."),
+    "elusion": (
+        "Elusion",
+        "Sample of what it calls not relevant, the share that is relevant. Exact interval.",
+    ),
+    "agreement": ("Agreement", "How often it agrees with people."),
+    "prevalence": ("Relevant", "Share that people call relevant."),
+    "called": ("Called relevant", "Share that it calls relevant."),
     "saved": (
-        "Of an audit's labels saved",
-        "For an interval of equal width, where an estimate takes its scores beside the labels: ρ². No pair "
-        "of a queue may stay unjudged for it.",
+        "Audit labels saved",
+        "For an interval of equal width, if an estimate uses its scores together with the labels: ρ². "
+        "This does not mean that pairs of a queue can stay unjudged.",
     ),
 }
 NUMBERS = {
     "kappa": ("Kappa", "Agreement beyond chance (Cohen); 1 is perfect, 0 is chance."),
-    "correlation": ("Correlation ρ", "Of its score and the label."),
-    "gain": ("Gain 1/(1 − ρ²)", "Labels that one label is worth with the scores beside it."),
+    "correlation": ("Correlation ρ", "Correlation of its score with the label."),
+    "gain": ("Gain 1/(1 − ρ²)", "How many labels one label is worth when combined with the scores."),
 }
 
 

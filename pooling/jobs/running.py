@@ -82,7 +82,7 @@ def run_job(job_id: int) -> None:
         _end(job, Job.State.FAILED, str(error))
     except Exception:
         logger.exception("job %s (%s) failed", job.pk, job.kind)
-        detail = f"Something went wrong on our side; the server's log has the details under job {job.pk}."
+        detail = f"Something went wrong; the server log has the details under job {job.pk}."
         _end(job, Job.State.FAILED, detail)
     else:
         _end(job, Job.State.DONE, "Done.", progress=1.0, result=result)

@@ -4,7 +4,7 @@
 
 const BATCH = 10;
 const REFILL_AT = 5;
-// All that was offered is already judged here and on its way: the next offer will know.
+// Everything offered was already judged here and is being sent: the next offer will take this into account.
 const SETTLING_MS = 300;
 const FIRST_RETRY_MS = 1_000;
 const LONGEST_RETRY_MS = 30_000;
@@ -43,18 +43,18 @@ export class Batch extends EventTarget {
     return this.items[1] ?? null;
   }
 
-  /** How much of a query is left for them, the item on screen included: the server's count, kept up here. */
+  /** How much of a query is left for the annotator, including the item on screen: the server's count, updated here. */
   leftIn(query) {
     return this.#left.get(query) ?? 0;
   }
 
-  /** Take over an item that came with the page. */
+  /** Add the item that came with the page. */
   adopt(item) {
     this.#left.set(item.query.id, item.query.left);
     this.items.push(this.#stamped(item));
   }
 
-  /** Take the item off the batch because the annotator is done with it. */
+  /** Remove an item from the batch once the annotator is done with it. */
   settle(item) {
     this.items = this.items.filter((held) => held.item !== item.item);
     this.#settledAt.set(item.item, Infinity);
@@ -62,7 +62,7 @@ export class Batch extends EventTarget {
     if (this.items.length === 0 || (this.items.length <= REFILL_AT && !this.#dry)) this.refill();
   }
 
-  /** The server knows: what it offers from now on may be this item again. */
+  /** The server has acknowledged the item, so it may offer it again. */
   acknowledged(item) {
     if (this.#settledAt.has(item)) this.#settledAt.set(item, performance.now());
   }
@@ -74,7 +74,7 @@ export class Batch extends EventTarget {
     this.#dry = false;
   }
 
-  /** Give an item that is held the lease it got anew, by an answer of this `serverTime`. */
+  /** Give a held item its new lease, from a response of this `serverTime`. */
   refresh(item, serverTime) {
     this.items = this.items.map((held) => (held.item === item.item ? this.#stamped(item, serverTime) : held));
   }
@@ -105,7 +105,7 @@ export class Batch extends EventTarget {
     return this.refill();
   }
 
-  /** Called at every sign of life: renew when less than half of a lease is left. */
+  /** Call on user activity: renews leases when less than half of the time is left. */
   async renewIfDue() {
     const due = this.items.some((held) => held.lease && performance.now() > held.renewAt);
     if (!due || this.#renewing) return;
@@ -138,7 +138,7 @@ export class Batch extends EventTarget {
     return this.#client.claim(BATCH);
   }
 
-  // What was claimed before the annotator paused: nobody was there to judge it, and some of it was returned.
+  // Claimed before the annotator paused, so some of it was returned.
   #handBack(answer) {
     const tokens = (answer?.items ?? []).map((item) => item.lease).filter(Boolean);
     if (tokens.length) this.#client.release(tokens).catch(() => {});
@@ -148,7 +148,7 @@ export class Batch extends EventTarget {
     const held = new Set(this.items.map((item) => item.item));
     const isNew = ({ item }) => !held.has(item) && this.#mayShow(item, answer.askedAt);
     const fresh = answer.items.filter(isNew);
-    // What is held already may have a new lease: the page before this one returned the old one.
+    // A held item may have a new lease: the previous page returned the old one.
     for (const item of answer.items) if (held.has(item.item)) this.refresh(item, answer.serverTime);
     for (const { query } of fresh) if (!this.#left.has(query.id)) this.#left.set(query.id, query.left);
     this.items.push(...fresh.map((item) => this.#stamped(item, answer.serverTime)));
@@ -158,14 +158,14 @@ export class Batch extends EventTarget {
     else this.dispatchEvent(new CustomEvent("empty", { detail: answer }));
   }
 
-  // An answer that was under way while the annotator settled the item does not bring it back.
+  // A late response does not bring back an item that the annotator has settled meanwhile.
   #mayShow(item, askedAt) {
     if (this.#outbox.holds(item)) return false;
     const settledAt = this.#settledAt.get(item);
     return settledAt === undefined || settledAt < askedAt;
   }
 
-  // Leases that were not renewed went to somebody else: only the item on screen stays.
+  // Leases that were not renewed have expired: only the item on screen stays.
   #renewed({ leases }) {
     const kept = new Set(leases.map(({ lease }) => lease));
     this.items = this.items

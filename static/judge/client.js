@@ -1,4 +1,4 @@
-// Talks to the HTTP interface of one queue with the session's cookie, for one account and no other.
+// Client of one queue's HTTP interface, with the session cookie, for exactly one account.
 
 const TIMEOUT_MS = 20_000;
 
@@ -17,7 +17,7 @@ export class Failure extends Error {
 }
 
 export class Client {
-  /** `account`: the key of the user whose page this is; nothing is taken for another one's session. */
+  /** `account`: the key of this page's user; responses for another session are rejected. */
   constructor(base, { account, formToken = "" }) {
     this.base = base;
     this.account = account;
@@ -52,12 +52,12 @@ export class Client {
     return this.#post("release/", { leases });
   }
 
-  /** Send while the page goes away; nobody waits for the answer. */
+  /** Send while the page is being left, without waiting for the response. */
   partingCall(path, body) {
     fetch(this.base + path, { ...this.#request(body), keepalive: true }).catch(() => {});
   }
 
-  // Every answer says when it was asked for, by this page's clock, and given, by the server's.
+  // Each response has the time of the request (by this page's clock) and of the answer (by the server's clock).
   async #post(path, body) {
     const askedAt = performance.now();
     let response;
@@ -65,7 +65,7 @@ export class Client {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       response = await fetch(this.base + path, { ...this.#request(body), signal });
     } catch {
-      const why = navigator.onLine ? "The server does not answer." : "There is no network.";
+      const why = navigator.onLine ? "The server is not responding." : "You are offline.";
       throw new Failure("unreachable", why);
     }
     const answer = await response.json().catch(() => null);
@@ -99,7 +99,7 @@ function failureOf(status, answer) {
   const told = Boolean(answer?.detail);
   if (status === 401) return new Failure("signed_out", "You are signed out.");
   if (status === 409 && answer?.signed_in) return new Failure("other_account", detail, { told });
-  // A form token that somebody else's sign-in has replaced is read anew with the next try.
+  // Another sign-in may have replaced the form token; the next attempt reads it again.
   if (status === 403 && detail.startsWith("CSRF")) return new Failure("unreachable", detail);
   if (status === 403 || status === 404) return new Failure("shut_out", detail, { told });
   if (status === 507) return new Failure("unreachable", "The server's disk is full.", { told, full: true });

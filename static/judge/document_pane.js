@@ -15,7 +15,7 @@ export class DocumentPane {
     return this.#document?.passage && !this.#openedWhole ? "passage" : "document";
   }
 
-  /** Take over what the server rendered. */
+  /** Read what the server rendered. */
   adopt(document, whole) {
     this.#document = document;
     this.#whole = this.#openedWhole = whole;
@@ -73,7 +73,7 @@ export class DocumentPane {
     return [...marked(span, marks, 0, start), region, ...marked(span, marks, end, span.length)];
   }
 
-  // By its first marked word, because its lines break elsewhere where it does not begin a line.
+  // Located by its first marked word, because lines break differently when the passage does not start a line.
   #passageTop() {
     const region = this.#parts.text.querySelector(".judging-passage") ?? this.#parts.text;
     return (region.querySelector("mark") ?? region).getBoundingClientRect().top;

@@ -1,8 +1,8 @@
-// From a key press to the name of an action. A held key acts once; keys typed into a field are the field's.
+// Maps key presses to action names. A held key acts once; keys typed into a field are ignored.
 
 const TYPING = "input:not([type=button], [type=submit]), textarea, select, [contenteditable]";
 const SHOWN_AS = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓" };
-// These move the focus, press buttons, scroll and close.
+// Reserved: these move the focus, press buttons, scroll and close.
 const OF_THE_BROWSER = new Set(["Tab", "Enter", " ", "Escape", "Backspace", "Delete"]);
 
 /** Calls `act(name, event)` for shortcuts, `choose(number, event)` for 1 to 5 while `choosing()` is true. */
@@ -45,7 +45,7 @@ export class Keys {
   }
 }
 
-/** What is written on a key cap. */
+/** The label on the key cap. */
 export function capOf(key) {
   return SHOWN_AS[key] ?? (key.length === 1 ? key.toUpperCase() : key);
 }
@@ -58,7 +58,7 @@ export function objectionTo(event, key) {
   return `${event.code || event.key} is needed for moving and closing. Press another key.`;
 }
 
-// The letter printed on the key; on a layout without Latin letters, or with digits under Shift, its place.
+// The letter printed on the key; its position on layouts without Latin letters or with digits under Shift.
 export function nameOf(event) {
   if (event.key === "?" || event.key.length > 1) return event.shiftKey && event.key !== "?" ? "" : event.key;
   if (event.shiftKey && !/^[0-9]$/.test(event.key)) return "";

@@ -1,4 +1,4 @@
-// Turns the judging page that the server rendered, a form with one item, into the fast one.
+// Turns the server-rendered judging page, a form with one item, into the fast one.
 
 import { Batch } from "./batch.js";
 import { Client } from "./client.js";
@@ -64,7 +64,7 @@ const ACTIONS = {
 };
 // These change what is on screen or stored, so they wait until the document on screen has been seen.
 const GUARDED = new Set(["relevant", "not_relevant", "skip", "undo"]);
-// What is possible while no document is on screen on purpose; "undo" after a break card is for what it hides.
+// Actions allowed while no document is on screen; "undo" on a break card is for the document behind it.
 const POSSIBLE = {
   paused: new Set(["pause", "guidelines", "help"]),
   resting: new Set(["go_on", "pause", "undo", "guidelines", "help"]),
@@ -84,7 +84,7 @@ function choose(number, event) {
 
 new Keys({ act, choose, choosing: () => view.choosing, settings });
 
-// Every button works without this script too: its form carries the same names and values.
+// Every button also works without this script: its form has the same names and values.
 let tap = null;
 root.addEventListener("click", (event) => {
   tap = event;
@@ -126,7 +126,7 @@ if (guidelines) {
     if (version !== page.guidelines_version) remember();
     guidelines.addEventListener("toggle", remember);
   } catch {
-    // Storage may be switched off; then they open as the server rendered them.
+    // Without storage, they open as the server rendered them.
   }
 }
 
@@ -149,13 +149,13 @@ tabs.addEventListener("met", ({ detail }) => {
   if (met || detail.account !== account.id || detail.queue !== queue.id) return;
   met = true;
   view.remark(
-    "You judge this queue in another tab too. That does no harm: what you judge there goes from here.",
+    "You are also judging this queue in another tab. Documents you judge there disappear here.",
   );
 });
 tabs.greet();
 
 if (!outbox.isLasting) {
-  view.remark("This browser lets the page keep nothing: leave it open until it says “All saved”.");
+  view.remark("This browser does not let the page store data: keep the page open until it says “All saved”.");
 }
 const records = database ? await allRecords(database) : [];
 const others = ownersOf(records.filter((record) => record.account !== account.id));

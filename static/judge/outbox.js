@@ -1,5 +1,5 @@
-// What the annotator did and the server has not yet acknowledged: an ordered list of operations, each written
-// to the store before it is sent, sent one after the other, and again until they arrive.
+// Operations that the server has not acknowledged yet, in order: each is written
+// to the store first, then sent, one after the other, and retried until it arrives.
 
 import { Failure } from "./client.js";
 import { MemoryStore } from "./store.js";
@@ -30,7 +30,7 @@ export class Outbox extends EventTarget {
     document.addEventListener("visibilitychange", () => document.hidden || this.sendNow());
   }
 
-  /** Take over what earlier pages left, and return it; it may have been sent already. */
+  /** Take over operations left by earlier pages and return them; they may already have been sent. */
   async open() {
     try {
       const operations = await this.#store.load();
@@ -41,7 +41,7 @@ export class Outbox extends EventTarget {
     return this.#entries.map(({ operation }) => operation);
   }
 
-  /** Whether what waits would survive a crash of the page. */
+  /** Whether waiting operations survive a crash of the page. */
   get isLasting() {
     return !(this.#store instanceof MemoryStore);
   }
@@ -62,7 +62,7 @@ export class Outbox extends EventTarget {
     if (this.#retryTimer === null) this.#pump();
   }
 
-  /** Take back what was never sent; false when the server may already know of it. */
+  /** Remove an operation that was never sent; false if the server may already know it. */
   withdraw(key) {
     const entry = this.#entries.find(({ operation, tried }) => operation.key === key && !tried);
     if (!entry) return false;
@@ -82,7 +82,7 @@ export class Outbox extends EventTarget {
     return new Promise((resolve, reject) => (this.#passenger = { count, resolve, reject }));
   }
 
-  /** Claim nothing with the next call after all. */
+  /** Cancel the claim attached to the next call. */
   putDown() {
     this.#passenger?.resolve(null);
     this.#passenger = null;
@@ -94,7 +94,7 @@ export class Outbox extends EventTarget {
     return this.#pump();
   }
 
-  /** The verdicts that may leave in one last call, because no undo or skip stands before them. */
+  /** The verdicts that can be sent in one last call, because no undo or skip precedes them. */
   partingVerdicts() {
     return leadingVerdicts(this.#entries).map(submissionOf);
   }
@@ -124,7 +124,7 @@ export class Outbox extends EventTarget {
       this.failure = null;
       sent.forEach((entry, place) => this.#settle(entry, answers[place]));
       if (answer.items) passenger?.resolve(answer);
-      else passenger?.reject(new Failure("unreachable", "The server could not look for more just now."));
+      else passenger?.reject(new Failure("unreachable", "The server could not fetch more documents."));
     } catch (failure) {
       for (const entry of sent) entry.underWay = false;
       passenger?.reject(failure);
@@ -136,7 +136,7 @@ export class Outbox extends EventTarget {
     this.#changed();
   }
 
-  // `answers` has one for each operation, in their order; beside it is what a passenger asked for.
+  // `answers` has one entry per operation, in order, plus the result of an attached claim.
   async #call(sent, passenger) {
     const { kind, item, lease, undoes } = sent[0].operation;
     if (kind === "skip") return { answers: [await this.#client.skip(item, lease)] };
@@ -148,7 +148,7 @@ export class Outbox extends EventTarget {
     return { ...rest, answers: sent.map(answerTo) };
   }
 
-  // Whether a call with verdicts comes next: nothing has failed, and no undo or skip stands before them.
+  // Whether the next call carries verdicts: nothing has failed, and no undo or skip precedes them.
   #canCarry() {
     const next = this.#entries.find((entry) => !entry.underWay);
     return this.#retryTimer === null && next?.operation.kind === "verdict";
@@ -170,7 +170,7 @@ export class Outbox extends EventTarget {
     this.#store.remove(entry.operation.key).catch(() => {});
   }
 
-  // Another tab may have taken this page for gone and sent the verdict: then it is undone at the server.
+  // Another tab may have assumed this page was gone and sent the verdict: then undo it on the server.
   async #takeFromStore({ operation, kept }) {
     await kept;
     const wasThere = await this.#store.remove(operation.key).catch(() => true);
@@ -186,7 +186,7 @@ export class Outbox extends EventTarget {
     this.#retryTimer = setTimeout(() => this.sendNow(), wait);
   }
 
-  // The browser's disk may be full or its storage taken away: from then on the page's memory has to do.
+  // The disk may be full or storage disabled: from then on, operations are kept in memory.
   #forgetful() {
     this.#store = new MemoryStore();
     this.#changed();

@@ -1,4 +1,4 @@
-// Whose unsent verdicts this browser keeps, from the records of the store.
+// The accounts whose unsent verdicts this browser holds, from the records of the store.
 
 import { verdicts } from "./words.js";
 
@@ -13,7 +13,7 @@ export function ownersOf(records) {
   return [...owners.values()];
 }
 
-/** That verdicts of somebody else wait here. They are sent under nobody else's name. */
+/** Sentence about other people's waiting verdicts, which are only sent under their own names. */
 export function othersSentence(owners) {
   const counts = new Map();
   for (const { name, count } of owners) counts.set(name, (counts.get(name) ?? 0) + count);
@@ -21,5 +21,5 @@ export function othersSentence(owners) {
   const [[name, count]] = counts;
   const when = counts.size === 1 ? `when ${name} signs in here` : "when they sign in here";
   const are = counts.size === 1 && count === 1 ? "It is" : "They are";
-  return `This browser keeps ${lists.join(" and ")} that the server does not have yet. ${are} sent ${when}.`;
+  return `This browser holds ${lists.join(" and ")} not yet saved on the server. ${are} sent ${when}.`;
 }

@@ -1,4 +1,4 @@
-// Says when a break is due: after so many documents or so much active time in a row.
+// Tells when a break is due: after a number of documents or an amount of active time without one.
 
 const LONG_SITTING_MINUTES = 50;
 
@@ -26,7 +26,7 @@ export class Pace {
     return this.#judged >= this.#after.items || this.#activeMs >= this.#after.minutes * 60_000;
   }
 
-  /** Begin the next stretch; a sentence or two on this one and the sitting. */
+  /** Start the next stretch; returns a sentence or two about this one and the whole sitting. */
   rest() {
     this.#sitting.judged += this.#judged;
     this.#sitting.activeMs += this.#activeMs;
@@ -35,12 +35,12 @@ export class Pace {
     const isFirst = judged === this.#judged;
     this.#judged = this.#activeMs = 0;
     if (activeMs >= LONG_SITTING_MINUTES * 60_000) {
-      return `${stretch}, ${judged} in ${spoken(activeMs)} in all. A longer break would do good now.`;
+      return `${stretch}, ${judged} in ${spoken(activeMs)} in total. Time for a longer break.`;
     }
-    return isFirst ? `${stretch}.` : `${stretch}, ${judged} in all since you began.`;
+    return isFirst ? `${stretch}.` : `${stretch}, ${judged} in total since you began.`;
   }
 
-  /** After a pause the sitting begins anew. */
+  /** After a pause, a new sitting begins. */
   restart() {
     this.#judged = this.#activeMs = 0;
     this.#sitting = { judged: 0, activeMs: 0 };

@@ -1,11 +1,11 @@
-// One annotator at work: what a verdict, a skip, an undo and a pause do to batch, outbox and screen.
+// A judging session: the effects of verdict, skip, undo and pause on batch, outbox and screen.
 
 import { VERDICTS } from "./words.js";
 
 const UNDO_STEPS = 20;
 const RECHECK_LEAST_MS = 5_000;
 const RECHECK_MOST_MS = 300_000;
-// With these the page cannot go on until somebody does something about it.
+// After these failures the page cannot continue without the user.
 const STOPPING = new Set(["other_account", "shut_out"]);
 
 export class Session {
@@ -37,7 +37,7 @@ export class Session {
     this.#listen();
   }
 
-  /** `item` is what the server already rendered, or null; `unsent` is what earlier pages left to be sent. */
+  /** `item`: what the server already rendered, or null; `unsent`: operations left by earlier pages. */
   start(item, unsent) {
     const known = new Set(this.#history.map(({ key }) => key));
     const missing = unsent.filter(({ kind, key }) => kind === "verdict" && !known.has(key));
@@ -56,7 +56,7 @@ export class Session {
     return this.#state;
   }
 
-  /** The verdict is bound to the item and version that are on screen now. */
+  /** The verdict is for the item and version on screen. */
   judge(verdict, reason = "") {
     const item = this.#view.shown;
     if (!item) return;
@@ -84,17 +84,17 @@ export class Session {
     this.#leave(item, { kind: "skip", key: newKey(), item: item.item, lease: item.lease }, "skip");
   }
 
-  /** Take back the last verdict, or the one with `key`, and bring its document back. */
+  /** Undo the last verdict, or the one with `key`, and show its document again. */
   undo(key = this.#history.at(-1)?.key) {
     const entry = this.#history.find((other) => other.key === key);
-    if (!entry) return this.#view.say("There is nothing to undo.");
+    if (!entry) return this.#view.say("Nothing to undo.");
     this.#forgetRevealed();
     this.#history = this.#history.filter((other) => other !== entry);
     if (entry.verdict !== "skip") {
       this.#count(-1);
       this.#pace.uncount();
     }
-    // What was skipped needs no undo at the server: without its lease a verdict is still taken.
+    // A skip needs no undo on the server: a verdict without a lease is still accepted.
     if (!this.#outbox.withdraw(entry.key) && entry.verdict !== "skip") {
       this.#outbox.add({ kind: "undo", key: newKey(), undoes: entry.key });
     }
@@ -104,14 +104,14 @@ export class Session {
     this.#view.last(this.#history);
   }
 
-  /** Stay with the verdict that a model contradicts; so does whoever just goes on. */
+  /** Keep the verdict that a model contradicts; judging on does the same. */
   keep() {
     if (!this.#revealed) return;
     this.#view.say(`Kept: ${VERDICTS[this.#revealed.operation.verdict]}.`);
     this.#forgetRevealed();
   }
 
-  /** Say what the model says after all: another verdict on the same item, beside the first. */
+  /** Change to the model's verdict: a second verdict on the same item; the first is kept. */
   change() {
     if (!this.#revealed) return;
     const { operation, verdict } = this.#revealed;
@@ -124,7 +124,7 @@ export class Session {
     this.#view.say(`Changed: ${VERDICTS[verdict]}.`);
   }
 
-  /** Pause where the query on screen ends, or not after all. */
+  /** Toggle: pause at the end of the query on screen. */
   stopAfterQuery() {
     const query = this.#view.shown?.query.id;
     if (query === undefined) return;
@@ -164,7 +164,7 @@ export class Session {
     this.#outbox.sendNow();
   }
 
-  /** The page goes away: send what waits, return the leases of what was not judged. */
+  /** The page is being left: send what waits and return the leases of unjudged items. */
   part() {
     const verdicts = this.#outbox.partingVerdicts();
     if (verdicts.length) this.#client.partingCall("judgments/", verdicts);
@@ -201,7 +201,7 @@ export class Session {
     else this.#wait();
   }
 
-  // Nothing is held: more is on its way, or the last try to fetch it failed and the next one is to come.
+  // Nothing is held: more is being fetched, or the last attempt failed and the next one follows.
   #wait() {
     if (this.#batch.failure) this.#view.claimFailed(this.#batch.failure);
     else this.#view.fetching();
@@ -214,7 +214,7 @@ export class Session {
     this.#tellProgress();
   }
 
-  // The query to stop after was left, and what comes next belongs to another one.
+  // The next item belongs to another query than the one to stop after.
   #isAtItsStop() {
     const next = this.#batch.current?.query.id;
     if (this.#stopsAfter === null || this.#lastQuery !== this.#stopsAfter) return false;
@@ -250,7 +250,7 @@ export class Session {
     this.#recheck = setTimeout(() => this.#batch.claimNow(), bounded);
   }
 
-  // The connection or the tab is back: what ran out meanwhile is fetched at once.
+  // The connection or the tab is back: fetch what has run out.
   #backAgain() {
     if (this.#state === "working" && !this.#batch.current) this.#batch.claimNow();
   }
@@ -281,7 +281,7 @@ export class Session {
     if (answer.prelabel) this.#reveal(operation, answer.prelabel);
   }
 
-  // Asked about at once or not at all: whoever has judged on since has left this verdict behind.
+  // Ask at once or not at all: an annotator who has judged on has moved past this verdict.
   #reveal(operation, prelabel) {
     if (this.#state !== "working" || this.#history.at(-1)?.key !== operation.key) return;
     this.#revealed = { operation, verdict: prelabel.verdict };
@@ -312,7 +312,7 @@ export class Session {
     if (operation.kind !== "skip") this.#view.refused(operation, reason);
   }
 
-  // Two tabs of one person hold the same documents: what one has judged, the other need not show.
+  // Two tabs of one person hold the same documents: do not show what was judged in the other tab.
   #settledElsewhere(number) {
     const item = this.#batch.items.find((held) => held.item === number);
     if (!item) return;
@@ -337,7 +337,7 @@ export class Session {
   }
 }
 
-// crypto.randomUUID exists only on secure origins; a team's server inside a house may be plain HTTP.
+// crypto.randomUUID exists only on secure origins; a team's internal server may use plain HTTP.
 export function newKey() {
   if (crypto.randomUUID) return crypto.randomUUID();
   const bytes = crypto.getRandomValues(new Uint8Array(16));

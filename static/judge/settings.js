@@ -1,4 +1,4 @@
-// What an annotator has chosen for this page: keys, highlighting, sides. Kept in this browser, by account.
+// An annotator's settings for this page: keys, highlighting, sides. Kept in this browser, by account.
 
 export const KEYMAP = {
   relevant: ["j", "ArrowRight", "1"],
@@ -38,7 +38,7 @@ export class Settings extends EventTarget {
     this.#changed();
   }
 
-  /** The action a key stands for, or undefined. */
+  /** The action of a key, or undefined. */
   actionOf(key) {
     return Object.keys(this.keymap).find((action) => this.keymap[action].includes(key));
   }
@@ -63,7 +63,7 @@ export class Settings extends EventTarget {
     this.#changed();
   }
 
-  // The hands follow the buttons; 1 and 0 are words, not places.
+  // Left and right keys follow the buttons; 1 and 0 keep their meaning.
   #swapSides() {
     const { relevant, not_relevant: notRelevant } = this.keymap;
     const [digits, others] = [(keys) => keys.filter(isDigit), (keys) => keys.filter((key) => !isDigit(key))];
@@ -83,7 +83,7 @@ export class Settings extends EventTarget {
     try {
       localStorage.setItem(this.#place, JSON.stringify({ switches: this.switches, keymap: this.keymap }));
     } catch {
-      // Storage may be switched off; then the choice lasts as long as the page.
+      // Without storage, the choice lasts as long as the page.
     }
     this.dispatchEvent(new Event("change"));
   }
@@ -97,7 +97,7 @@ function copied(keymap) {
   return Object.fromEntries(Object.entries(keymap).map(([action, keys]) => [action, [...keys]]));
 }
 
-// What is stored may come from another version of this page.
+// Stored settings may come from another version of this page.
 function usable(keymap) {
   const entries = Object.entries(keymap ?? {});
   return Object.fromEntries(entries.filter(([action, keys]) => action in KEYMAP && Array.isArray(keys)));

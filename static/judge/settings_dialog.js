@@ -1,4 +1,4 @@
-// The dialog in which keys are changed and switches turned; what it shows is always what `Settings` holds.
+// The dialog for keys and switches; it always shows the state of `Settings`.
 
 import { capOf, nameOf, objectionTo } from "./keys.js";
 
@@ -61,7 +61,7 @@ export class SettingsDialog {
     this.#waiting = { action, key, what };
     button.classList.add("waiting");
     const remove = key ? " Delete takes it away," : "";
-    this.#say(`Press the key for “${what}”.${remove} Esc leaves it.`);
+    this.#say(`Press the key for “${what}”.${remove} Esc cancels.`);
   }
 
   #pressed(event) {
@@ -94,7 +94,7 @@ export class SettingsDialog {
   #giveUp(event) {
     event.preventDefault();
     this.#stopListening();
-    this.#say("The key stays as it was.");
+    this.#say("The key is unchanged.");
   }
 
   #stopListening() {
@@ -105,7 +105,7 @@ export class SettingsDialog {
   #reset() {
     this.#stopListening();
     this.#settings.resetKeys();
-    this.#say("All keys are as they were in the beginning.");
+    this.#say("All keys are reset.");
   }
 
   #say(sentence) {

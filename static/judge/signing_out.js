@@ -1,4 +1,4 @@
-// Signing out with verdicts that the server does not have yet says so first.
+// Asks for confirmation before signing out with unsent verdicts.
 
 import { verdicts } from "./words.js";
 
@@ -20,7 +20,7 @@ function question(left) {
   const [are, they, them] = left === 1 ? ["is", "It stays", "it"] : ["are", "They stay", "them"];
   return (
     `${verdicts(left)} ${are} not saved on the server yet. ${they} in this browser, which sends ${them} ` +
-    "when you sign in here again. Sign out all the same?"
+    "when you next sign in here. Sign out anyway?"
   );
 }
 

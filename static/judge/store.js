@@ -1,10 +1,10 @@
-// Where unsent verdicts are kept: in this browser's IndexedDB, each with the account and queue it belongs to
-// and the page that is to send it. Where that is not to be had, in the page's memory.
+// Storage of unsent verdicts: this browser's IndexedDB, each with its account and queue
+// and the page that is to send it. If IndexedDB is not available, the page's memory.
 
 const DATABASE = "soundings";
 const RECORDS = "unsent";
 
-/** Open the database; null where the browser keeps none. */
+/** Open the database; null if the browser does not allow one. */
 export async function openDatabase() {
   try {
     const request = indexedDB.open(DATABASE, 1);
@@ -13,7 +13,7 @@ export async function openDatabase() {
       records.createIndex("key", "operation.key", { unique: true });
     };
     const database = await answered(request);
-    // Another version of this page may want to change the tables.
+    // Another version of this page may need to change the tables.
     database.onversionchange = () => database.close();
     return database;
   } catch {
@@ -21,7 +21,7 @@ export async function openDatabase() {
   }
 }
 
-/** Every record there is: {number, account, name, queue, queueName, page, operation}, oldest first. */
+/** All records: {number, account, name, queue, queueName, page, operation}, oldest first. */
 export async function allRecords(database) {
   return answered(database.transaction(RECORDS).objectStore(RECORDS).getAll());
 }
@@ -42,7 +42,7 @@ export class IndexedStore {
     this.#tabs = tabs;
   }
 
-  /** Take over what pages that are gone have left, and return it, oldest first. */
+  /** Take over records of closed pages and return them, oldest first. */
   async load() {
     const waiting = (await allRecords(this.#database)).filter((record) => this.#isOurs(record));
     if (!waiting.length) return [];
@@ -61,7 +61,7 @@ export class IndexedStore {
     return this.#write((records) => records.add({ ...this.#owner, page: this.#tabs.page, operation }));
   }
 
-  /** Resolves to whether this page's record of the operation was still there. */
+  /** Resolves to whether this page's record of the operation still existed. */
   remove(key) {
     return this.#write(async (records) => {
       const record = await answered(records.index("key").get(key));
@@ -85,7 +85,7 @@ export class IndexedStore {
   }
 }
 
-/** Forgets with the page. */
+/** Forgotten when the page closes. */
 export class MemoryStore {
   async load() {
     return [];

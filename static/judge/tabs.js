@@ -1,4 +1,4 @@
-// The other tabs of this browser in which somebody judges: who is there, and what they have just judged.
+// Other tabs of this browser with a judging page: their accounts, and what they have just judged.
 
 const CHANNEL = "soundings-judging";
 const ANSWER_MS = 200;
@@ -21,12 +21,12 @@ export class Tabs extends EventTarget {
     this.#tell({ kind: "who" });
   }
 
-  /** Tell the others that an item is done with here. */
+  /** Tell the other tabs that an item is settled here. */
   settled(item) {
     this.#tell({ kind: "settled", item });
   }
 
-  /** The pages that answer at once, this one included; one that sleeps sends twice, which changes nothing. */
+  /** Pages that answer at once, including this one. A sleeping page sends its verdicts twice, which is harmless. */
   async alive() {
     const pages = new Set([this.page]);
     const note = ({ detail }) => pages.add(detail.page);

@@ -1,4 +1,4 @@
-// Everything the annotator sees and hears. Text from outside only ever becomes text nodes.
+// Everything the annotator sees and hears. Outside text is only ever inserted as text nodes.
 
 import { DocumentPane } from "./document_pane.js";
 import { capOf } from "./keys.js";
@@ -36,13 +36,13 @@ export class View {
     this.#applySettings();
   }
 
-  /** Whether the item on screen has been there long enough to be meant: a key or tap in flight is not. */
+  /** Whether the item has been on screen long enough for a key press or tap to be meant for it. */
   accepts(event) {
     const tooSoon = event?.detail > 0 && performance.now() - this.#shownAt < POINTER_PAUSE_MS;
     return !this.shown || (this.root.dataset.accepts === "true" && !tooSoon);
   }
 
-  /** Take over what the server rendered. */
+  /** Read what the server rendered. */
   adopt(item) {
     this.shown = item;
     this.reveal(null);
@@ -54,7 +54,7 @@ export class View {
     this.root.dataset.accepts = "true";
   }
 
-  /** What the verdict on the item on screen goes by. */
+  /** What the verdict on the current item is based on. */
   get shownExtent() {
     return this.#pane.shown;
   }
@@ -73,13 +73,13 @@ export class View {
     this.#enable(true);
     this.#afterPaint();
     this.#parts.title.focus({ preventScroll: true });
-    const proposed = item.prelabel ? ` A model proposes: ${VERDICTS[item.prelabel.verdict]}.` : "";
+    const proposed = item.prelabel ? ` A model suggests: ${VERDICTS[item.prelabel.verdict]}.` : "";
     const title = item.document.title || "a document without a title";
     this.say(`${said} ${said ? "Next: " : ""}${title}.${proposed}`.trim());
     return true;
   }
 
-  /** Ask whether the verdict of `operation` stays, which a model contradicts; null: ask no more. */
+  /** Ask whether to keep the verdict of `operation`, which a model contradicts; null: stop asking. */
   reveal(operation, prelabel) {
     if (!this.#parts.reveal) return;
     this.#parts.reveal.hidden = !operation;
@@ -91,7 +91,7 @@ export class View {
     this.#parts.reveal_reasoning.textContent = prelabel.reasoning;
     this.#parts.reveal_model.textContent = prelabel.model;
     this.#parts.reveal_change.textContent = proposed;
-    this.say(`You said ${said}; a model says ${proposed}. Keep or change it; going on keeps it.`);
+    this.say(`You said ${said}; a model says ${proposed}. Keep or change your verdict; judging on keeps it.`);
   }
 
   fetching() {
@@ -104,7 +104,7 @@ export class View {
   claimFailed(failure) {
     this.#clear();
     const trying = failure.kind === "refused" ? "" : " Trying again.";
-    this.#parts.fetching_text.textContent = `No document could be fetched: ${failure.message}${trying}`;
+    this.#parts.fetching_text.textContent = `Could not fetch a document: ${failure.message}${trying}`;
     this.#parts.fetching_sign_in.hidden = failure.kind !== "signed_out";
     this.#stage("fetching");
   }
@@ -117,14 +117,14 @@ export class View {
     this.say(sentence);
   }
 
-  /** The page cannot go on: somebody else is signed in, or the queue is not this person's any more. */
+  /** The page cannot continue: another account is signed in, or this person lost access to the queue. */
   stop(failure, waiting) {
     this.#clear();
     const wait = waiting === 1 ? "waits" : "wait";
     const kept = waiting ? ` ${verdicts(waiting)} of yours ${wait} in this browser.` : "";
     const isOther = failure.kind === "other_account";
-    const why = isOther ? failure.message : `You cannot judge in this queue any more: ${failure.message}`;
-    this.#parts.stopped_text.textContent = `${why}${kept} Nothing is sent under another name.`;
+    const why = isOther ? failure.message : `You can no longer judge in this queue: ${failure.message}`;
+    this.#parts.stopped_text.textContent = `${why}${kept} Verdicts are only ever sent under your name.`;
     this.#stage("stopped");
     this.#closeHistory();
     this.say(this.#parts.stopped_text.textContent);
@@ -144,14 +144,14 @@ export class View {
     this.stopsAfter(false);
     const documents = returned === 1 ? "One document" : `${returned} documents`;
     this.#parts.paused_title.textContent = queryIsDone ? "This query is done" : "Paused";
-    this.#parts.paused_text.textContent = returned ? `${documents} went back to the queue for now.` : "";
+    this.#parts.paused_text.textContent = returned ? `${documents} returned to the queue.` : "";
     this.#stage("paused");
     this.#closeHistory();
     this.#parts.resume.focus();
     this.say(queryIsDone ? "This query is done. Paused." : "Paused.");
   }
 
-  /** Whether the page is to pause where this query ends. */
+  /** Whether the page will pause at the end of this query. */
   stopsAfter(on) {
     this.#parts.stop_after.setAttribute("aria-pressed", String(on));
   }
@@ -167,7 +167,7 @@ export class View {
     this.#parts.progress.textContent = this.#words.progress(counts);
   }
 
-  /** Offer the last verdicts to be opened again; undo takes the last of them. */
+  /** Show the last verdicts so that they can be reopened; undo reopens the last one. */
   last(history) {
     this.#parts.undo.disabled = history.length === 0;
     this.#parts.last.replaceChildren(...history.slice(-CHIPS).map(chip));
@@ -180,7 +180,7 @@ export class View {
     this.say(this.#parts.notice.textContent);
   }
 
-  /** Say what is no trouble but worth knowing, until the page is left. */
+  /** Show a remark (not an error) until the page is left. */
   remark(sentence) {
     this.#parts.others.textContent = `${this.#parts.others.textContent} ${sentence}`.trim();
     this.#parts.others.hidden = false;
@@ -215,7 +215,7 @@ export class View {
     this.#parts.note_text.focus();
   }
 
-  /** Close the note; what was typed stays for the next verdict unless it is given up. */
+  /** Close the note; its text is kept for the next verdict unless discarded. */
   closeNote({ keep }) {
     if (!keep) this.#parts.note_text.value = "";
     this.#parts.note.open = false;
@@ -245,7 +245,7 @@ export class View {
     this.#parts.guidelines.scrollIntoView({ block: "start" });
   }
 
-  /** In a tab of its own: nothing here changes. */
+  /** Opens in a separate tab; nothing changes here. */
   openSearch() {
     if (!this.#parts.search_area.hidden) this.#parts.search.click();
   }
@@ -285,7 +285,7 @@ export class View {
     this.#parts.proposal_model.textContent = prelabel.model;
   }
 
-  // On a phone the query stays in its sticky strip; a new one is worth seeing with its narrative.
+  // On a phone the query stays in its sticky strip; show a new one together with its narrative.
   #scroll(changed) {
     if (!NARROW.matches || changed) return window.scrollTo(0, 0);
     if (this.#parts.guidelines) this.#parts.guidelines.open = false;
@@ -323,7 +323,7 @@ export class View {
     }
   }
 
-  // Until the verdicts are offered again, see `last`.
+  // Until `last` shows the verdicts again.
   #closeHistory() {
     this.#parts.undo.disabled = true;
     for (const button of this.#parts.last.querySelectorAll("button")) button.disabled = true;

@@ -1,4 +1,4 @@
-// The sentences that the server words too. Their wording comes with the page; this fills the places.
+// Sentences that the server also uses. The wording comes with the page; this fills in the values.
 
 export const VERDICTS = {
   relevant: "relevant",
@@ -42,7 +42,7 @@ function filled(wording, values) {
   return wording.replace(/\{(\w+)\}/g, (_, name) => values[name]);
 }
 
-// A client's clock may be wrong: what counts is how far away the moment is for the server.
+// A client's clock may be wrong: use the distance from the server's clock.
 function localTime(moment, serverTime) {
   const drift = serverTime ? Date.now() - serverTime : 0;
   return new Date(Date.parse(moment) + drift).toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });

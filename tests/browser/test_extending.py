@@ -54,7 +54,9 @@ def test_documents_are_searched_beside_the_judging_page(
     expect(search.get_by_role("strong").get_by_text(shown)).to_be_visible()
     search.get_by_label("Words").fill("bus ferry umbrella tickets")
     search.get_by_role("button", name="Search").click()
-    expect(search.get_by_text("No document contains all of these words; these contain some of them.")).to_be_visible()
+    expect(
+        search.get_by_text("No document contains all of these words; these contain some of them.")
+    ).to_be_visible()
     assert violations(search) == []
     assert fits(search)
     search.get_by_role("button", name="Add as likely relevant").first.click()

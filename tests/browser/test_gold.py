@@ -60,7 +60,7 @@ def test_an_admin_pauses_and_restores(page_of: Callable[..., Page], world: World
     assert violations(admin) == []
     ben = page_of(world.ben)
     ben.goto(f"/queues/{queue.pk}/judge/")
-    sentence = "This queue is paused for you until an admin has looked at your work"
+    sentence = "This queue is paused for you until an admin has reviewed your work"
     expect(ben.locator("[data-part=empty_text]")).to_contain_text(sentence)
     admin.get_by_role("button", name="Restore").click()
     expect(admin.get_by_role("button", name="Pause and set aside")).to_be_visible()

@@ -336,7 +336,7 @@ def test_an_empty_queue_explains_itself(page_of: Callable[..., Page], world: Wor
     ready(page)
     page.keyboard.press("f")
     expect(page.locator("[data-part=empty]")).to_contain_text(
-        "Nothing for you right now: 4 are leased to others, the next frees at"
+        "Nothing for you right now: 4 are held by others; the next becomes free at"
     )
     assert len(stored(queue)) == 14
 

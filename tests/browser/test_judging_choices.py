@@ -149,7 +149,7 @@ def test_a_break_is_offered_and_can_be_skipped(
     page.keyboard.press("Enter")
     expect(card).to_be_hidden()
     judged += [press(page, "f") for _ in range(3)]
-    expect(card).to_contain_text("6 in all since you began")
+    expect(card).to_contain_text("6 in total since you began")
     page.keyboard.press("u")
     expect(page.locator("#document-title")).to_have_text(judged[-1].title)
     all_saved(page)
@@ -182,7 +182,7 @@ def test_stopping_after_a_query_pauses_where_it_ends(page: Page, queue: Queue) -
     judged = [press(page, "j") for _ in range(6)]
     paused = page.locator("[data-part=paused]")
     expect(paused).to_contain_text("This query is done")
-    expect(paused).to_contain_text("went back to the queue for now.")
+    expect(paused).to_contain_text("returned to the queue.")
     expect(page.locator("[data-part=progress]")).not_to_contain_text("in this query")
     expect(page.get_by_role("button", name="Judge again")).to_have_count(3)
     expect(page.get_by_role("button", name="Judge again").first).to_be_disabled()

@@ -50,7 +50,7 @@ def test_a_batch_is_judged_offline_and_sent_once_when_the_network_is_back(page: 
     del judged[undone]
     judged |= {press(page, "j"): "relevant" for _ in range(3)}
     # At once, although the next try to fetch more may be half a minute away.
-    expect(page.locator("[data-part=fetching]")).to_contain_text("There is no network. Trying again.")
+    expect(page.locator("[data-part=fetching]")).to_contain_text("You are offline. Trying again.")
     assert stored(queue) == {}
     page.context.set_offline(False)
     expect(save_state(page)).to_have_text("All saved")
@@ -136,7 +136,7 @@ def test_a_page_left_open_sends_nothing_under_the_name_of_who_signs_in_next(
     use_session(page.context, world.cleo, page.url)
     judged = press(page, "j")
     stopped = page.locator("[data-part=stopped]")
-    expect(stopped).to_contain_text("This browser is signed in as cleo now. 1 verdict of yours waits")
+    expect(stopped).to_contain_text("This browser is now signed in as cleo. 1 verdict of yours waits")
     page.keyboard.press("j")
     assert JudgmentEvent.objects.count() == 0
     use_session(page.context, world.ben, page.url)
@@ -195,8 +195,8 @@ def test_a_full_disk_is_said_and_the_verdict_is_kept_until_there_is_room(
 def test_two_tabs_do_not_show_what_the_other_has_judged(page: Page, queue: Queue) -> None:
     other = page.context.new_page()
     open_judging(other, queue)
-    expect(other.locator("[data-part=others]")).to_contain_text("in another tab too")
-    expect(page.locator("[data-part=others]")).to_contain_text("in another tab too")
+    expect(other.locator("[data-part=others]")).to_contain_text("in another tab")
+    expect(page.locator("[data-part=others]")).to_contain_text("in another tab")
     assert on_screen(other) == on_screen(page)
     first = press(page, "j")
     expect(other.locator("#document-title")).not_to_have_text(first.title)
@@ -243,7 +243,7 @@ def test_without_storage_the_page_says_that_it_keeps_nothing(
         "delete window.indexedDB; Object.defineProperty(window, 'indexedDB', {value: undefined})"
     )
     open_judging(page, queue)
-    expect(page.locator("[data-part=others]")).to_contain_text("leave it open until it says “All saved”")
+    expect(page.locator("[data-part=others]")).to_contain_text("keep the page open until it says “All saved”")
     judged = press(page, "j")
     all_saved(page)
     assert stored(queue) == {judged: "relevant"}

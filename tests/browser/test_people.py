@@ -50,7 +50,7 @@ def test_a_tie_is_settled_and_taken_back(look: str, page_of: Callable[..., Page]
     expect(page.get_by_text("No pairs need adjudication.")).to_be_visible()
     assert violations(page) == []
     page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Taken back: the pair waits again.")).to_be_visible()
+    expect(page.get_by_text("Undone: the pair needs adjudication again.")).to_be_visible()
     item = Item.objects.get(queue=queue, state=Item.State.ADJUDICATION)
     page.goto(
         f"/collections/harbour/labels/?query={item.query.external_id}&document={item.document.external_id}"

@@ -20,15 +20,15 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("pool", metavar="POOL", help="the pool's name")
-        parser.add_argument("--model", metavar="M", required=True, help="whose scores make the strata")
+        parser.add_argument("--model", metavar="M", required=True, help="model whose scores form the strata")
         parser.add_argument("--prompt", metavar="NAME", help="default: the newest")
         parser.add_argument("--pairs", type=int, metavar="N", required=True, help="pairs to judge in all")
         parser.add_argument(
-            "--strata", type=int, default=5, metavar="H", help="bands of scores at most (default: 5)"
+            "--strata", type=int, default=5, metavar="H", help="maximum number of score bands (default: 5)"
         )
         parser.add_argument("--seed", type=int, metavar="S", help="of the draw (default: drawn)")
         parser.add_argument("--judgments-per-item", type=int, default=1, metavar="N", help="default: 1")
-        parser.add_argument("--dry-run", action="store_true", help="print the plan, and draw nothing")
+        parser.add_argument("--dry-run", action="store_true", help="print the plan without drawing")
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])

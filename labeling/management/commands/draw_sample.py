@@ -14,7 +14,10 @@ SIZES = ("zero-failures", "half-width", "none")
 
 
 class Command(InputCommand):
-    help = "Draw some of what a model calls not relevant, and relevant, and open it as a queue judged blind."
+    help = (
+        "Draw samples of the pairs that a model calls relevant and not relevant, and open them as a "
+        "blind queue."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -23,7 +26,10 @@ class Command(InputCommand):
         for name, usual in USUAL.items():
             method = str(usual.method).replace("_", "-")
             parser.add_argument(
-                f"--{name}", choices=SIZES, default=method, help=f"how they are sized (default: {method})"
+                f"--{name}",
+                choices=SIZES,
+                default=method,
+                help=f"how to choose the sample size (default: {method})",
             )
             parser.add_argument(
                 f"--{name}-bound",
@@ -52,5 +58,5 @@ class Command(InputCommand):
         )
         self.stdout.write(
             f"Queue {queue.pk}, “{queue.name}”: {drawn} of {prelabeler}, seed {facts['draw_seed']}. "
-            f"Once they are judged, prelabel_quality {collection.slug} tells what they have shown."
+            f"Once they are judged, prelabel_quality {collection.slug} shows the result."
         )

@@ -15,11 +15,11 @@ from pooling.storage.storing import disk_errors_named
 
 
 class Command(InputCommand):
-    help = "Write every verdict, also replaced and undone ones, every undo and skip to a file."
+    help = "Write all verdicts (including replaced and undone ones), undos and skips to a file."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("--queue", metavar="QUEUE", help="only what was judged in this queue")
+        parser.add_argument("--queue", metavar="QUEUE", help="only judgments of this queue")
         parser.add_argument("--anonymous", action="store_true", help="pseudonyms instead of names")
         parser.add_argument(
             "--output", metavar="FILE", type=Path, required=True, help=".csv, .tsv or .jsonl, also with .gz"

@@ -14,7 +14,7 @@ from pooling.storage.storing import disk_errors_named
 
 
 class Command(InputCommand):
-    help = "Write the pre-labels of a model in a queue to a file whose rows say where they come from."
+    help = "Write the pre-labels of a model in a queue to a file, with their provenance in each row."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

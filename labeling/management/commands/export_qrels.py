@@ -13,7 +13,7 @@ from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
-    help = "Write a qrels release to a file, and rule, counts and checksum to FILE.meta.json."
+    help = "Write a qrels release to a file, and its rule, counts and checksum to FILE.meta.json."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -27,4 +27,4 @@ class Command(InputCommand):
         release = release_named(collection, name) if name else newest_release(collection)
         sidecar = export_file(release, path, options["format"])
         count = f"{release.pair_count:,} labels of release “{release.name}”"
-        self.stdout.write(f"{path}: {count}; {sidecar.name} tells where they come from.")
+        self.stdout.write(f"{path}: {count}; {sidecar.name} has their provenance.")

@@ -13,7 +13,7 @@ from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
-    help = "Import gold questions; the file is checked whole and stored, or refused and not stored."
+    help = "Import gold questions. If the file has an error, nothing is imported."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -33,4 +33,4 @@ class Command(InputCommand):
             f"Now {balance.relevant:,} relevant and {balance.not_relevant:,} not relevant."
         )
         if balance.is_uneven:
-            self.stderr.write(self.style.WARNING("Choose about as many with each answer."))
+            self.stderr.write(self.style.WARNING("Choose about the same number for each answer."))

@@ -12,7 +12,7 @@ from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
-    help = "Import a qrels file; it is checked whole and stored, or refused and not stored."
+    help = "Import a qrels file. If it has an error, nothing is imported."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

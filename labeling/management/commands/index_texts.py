@@ -13,7 +13,7 @@ from pooling.texts.search import index_texts
 
 
 class Command(InputCommand):
-    help = "Index new and changed texts for search, and say what search found that no run did."
+    help = "Index new and changed texts for search, and report what search found that no run did."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

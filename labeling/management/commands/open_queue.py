@@ -45,7 +45,10 @@ class Command(InputCommand):
             "--second-opinion-from",
             type=float,
             metavar="C",
-            help="a verdict against a pre-label so sure asks for one judgment more, such as 0.9",
+            help=(
+                "a verdict that contradicts a pre-label this confident asks for one more judgment, "
+                "such as 0.9"
+            ),
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

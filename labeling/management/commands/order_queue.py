@@ -14,7 +14,7 @@ from pooling.interface.terminal import progress_bar
 
 
 class Command(InputCommand):
-    help = "Put what is left of a queue in the order of a model's scores, likely relevant pairs first."
+    help = "Order the remaining pairs of a queue by a model's scores, likely relevant pairs first."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -24,7 +24,7 @@ class Command(InputCommand):
         order.add_argument(
             "--without-scores",
             action="store_true",
-            help="an adaptive queue that started from scores goes on from its runs alone",
+            help="for an adaptive queue that started from scores: continue from its runs alone",
         )
         parser.add_argument("--prompt", metavar="NAME", help="of --by; default: the newest")
 

@@ -27,7 +27,7 @@ INTERRUPTED = 130  # as shells say it
 
 
 class Command(InputCommand):
-    help = "Ask a language model about the pairs of a queue. People judge blind; what it says stays apart."
+    help = "Ask a language model about the pairs of a queue. Its pre-labels are kept apart from judgments."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -35,22 +35,27 @@ class Command(InputCommand):
         parser.add_argument("--model", metavar="M", required=True, help="as the server calls it")
         parser.add_argument("--prompt", default="binary", help="binary or graded (default: binary)")
         parser.add_argument(
-            "--threshold", type=int, metavar="N", help="graded: the least grade that is relevant (default: 2)"
+            "--threshold",
+            type=int,
+            metavar="N",
+            help="graded: lowest grade that counts as relevant (default: 2)",
         )
         parser.add_argument("--base-url", metavar="U", help="the server (default: the first of the settings)")
-        parser.add_argument("--budget", metavar="X", help="cost at most; the pass pauses there")
+        parser.add_argument("--budget", metavar="X", help="maximum cost; the pass pauses there")
         parser.add_argument(
-            "--price", metavar="IN/OUT", help="of a million tokens read and written (default: settings)"
+            "--price", metavar="IN/OUT", help="prices per million tokens read and written (default: settings)"
         )
         parser.add_argument(
             "--concurrency", type=int, default=8, metavar="N", help="requests at a time (default: 8)"
         )
-        parser.add_argument("--limit", type=int, metavar="N", help="pairs at most, a random part")
-        parser.add_argument("--retry-failed", action="store_true", help="ask again where a pass failed")
+        parser.add_argument("--limit", type=int, metavar="N", help="maximum number of pairs, drawn at random")
+        parser.add_argument("--retry-failed", action="store_true", help="retry pairs for which a pass failed")
         parser.add_argument("--batch", action="store_true", help="through the server's Batch interface")
-        parser.add_argument("--dry-run", action="store_true", help="print the estimate, and ask nothing")
+        parser.add_argument("--dry-run", action="store_true", help="print the estimate without asking")
         parser.add_argument(
-            "--sample", action="store_true", help="ask 20 pairs, print what they say of the rest, and stop"
+            "--sample",
+            action="store_true",
+            help="ask about 20 pairs, print the estimate for the rest, and stop",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -92,7 +97,7 @@ class Command(InputCommand):
                 # Once lets what was sent come back; twice does not wait for it.
                 def interrupted(number: int, frame: Any) -> None:
                     signal.signal(signal.SIGINT, signal.default_int_handler)
-                    running.stop(PAUSE, "Paused by Ctrl+C; the same command goes on.")
+                    running.stop(PAUSE, "Paused by Ctrl+C; run the same command to continue.")
 
                 signal.signal(signal.SIGINT, interrupted)
 

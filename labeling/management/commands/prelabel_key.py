@@ -14,7 +14,7 @@ from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
-    help = "Keep a key for a server of models, encrypted: typed unseen, or the first line of stdin."
+    help = "Save an encrypted key for a model server: typed without echo, or the first line of stdin."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -33,9 +33,9 @@ class Command(InputCommand):
             return
         key = _given(url)
         if not key:
-            raise InputError("No key was given on stdin; nothing was stored.")
+            raise InputError("No key on stdin; nothing was saved.")
         store_key(collection, url, key)
-        self.stdout.write(f"The key for {url} is stored, encrypted.")
+        self.stdout.write(f"The key for {url} is saved, encrypted.")
 
     def _list(self, collection: Any) -> None:
         keys = collection.model_server_keys.select_related("stored_by").order_by("base_url")
@@ -43,7 +43,7 @@ class Command(InputCommand):
             by = f" by {key.stored_by}" if key.stored_by else ""
             self.stdout.write(f"{key.base_url}: stored {key.stored_at:%Y-%m-%d}{by}")
         if not keys:
-            self.stdout.write(f"“{collection.slug}” keeps no key.")
+            self.stdout.write(f"“{collection.slug}” has no key.")
 
 
 def _given(url: str) -> str:

@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class Command(InputCommand):
-    help = "List the passes of pre-labels over a queue with their cost so far; pause, resume or cancel one."
+    help = "List the pre-label passes over a queue with their cost so far; pause, resume or cancel one."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("queue", metavar="QUEUE", help="the queue's name")
         parser.add_argument("action", choices=("list", "pause", "resume", "cancel"), help="what to do")
         parser.add_argument(
-            "number", metavar="PASS", type=int, nargs="?", help="which one, where several could be meant"
+            "number", metavar="PASS", type=int, nargs="?", help="number of the pass, if there are several"
         )
         parser.add_argument("--budget", metavar="X", help="resume: another cap on its cost")
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
@@ -60,4 +60,6 @@ class Command(InputCommand):
             rows = PassSerializer(passes, many=True).data
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2, default=str))
             return
-        self.stdout.write("\n".join(map(pass_line, passes)) or "No model was asked about this queue yet.")
+        self.stdout.write(
+            "\n".join(map(pass_line, passes)) or "No model has been asked about this queue yet."
+        )

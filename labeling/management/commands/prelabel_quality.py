@@ -15,7 +15,7 @@ from pooling.people.membership import collection_named
 
 
 class Command(InputCommand):
-    help = "Tell what each model's pre-labels are worth, measured on labels that people gave blind."
+    help = "Measure each model's pre-labels against blind labels from people."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

@@ -15,7 +15,10 @@ from pooling.interface.problems import InputError
 
 
 class Command(InputCommand):
-    help = "Tell or change whether annotators of a queue see pre-labels, and which verdicts are doubted."
+    help = (
+        "Show or change whether annotators of a queue see pre-labels, and which verdicts get a second "
+        "opinion."
+    )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -23,23 +26,30 @@ class Command(InputCommand):
         parser.add_argument(
             "--prelabels",
             choices=("blind", "reveal", "assist"),
-            help="whether annotators see them: never, after their verdict, before it",
+            help="when annotators see them: never, after their verdict, before it",
         )
         parser.add_argument("--model", metavar="M", help="whose pre-labels")
         parser.add_argument("--prompt", metavar="NAME", help="of the model (default: the newest)")
         parser.add_argument(
-            "--blind-share", type=float, metavar="F", help="of pairs, the control arm that stays blind"
+            "--blind-share", type=float, metavar="F", help="share of pairs that stay blind (control arm)"
         )
         doubt = parser.add_mutually_exclusive_group()
         doubt.add_argument(
             "--second-opinion-from",
             type=float,
             metavar="C",
-            help="a verdict against a pre-label so sure asks for one judgment more, such as 0.9",
+            help=(
+                "a verdict that contradicts a pre-label this confident asks for one more judgment, "
+                "such as 0.9"
+            ),
         )
-        doubt.add_argument("--no-second-opinions", action="store_true", help="no verdict does, any more")
+        doubt.add_argument(
+            "--no-second-opinions", action="store_true", help="no verdict asks for one any more"
+        )
         parser.add_argument(
-            "--understood", action="store_true", help="assist: you have read what it does to people"
+            "--understood",
+            action="store_true",
+            help="assist: confirm that you have read how it affects people",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -61,5 +71,5 @@ class Command(InputCommand):
                 queue, replace(use_of(queue), **changes), understood=options["understood"]
             )
             if gone_through:
-                self.stdout.write(f"{gone_through:,} judged pairs were gone through.")
+                self.stdout.write(f"{gone_through:,} judged pairs were checked.")
         self.stdout.write(f"“{queue.name}”: {use_told(use_of(queue))}")

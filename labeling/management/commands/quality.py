@@ -14,7 +14,7 @@ from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
-    help = "Tell how good the judgments of a queue are."
+    help = "Show the quality of the judgments of a queue."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

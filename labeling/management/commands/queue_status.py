@@ -13,7 +13,7 @@ from pooling.interface.commands import InputCommand
 
 
 class Command(InputCommand):
-    help = "Tell how far a queue is: pairs by state, pace, cost and end date."
+    help = "Show the progress of a queue: pairs by state, pace, cost and end date."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

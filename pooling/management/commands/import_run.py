@@ -14,7 +14,7 @@ from pooling.runs.stored import import_run
 
 
 class Command(InputCommand):
-    help = "Import run files; each is checked whole and stored, or refused and not stored."
+    help = "Import run files. Nothing is imported from a file with an error."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")

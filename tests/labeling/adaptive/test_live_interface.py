@@ -109,7 +109,7 @@ def test_the_page_opens_shows_and_finishes(world: World, client: Client) -> None
     page = client.get(queue.get_absolute_url()).content.decode()
     assert "Live order" in page
     assert "3 queries: 3 not finished." in page
-    assert "20 % of what is relevant is missing" in page
+    assert "20 % of the relevant documents are missing" in page
     client.post(f"/queues/{queue.pk}/finish/", {"query": "q1"})
     page = client.get(queue.get_absolute_url()).content.decode()
     assert "1 query finished by hand." in page

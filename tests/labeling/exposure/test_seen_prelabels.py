@@ -266,9 +266,9 @@ def test_only_an_admin_who_has_read_what_it_does_lets_models_assist(
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"mode": "loud"}, "there is no “loud”"),
-        ({"mode": "reveal"}, "Name the model"),
-        ({"second_opinion_from": 0.9}, "Name the model"),
+        ({"mode": "loud"}, "not “loud”"),
+        ({"mode": "reveal"}, "Name a model"),
+        ({"second_opinion_from": 0.9}, "Name a model"),
         ({"blind_share": 0.0}, "stays blind"),
         ({"second_opinion_from": 0.5}, "above 0.5"),
     ],
@@ -298,7 +298,7 @@ def test_the_page_and_the_interface_turn_it_on_and_tell_what_it_did(
         "Stored: before the verdict"
         in client.post(f"{page}use/", {**form, "understood": "on"}, follow=True).content.decode()
     )
-    assert "the comparison comes at 30 of each" in client.get(page).content.decode()
+    assert "the comparison needs 30 of each" in client.get(page).content.decode()
     place, api = f"/api{page}use/", api_of(world.ada)
     told = api.patch(place, {"second_opinion_from": 0.9, "mode": "reveal"}, format="json").json()
     assert (told["mode"], told["prelabeler"], told["second_opinion_from"]) == ("reveal", prelabeler.pk, 0.9)

@@ -114,7 +114,7 @@ def test_the_command_imports_and_tells_the_balance(world: World) -> None:
     out, err = StringIO(), StringIO()
     call_command("import_gold", "harbour", write(world, GOOD), stdout=out, stderr=err)
     assert out.getvalue() == "Gold questions: 2 new, 0 as before. Now 1 relevant and 0 not relevant.\n"
-    assert "about as many with each answer" in err.getvalue()
+    assert "about the same number for each answer" in err.getvalue()
     with pytest.raises(CommandError, match=r"gold\.csv, line 2: 'x' is no answer"):
         call_command("import_gold", "harbour", write(world, "query_id,document_id,answer\nq1,d1,x\n"))
 

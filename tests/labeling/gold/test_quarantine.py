@@ -243,7 +243,7 @@ def test_practice_comes_before_the_first_item_and_explains_each_answer(world: Wo
     queue = practice_queue(world)
     empty = claim(queue, world.ben, 1).empty
     assert empty is not None
-    assert empty.state == "waiting for your practice round"
+    assert empty.state == "waiting for you to finish the practice round"
     said = []
     for number in range(2):
         state = practice_round(queue, world.ben)
@@ -277,7 +277,7 @@ def test_who_has_begun_is_not_sent_back_to_practice(world: World) -> None:
 def test_an_ordinary_item_is_no_practice(world: World) -> None:
     queue = practice_queue(world)
     item = queue.items.filter(state="open")[0]
-    with pytest.raises(InputError, match="not a question of the practice round"):
+    with pytest.raises(InputError, match="not part of the practice round"):
         answer_practice(queue, world.ben, Submission(item.pk, "k", "relevant"))
 
 

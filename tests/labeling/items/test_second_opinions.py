@@ -1,4 +1,4 @@
-"""A verdict against a sure pre-label asks for one judgment more; the pre-label itself never votes."""
+"""A verdict against a sure pre-label asks for one more judgment; the pre-label itself never votes."""
 
 from __future__ import annotations
 

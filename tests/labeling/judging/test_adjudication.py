@@ -119,7 +119,7 @@ def test_only_what_waits_can_be_settled(world: World) -> None:
     queue = make_queue(world, pairs=2)
     item = claim(queue, world.ben, 1).leases[0].item_id
     judge(queue, world.ben, item, "relevant")
-    with pytest.raises(InputError, match="waits for no adjudication"):
+    with pytest.raises(InputError, match="does not need adjudication"):
         adjudicate(queue, world.ada, Submission(item, "", "not_relevant"))
     with pytest.raises(InputError, match="not in this queue"):
         adjudicate(queue, world.ada, Submission(10**6, "", "not_relevant"))
@@ -142,7 +142,10 @@ def test_the_page_shows_what_was_said_and_settles(world: World, client: Client, 
     fields = {"item": tied.pk, "verdict": "relevant", "key": "k", "note": ""}
     assert "Settled: Relevant." in client.post(address(tied.queue), fields, follow=True).content.decode()
     assert label_of(tied) == (1, "adjudicated")
-    assert "waits again" in client.post(address(tied.queue), {"undo": "k"}, follow=True).content.decode()
+    assert (
+        "needs adjudication again"
+        in client.post(address(tied.queue), {"undo": "k"}, follow=True).content.decode()
+    )
     assert label_of(tied) == (None, "tie")
 
 
@@ -194,7 +197,7 @@ def test_a_label_explains_itself_on_its_page(world: World, client: Client, tied:
     client.force_login(world.vera)
     pair = {"query": tied.query.external_id, "document": tied.document.external_id}
     page = client.get("/collections/harbour/labels/", pair).content.decode()
-    assert "As many verdicts speak for it as against it." in page
+    assert "There are as many verdicts for relevant as against." in page
     settle(tied, world.ada, "relevant", note="see the guidelines")
     page = client.get("/collections/harbour/labels/", pair).content.decode()
     assert "by adjudication" in page

@@ -115,7 +115,7 @@ def test_an_element_that_is_no_object_is_one_sentence_and_spoils_no_other(world:
     assert results[0] == {
         "key": None,
         "status": "rejected",
-        "detail": "This is no verdict. Each one is an object with “item”, “key” and “verdict”.",
+        "detail": "Not a verdict: send an object with “item”, “key” and “verdict”.",
     }
     assert results[1]["status"] == "stored"
 

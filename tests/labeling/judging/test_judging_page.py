@@ -203,10 +203,10 @@ def test_undo_brings_the_item_back_on_screen(world: World, queue: Queue) -> None
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"verdict": ""}, "Choose one again"),
-        ({"verdict": "perhaps"}, "Choose one again"),
+        ({"verdict": ""}, "Please choose again"),
+        ({"verdict": "perhaps"}, "Please choose again"),
         ({"verdict": "relevant", "item": "9999999"}, "not in this queue"),
-        ({"verdict": "relevant", "item": "x"}, "Choose one again"),
+        ({"verdict": "relevant", "item": "x"}, "Please choose again"),
         ({"verdict": "cannot_judge"}, "needs a reason"),
         ({"action": "undo", "undoes": "no such key"}, "None of your last 20 verdicts"),
         ({"action": "skip", "item": "9999999"}, "not in this queue"),
@@ -236,7 +236,7 @@ def test_a_number_of_no_item_is_answered_with_the_next_one(world: World, queue: 
 def test_an_empty_queue_says_why(world: World, queue: Queue) -> None:
     claim(queue, world.cleo, 6)
     page = signed_in(world.ben).get(address(queue)).content.decode()
-    assert "Nothing for you right now: 6 are leased to others, the next frees at " in page
+    assert "Nothing for you right now: 6 are held by others; the next becomes free at " in page
 
 
 def test_a_finished_queue_says_thank_you(world: World, queue: Queue) -> None:

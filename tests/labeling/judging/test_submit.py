@@ -175,7 +175,7 @@ def test_a_verdict_is_stored_when_the_queue_was_stopped_meanwhile(world: World, 
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"verdict": "perhaps"}, "There is no verdict “perhaps”. Use relevant, not_relevant, cannot_judge."),
+        ({"verdict": "perhaps"}, "Unknown verdict “perhaps”. Use relevant, not_relevant, cannot_judge."),
         (
             {"verdict": "cannot_judge"},
             "“Can't judge” needs a reason: broken, language, expert, query, other.",
@@ -183,7 +183,7 @@ def test_a_verdict_is_stored_when_the_queue_was_stopped_meanwhile(world: World, 
         ({"key": ""}, "A key is 1 to 64 ASCII characters."),
         ({"key": "k" * 65}, "A key is 1 to 64 ASCII characters."),
         ({"note": "n" * 5001}, "A note has at most 5,000 characters."),
-        ({"shown": "title"}, "What was shown is “passage” or “document”."),
+        ({"shown": "title"}, "“shown” must be “passage” or “document”."),
     ],
 )
 def test_a_verdict_that_makes_no_sense_is_rejected(

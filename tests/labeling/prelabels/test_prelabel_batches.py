@@ -99,7 +99,7 @@ def test_a_server_without_the_interface_stops_the_pass_with_a_sentence(
     monkeypatch.setattr(server, "batch_call", no_such_call)
     job = ask(queue)
     assert job.state == State.FAILED
-    assert "404" in job.detail or "no such server" in job.detail
+    assert "404" in job.detail or "does not speak this protocol" in job.detail
     monkeypatch.undo()
     resume_pass(job)
     assert job.state == State.QUEUED

@@ -55,7 +55,7 @@ def test_a_dry_run_asks_nothing_and_a_sample_makes_it_narrow(queue: Queue, serve
     by_texts = run("prelabel", "--dry-run")
     assert server.requests == []
     assert "6 to ask" in by_texts
-    assert "rests on the length" in by_texts
+    assert "Based on the length" in by_texts
     other = Document.objects.get(external_id="d1")
     Document.objects.filter(external_id="d2").update(title=other.title, text=other.text)
     assert "3 known from equal texts, 0 failed, 0 without a text, 3 to ask" in run("prelabel", "--dry-run")
@@ -88,9 +88,9 @@ def test_a_pass_tells_what_it_did_and_its_file_says_that_no_person_said_it(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("--budget", "much"), "no amount"),
-        (("--price", "5"), "no price"),
-        (("--base-url", "https://api.openai.com/v1"), "Everything but pre-labels works without"),
+        (("--budget", "much"), "not an amount"),
+        (("--price", "5"), "not a price"),
+        (("--base-url", "https://api.openai.com/v1"), "Everything except pre-labels works without"),
     ],
 )
 def test_what_will_not_do_is_one_line(
@@ -117,12 +117,12 @@ def test_a_model_that_nobody_asked_is_neither_listed_nor_chosen(
     assert worth_of_all(world.collection) == []
     # A pass that is about to begin is enough, since second opinions may be asked for before it.
     start_pass(queue, prelabeler_for(queue.collection, "small"), PassOptions())
-    assert said_by("prelabel_quality").splitlines()[1:] == ["It has said nothing yet."]
+    assert said_by("prelabel_quality").splitlines()[1:] == ["It has no pre-labels yet."]
     for form in (UseForm(queue), AuditForm(queue.collection), QueueForm(queue.collection)):
         text = form.as_p()
         assert "small, binary" in text
         assert [name for name in ("smal,", "smoll", "smalll") if name in text] == []
-    with pytest.raises(CommandError, match=r"knows no model “smal”. Known: small, [^,]*$"):
+    with pytest.raises(CommandError, match=r"has no model “smal”. Known: small, [^,]*$"):
         said_by("prelabel_use", "first", "--model", "smal")
     # What a queue uses stays in its form, whatever becomes of the pass.
     change_use(queue, PrelabelUse(prelabeler=Prelabeler.objects.get(model="smal")))
@@ -148,7 +148,7 @@ def test_without_a_key_the_estimate_is_told_and_so_is_what_is_missing(
 @pytest.mark.django_db
 def test_a_pass_that_the_server_stops_is_an_error_of_the_command(queue: Queue, server: ModelServer) -> None:
     server.model = "another"
-    with pytest.raises(CommandError, match="knows no model “small”"):
+    with pytest.raises(CommandError, match="has no model “small”"):
         run("prelabel")
     with pytest.raises(CommandError, match="There are no pre-labels"):
         run("export_prelabels", "--output", "nowhere.csv")
@@ -206,7 +206,7 @@ def said_by(command: str, *arguments: str) -> str:
 def test_passes_are_listed_paused_resumed_and_cancelled(
     queue: Queue, server: ModelServer, django_capture_on_commit_callbacks: Any
 ) -> None:
-    assert "No model was asked" in said_by("prelabel_pass", "first", "list")
+    assert "No model has been asked" in said_by("prelabel_pass", "first", "list")
     job = start_pass(queue, prelabeler_for(queue.collection, "small"), PassOptions(budget=Decimal(1)))
     assert f"{job.pk}  paused  small, binary" in said_by("prelabel_pass", "first", "pause")
     with django_capture_on_commit_callbacks(execute=True):
@@ -217,9 +217,9 @@ def test_passes_are_listed_paused_resumed_and_cancelled(
     PrelabelJob.objects.update(state="paused")
     other = start_pass(queue, prelabeler_for(queue.collection, "other"), PassOptions())
     for arguments, said in (
-        (("pause", "99999999"), "has no pass with the number 99999999"),
+        (("pause", "99999999"), "has no pass number 99999999"),
         (("pause", "--budget", "2"), "belongs to resume"),
-        (("resume", "--budget", "much"), "no amount above 0"),
+        (("resume", "--budget", "much"), "not an amount above 0"),
         (("cancel",), rf"can be cancelled: {other.pk} \(other.*{job.pk} \(small.*Name one"),
     ):
         with pytest.raises(CommandError, match=said) as refused:
@@ -237,14 +237,14 @@ def test_a_key_is_read_from_stdin_and_never_printed(
     assert key_for(queue.collection, server.base_url) == "sk-secret-1234"
     assert told.count(server.base_url) == 2
     assert "secret" not in told
-    for action, text, said in (("store", "", "No key was given"), ("store", "a b", "without spaces")):
+    for action, text, said in (("store", "", "No key on stdin"), ("store", "a b", "without spaces")):
         monkeypatch.setattr("sys.stdin", io.StringIO(text))
         with pytest.raises(CommandError, match=said):
             said_by("prelabel_key", action)
     said_by("prelabel_key", "remove", "--base-url", server.base_url)
     assert key_for(queue.collection, server.base_url) is None
-    assert "keeps no key" in said_by("prelabel_key", "list")
-    with pytest.raises(CommandError, match="There is no stored key"):
+    assert "has no key" in said_by("prelabel_key", "list")
+    with pytest.raises(CommandError, match="No key is saved"):
         said_by("prelabel_key", "remove")
 
 
@@ -254,14 +254,14 @@ def test_what_a_queue_does_with_pre_labels_is_told_and_changed(world: World, que
     assert "people judge blind. No verdict asks" in said_by("prelabel_use", "first")
     judge(queue, world.ben, queue.items.all()[0].pk, "not_relevant")
     told = said_by("prelabel_use", "first", "--model", "small", "--second-opinion-from", "0.9")
-    assert "1 judged pairs were gone through" in told
-    assert "of small, binary v1 () that is at least 0.9 sure asks for one judgment more" in told
-    with pytest.raises(CommandError, match="Say that you have understood this"):
+    assert "1 judged pairs were checked" in told
+    assert "of small, binary v1 () that is at least 0.9 sure asks for one more judgment" in told
+    with pytest.raises(CommandError, match="Confirm that you have understood this"):
         said_by("prelabel_use", "first", "--prelabels", "assist")
     told = said_by("prelabel_use", "first", "--prelabels", "assist", "--understood", "--no-second-opinions")
     assert "see pre-labels of small, binary v1 () before the verdict; 10 % stay blind. No verdict" in told
     for arguments, said in (
-        (("--model", "large"), "knows no model “large”. Known: small"),
+        (("--model", "large"), "has no model “large”. Known: small"),
         (("--prompt", "binary"), "belongs to --model"),
         (("--blind-share", "0"), "The share that stays blind"),
     ):
@@ -274,7 +274,7 @@ def test_what_a_queue_does_with_pre_labels_is_told_and_changed(world: World, que
 def test_a_queue_is_ordered_and_a_sample_drawn_as_by_their_pages(world: World, queue: Queue) -> None:
     with pytest.raises(CommandError, match="There are no pre-labels by “small” in “first”"):
         said_by("order_queue", "first", "--by", "small")
-    with pytest.raises(CommandError, match="knows no model “small” that has answered"):
+    with pytest.raises(CommandError, match="has no model “small” that has answered"):
         said_by("draw_sample", "--model", "small")
     make_prelabels(world)
     assert "“first”: 6 pairs that nobody had judged, in the order of small" in said_by(
@@ -290,7 +290,7 @@ def test_a_queue_is_ordered_and_a_sample_drawn_as_by_their_pages(world: World, q
     assert "seed 5" in told
     assert said_by("draw_sample", "--model", "small", "--positives-bound", "0.3", "--seed", "5") != told
     for arguments, said in (
-        (("--positives-bound", "0.9"), "A bound is a share from 0.001 to 0.5"),
+        (("--positives-bound", "0.9"), "A bound must be a share from 0.001 to 0.5"),
         (("--positives", "none"), "The samples would be 0 pairs"),
     ):
         with pytest.raises(CommandError, match=said) as refused:

@@ -90,9 +90,9 @@ def test_without_server_or_key_the_page_says_so(
     client.force_login(world.ada)
     page = f"/queues/{queue.pk}/prelabels/"
     settings.LLM_SERVERS = ["https://api.openai.com/v1"]
-    assert "Everything but pre-labels works without" in client.get(page).content.decode()
+    assert "Everything except pre-labels works without" in client.get(page).content.decode()
     settings.LLM_SERVERS = []
-    assert "No server of language models is set up" in client.get(page).content.decode()
+    assert "No language model server is configured" in client.get(page).content.decode()
 
 
 def test_a_stored_key_is_never_shown(queue: Queue, server: ModelServer, world: World, client: Client) -> None:
@@ -192,7 +192,7 @@ def test_a_pass_whose_process_is_gone_is_shown_as_paused_after_a_moment(
         PrelabelJob.objects.filter(pk=job).update(**gone, seen_at=seen)
         shown = client.get(place).content.decode()
         assert PrelabelJob.objects.get(pk=job).state == state
-    assert "No answer that came is lost" in shown
+    assert "No answers are lost" in shown
 
 
 def test_the_page_takes_as_many_queries_for_many_passes_as_for_one(

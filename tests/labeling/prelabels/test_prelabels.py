@@ -225,9 +225,9 @@ def test_a_slow_answer_is_given_up(queue: Queue, server: ModelServer, settings: 
     ("fault", "said"),
     [
         ("401", "does not accept the key"),
-        ("404", "knows no model “small”"),
+        ("404", "has no model “small”"),
         ("400", "refuses the request"),
-        ("quota", "no money left"),
+        ("quota", "no credit left"),
     ],
 )
 def test_what_no_request_can_get_past_stops_the_pass_at_once(
@@ -251,7 +251,7 @@ def test_a_server_that_stays_away_stops_the_pass_and_is_held_against_no_pair(
     settings.LLM_SERVERS = [url]
     job = ask(queue)
     assert (job.state, job.failed_count, job.request_count) == (State.FAILED, 0, 6)
-    assert job.detail.startswith(f"{url} is away: ")
+    assert job.detail.startswith(f"{url} cannot be reached: ")
     assert job.uncertain_cost == 0
     assert not PrelabelFailure.objects.exists()
 
@@ -271,7 +271,10 @@ def test_a_server_that_answers_nothing_is_not_asked_about_everything(
     job = ask(queue, concurrency=1)
     # A time-out is long, and may be paid: once more at most.
     assert (job.state, job.failed_count, job.request_count) == (State.FAILED, 3, 3 * 2)
-    assert "No answer within 0.05 s. Ask fewer at a time, or raise SOUNDINGS_LLM_TIMEOUT." in job.detail
+    assert (
+        "No answer within 0.05 s. Send fewer requests at a time, or raise SOUNDINGS_LLM_TIMEOUT."
+        in job.detail
+    )
 
 
 def test_a_document_without_text_is_not_sent(queue: Queue, server: ModelServer) -> None:
@@ -370,7 +373,7 @@ def test_a_pass_in_the_background_is_done_paused_resumed_and_cancelled(
         start_pass(queue, prelabeler, PassOptions())
     pause_pass(job, by=world.ada)
     assert (job.state, len(server.requests)) == (State.PAUSED, 0)
-    with pytest.raises(InputError, match="paused already"):
+    with pytest.raises(InputError, match="already paused"):
         pause_pass(job)
     with django_capture_on_commit_callbacks(execute=True):
         resume_pass(job, by=world.ada)
@@ -455,11 +458,11 @@ def test_guidelines_that_change_make_another_prompt(queue: Queue, server: ModelS
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"base_url": "ftp://host"}, "no server's address"),
-        ({"base_url": "http://user:secret@host/v1"}, "no key or password"),
+        ({"base_url": "ftp://host"}, "not a valid server address"),
+        ({"base_url": "http://user:secret@host/v1"}, "must not contain a key"),
         ({"base_url": "https://api.openai.com/v1"}, "There is no key"),
         ({"concurrency": 0}, "1 to 256"),
-        ({"prompt": "poem"}, "no prompt “poem”[.]"),
+        ({"prompt": "poem"}, "No prompt “poem”[.]"),
         ({"prompt": "graded", "threshold": 4}, "1 to 3"),
         ({"threshold": 1}, "graded"),
         ({"limit": 0}, "one pair"),
@@ -485,9 +488,9 @@ def test_claims_go_on_while_a_pass_runs(queue: Queue, server: ModelServer, world
     [
         ("dripping", "time_out", "No answer within 0.3 s."),
         ("giant", "malformed", "The answer is longer than 1,000,000 bytes."),
-        ("packed", "malformed", "The answer is packed, which was not asked for."),
-        ("deep", "malformed", "The server sent JSON that is nested too deeply."),
-        ("negative", "malformed", "The server counts -1 tokens, which is no number of tokens."),
+        ("packed", "malformed", "The response is compressed, although compression was not requested."),
+        ("deep", "malformed", "The server's JSON is nested too deeply."),
+        ("negative", "malformed", "The server reported an invalid token count: -1."),
     ],
 )
 def test_a_hostile_answer_fails_its_own_pair_in_a_sentence(
@@ -526,7 +529,7 @@ def test_a_server_that_sends_requests_elsewhere_is_not_followed(queue: Queue, se
     server.faults.append("redirect")
     job = ask(queue)
     assert (job.state, job.request_count) == (State.FAILED, 1)
-    assert job.detail == f"{server.base_url} sends requests elsewhere (307). Give the address where it is."
+    assert job.detail == f"{server.base_url} redirects requests (307). Use its final address."
     assert not [name for name in server.counts if "elsewhere" in name]
 
 

@@ -93,7 +93,7 @@ def test_what_is_left_in_an_adaptive_queue_ends_with_its_budget(world: World, cl
     assert left(queue, world.ben) == 0
     client.force_login(world.ben)
     page = client.get(f"/queues/{queue.pk}/judge/").content.decode()
-    assert "Nothing is left for you here" in page
+    assert "Every document of this queue is judged" in page
     assert "0 left in the queue" in page
 
 

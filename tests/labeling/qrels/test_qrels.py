@@ -200,14 +200,14 @@ def test_a_release_does_not_change_when_judging_goes_on(world: World) -> None:
 
 def test_a_name_is_given_once_and_nothing_stays_behind(world: World) -> None:
     judged_release(world)
-    with pytest.raises(InputError, match="There is a release “first” already") as error:
+    with pytest.raises(InputError, match="Release “first” already exists") as error:
         release_qrels(world.collection, name="first")
     assert error.value.conflict
     assert len(default_storage.listdir("qrels/harbour")[1]) == 1
 
 
 def test_nothing_is_released_without_labels(world: World) -> None:
-    with pytest.raises(InputError, match="has no final label yet"):
+    with pytest.raises(InputError, match="has no final labels yet"):
         release_qrels(world.collection, name="empty")
     assert not default_storage.exists("qrels/harbour")
 
@@ -215,7 +215,7 @@ def test_nothing_is_released_without_labels(world: World) -> None:
 def test_a_changed_file_is_noticed(world: World) -> None:
     release = judged_release(world)
     Path(release.file.path).write_text("q1 0 d1 0\n")
-    with pytest.raises(InputError, match="checksum does not fit"):
+    with pytest.raises(InputError, match="checksum does not match"):
         read_release(release)
 
 

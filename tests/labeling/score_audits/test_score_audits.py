@@ -119,7 +119,7 @@ def test_what_will_not_do_is_refused_with_what_to_do_and_leaves_nothing(world: W
         ),
         ({"pairs": 241, "strata": 3}, "there are 240"),
         ({"pairs": 6000, "strata": 3}, "1 to 5,000"),
-        ({"pairs": 100, "strata": 11}, "1 to 10 strata"),
+        ({"pairs": 100, "strata": 11}, "from 1 to 10"),
         ({"pairs": 100, "strata": 3, "judgments_per_item": 0}, "needs 1 to"),
     ]
     for options, message in wrong:
@@ -129,7 +129,7 @@ def test_what_will_not_do_is_refused_with_what_to_do_and_leaves_nothing(world: W
     with pytest.raises(InputError, match="no pre-labels by empty"):
         plan_audit(pool, empty, 100)
     sample = draw_audit(pool, prelabeler, AuditDraw(100, strata=2)).pool
-    with pytest.raises(InputError, match="picked one by one"):
+    with pytest.raises(InputError, match="picked individually"):
         plan_audit(sample, prelabeler, 50)
     path = world.folder / "all.qrels"
     path.write_text("".join(f"s{q} 0 s{at:02} 0\n" for q in range(QUERIES) for at in range(DOCUMENTS)))
@@ -203,7 +203,10 @@ def test_an_admin_sees_the_plan_and_then_draws(world: World, client: Client) -> 
     assert (opened.status_code, opened["Location"]) == (302, f"/queues/{queue.pk}/")
     listed = client.get(page).content.decode()
     assert queue.name in listed
-    assert "drawn at random in strata by the scores of" in client.get(queue.pool.get_absolute_url()).content.decode()
+    assert (
+        "drawn at random in strata by the scores of"
+        in client.get(queue.pool.get_absolute_url()).content.decode()
+    )
 
 
 def test_without_pool_or_model_the_page_says_what_it_takes(world: World, client: Client) -> None:

@@ -77,8 +77,8 @@ def test_what_cannot_be_added_is_said_and_a_closed_queue_is_followed_by_another(
     query = query_named(world.collection, "q2")
     add_found(query, "d1", user=world.ben, like=queue)
     for document, sentence in {
-        "d1": "was added for this query already",
-        "d2": "A pool holds this document for this query",
+        "d1": "was already added for this query",
+        "d2": "This document is already in a pool for this query",
         "none": "There is no document “none”",
         "nul\0": "There is no document",
     }.items():
@@ -104,7 +104,7 @@ def test_only_who_added_a_document_learns_that_it_was_added(world: World) -> Non
     add_found(query, "d1", user=world.ben, like=queue)
     assert [hit(world, world.ben, "d1")[name] for name in ("in_pool", "added")] == [False, True]
     assert [hit(world, world.cleo, "d1")[name] for name in ("in_pool", "added")] == [True, False]
-    with pytest.raises(InputError, match="A pool holds this document for this query"):
+    with pytest.raises(InputError, match="This document is already in a pool for this query"):
         add_found(query, "d1", user=world.cleo, like=queue)
 
 
@@ -112,7 +112,7 @@ def test_a_gold_question_beyond_the_pool_looks_as_if_a_pool_held_it(world: World
     queue = queue_of(world)
     add_question(world.collection, NewQuestion(query="q2", document="d4", answer="relevant"), user=world.ada)
     assert hit(world, world.ben, "d4")["in_pool"]
-    with pytest.raises(InputError, match="A pool holds this document for this query"):
+    with pytest.raises(InputError, match="This document is already in a pool for this query"):
         add_found(query_named(world.collection, "q2"), "d4", user=world.ben, like=queue)
 
 

@@ -56,7 +56,7 @@ def test_every_figure_of_a_table() -> None:
     assert found.verdict.startswith(
         "On 140 blind labels of 140 queries this model saves about 25 % of an audit"
     )
-    assert found.verdict.endswith("; as labels it would miss 43 % of the relevant documents.")
+    assert found.verdict.endswith("; used as labels, it would miss 43 % of the relevant documents.")
 
 
 def test_with_a_label_from_each_query_kappa_is_that_of_statsmodels_and_scikit_learn() -> None:
@@ -243,7 +243,7 @@ def test_who_says_the_same_of_every_pair_has_no_kappa(cells: tuple[int, int, int
 def test_a_model_that_may_be_chance_is_not_said_to_save() -> None:
     found = quality(compared(5, 15, 10, 30))
     assert found.verdict is not None
-    assert "it is not shown that this model saves any of an audit's labels (at most " in found.verdict
+    assert "there is no evidence that this model saves any of an audit's labels (at most " in found.verdict
     assert "miss 67 %" in found.verdict
 
 

@@ -112,7 +112,7 @@ def test_every_figure_comes_from_the_blind_labels(judged: Queue, prelabeler: Pre
     assert shares["missed"] == pytest.approx(0.6)
     assert shares["elusion"] == pytest.approx(0.6)
     assert found["cost"]["per_pair"] == pytest.approx(0.001)
-    assert found["verdict"].startswith("On 80 blind labels of 8 queries it is not shown that this model")
+    assert found["verdict"].startswith("On 80 blind labels of 8 queries there is no evidence that this model")
     assert [(row["tag"], row["labels"]) for row in found["by_tag"]] == [("even", 40), ("odd", 40)]
     assert (len(found["by_query"]), found["by_query"][0]["missed"]) == (8, 3)
     assert [(one["low"], one["relevant"]["labels"]) for one in found["calibration"]["bins"]] == [
@@ -268,7 +268,7 @@ def test_what_a_model_saves_is_told_of_an_audits_labels_alone(
 @pytest.mark.parametrize("mode", ["reveal", "assist"])
 def test_what_was_drawn_to_check_a_model_stays_blind(world: World, prelabeler: Prelabeler, mode: str) -> None:
     queue = open_sample(prelabeler, **WHOLE, by=world.ada)
-    with pytest.raises(InputError, match="was drawn to be judged blind"):
+    with pytest.raises(InputError, match="is a sample to be judged blind"):
         change_use(queue, PrelabelUse(mode, prelabeler), understood=True)
     queue.refresh_from_db()
     assert queue.prelabel_mode == "blind"
@@ -329,7 +329,7 @@ def test_an_admin_reads_the_page_and_opens_a_sample(
     page = f"/prelabelers/{prelabeler.pk}/"
     assert page in listed
     shown = client.get(page).content.decode()
-    assert "as labels it would miss 60 % of the relevant documents." in shown
+    assert "used as labels, it would miss 60 % of the relevant documents." in shown
     picture = client.get(f"{page}calibration/dark-narrow/")
     assert picture["Content-Type"] == "image/svg+xml"
     assert client.get(f"{page}calibration/huge/").status_code == 404

@@ -230,7 +230,7 @@ def test_who_may_cancel_a_job(world: World, client: Client) -> None:
     client.force_login(world.ada)
     assert b">Cancel<" in client.get(page).content
     shown = client.post(cancel, follow=True).content
-    assert b"Cancelling: the work ends" in shown
+    assert b"Cancelling: the job stops" in shown
     assert b">Cancel<" not in shown
 
 
@@ -242,7 +242,7 @@ def test_the_page_of_a_waiting_job_says_what_is_done_first(
     client.force_login(world.ada)
     assert b"done first" not in client.get(f"/jobs/{first.pk}/").content
     page = client.get(f"/jobs/{second.pk}/").content
-    assert b"1 other job of this site is done first." in page
-    assert b"another asks models" in page
+    assert b"1 other job of this site runs first." in page
+    assert b"another calls models" in page
     Job.objects.update(state=Job.State.DONE)
-    assert b"another asks models" not in client.get(f"/jobs/{second.pk}/").content
+    assert b"another calls models" not in client.get(f"/jobs/{second.pk}/").content

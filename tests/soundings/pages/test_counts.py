@@ -228,7 +228,7 @@ def test_a_pair_with_too_few_verdicts_by_a_pause_shows_its_imported_label(
     assert current_labels(world.collection).counts["not_final"] == 1
     client.force_login(world.ada)
     why = client.get("/collections/harbour/labels/", {"query": "q1", "document": "d1"}).content.decode()
-    assert "as imported" in why
+    assert "from an imported file" in why
     lift(queue, world.cleo, by=world.ada)
     assert labels() == {"d1": (0, "human")}
 
