@@ -119,7 +119,7 @@ class Canary(models.Model):
     threshold = models.FloatField()
     confidence = models.FloatField(default=0.95)
     only_clear = models.BooleanField(
-        default=False, help_text="Tell of a value below the threshold only when its whole interval is."
+        default=False, help_text="Send a message only if the whole interval is below the threshold."
     )
     webhook_url = models.CharField(max_length=1000, blank=True)
     sealed_secret = models.TextField(blank=True, help_text="Signs what the webhook gets; encrypted.")
@@ -127,10 +127,14 @@ class Canary(models.Model):
     reference = models.CharField(max_length=10, choices=Reference.choices, default=Reference.BEST)
     pinned = models.ForeignKey(Run, null=True, blank=True, on_delete=models.PROTECT, related_name="+")
     trouble = models.TextField(
-        blank=True, help_text="Why the newest run could not be measured, as it was told."
+        blank=True, help_text="Why the newest run could not be measured, as in the message."
     )
-    lost_tag = models.BooleanField(default=False, help_text="It was told that no query has the tag any more.")
-    site = models.CharField(max_length=300, blank=True, help_text="Where the site was when this was made.")
+    lost_tag = models.BooleanField(
+        default=False, help_text="A message was sent that no query has the tag any more."
+    )
+    site = models.CharField(
+        max_length=300, blank=True, help_text="Address of the site when this was created."
+    )
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -198,7 +202,7 @@ class CanaryValue(models.Model):
     reference_high = models.FloatField(null=True)
     reference_p = models.FloatField(null=True)
     reasons = models.JSONField(
-        default=list, help_text="Why it was worth telling: below, drop, drop_since_reference."
+        default=list, help_text="Why a message was sent: below, drop, drop_since_reference."
     )
     measured_at = models.DateTimeField(auto_now_add=True)
 
@@ -235,7 +239,7 @@ class CanaryDelivery(models.Model):
     receiver = models.CharField(max_length=1000, help_text="Host of the webhook, or address.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.WAITING)
     tries = models.PositiveIntegerField(default=0)
-    detail = models.TextField(blank=True, help_text="What the receiver answered, or why nothing was sent.")
+    detail = models.TextField(blank=True, help_text="The receiver's response, or why nothing was sent.")
     created_at = models.DateTimeField(auto_now_add=True)
     next_try_at = models.DateTimeField(default=timezone.now)
     give_up_at = models.DateTimeField(default=timezone.now)
@@ -255,7 +259,7 @@ class CanaryNews(models.Model):
     delivery = models.ForeignKey(CanaryDelivery, on_delete=models.CASCADE, related_name="news")
     canary = models.ForeignKey(Canary, on_delete=models.CASCADE, related_name="news")
     value = models.ForeignKey(CanaryValue, null=True, on_delete=models.CASCADE, related_name="news")
-    reasons = models.JSONField(default=list, help_text="Why the value is told.")
+    reasons = models.JSONField(default=list, help_text="Why the message is sent.")
     trouble = models.TextField(blank=True)
 
     class Meta:

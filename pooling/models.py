@@ -81,9 +81,9 @@ class Invitation(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="invitations")
     role = models.CharField(max_length=10, choices=Role.choices)
     token_sha256 = models.CharField(max_length=64, unique=True)
-    email = models.EmailField(blank=True, help_text="Where it was sent, if anywhere.")
+    email = models.EmailField(blank=True, help_text="Email address it was sent to, if any.")
     mailed_at = models.DateTimeField(null=True, blank=True)
-    username = models.CharField(max_length=150, blank=True, help_text="Of an offer: whom it is for.")
+    username = models.CharField(max_length=150, blank=True, help_text="The account it is offered to, if any.")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="offers"
     )
@@ -227,7 +227,7 @@ class Pool(models.Model):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
     depth = models.PositiveIntegerField()
-    depths = models.JSONField(default=dict, blank=True, help_text="Runs, by name, with a depth of their own.")
+    depths = models.JSONField(default=dict, blank=True, help_text="Runs with their own depth, by name.")
     strategy = models.CharField(max_length=40)
     budget = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs in all, audit included.")
     audit_share = models.FloatField(default=0)
@@ -238,7 +238,9 @@ class Pool(models.Model):
     extends = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="extension"
     )
-    provenance = models.JSONField(default=dict, blank=True, help_text="Of pairs that were picked.")
+    provenance = models.JSONField(
+        default=dict, blank=True, help_text="Facts about individually picked pairs."
+    )
     runs = models.ManyToManyField(Run, through="PoolRun", related_name="pools")
     pair_count = models.PositiveIntegerField(default=0, help_text="Every pooled pair.")
     chosen_count = models.PositiveIntegerField(default=0, help_text="Pairs in the budget or the audit.")
@@ -329,7 +331,7 @@ class TextIndex(models.Model):
     """Whether the texts of a collection can be searched as they are; see `pooling/texts/search.py`."""
 
     collection = models.OneToOneField(Collection, on_delete=models.CASCADE, related_name="text_index")
-    is_behind = models.BooleanField(default=True, help_text="Texts came or changed since it was built.")
+    is_behind = models.BooleanField(default=True, help_text="Texts were added or changed since it was built.")
 
     def __str__(self) -> str:
         return f"index of {self.collection_id}"
@@ -393,9 +395,9 @@ class Job(models.Model):
     arguments = models.JSONField(default=dict)
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     progress = models.FloatField(default=0, help_text="0 to 1.")
-    detail = models.TextField(blank=True, help_text="What it is doing, or why it failed.")
+    detail = models.TextField(blank=True, help_text="Current step, or why it failed.")
     result = models.JSONField(null=True, blank=True)
-    worker = models.CharField(max_length=300, blank=True, help_text="Host and process that took it up.")
+    worker = models.CharField(max_length=300, blank=True, help_text="Host and process that run it.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )

@@ -73,7 +73,7 @@ class LiveOptions:
             "How often the audit is looked at",
             "Fixed beforehand, because each look may err.",
             int,
-            about="How often the audit is looked at.",
+            about="Number of looks at the audit.",
             metavar="M",
             minimum=1,
             maximum=MOST_LOOKS,

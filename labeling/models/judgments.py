@@ -59,12 +59,14 @@ class JudgmentEvent(models.Model):
         db_index=False,
         help_text="The same person's verdict on the pair before it was shown again; this one never counts.",
     )
-    is_adjudication = models.BooleanField(default=False, help_text="It settles the pair, whoever said what.")
+    is_adjudication = models.BooleanField(
+        default=False, help_text="It settles the pair, overriding all other verdicts."
+    )
     prelabel_seen = models.CharField(
         max_length=6,
         choices=PrelabelSeen.choices,
         default=PrelabelSeen.NEVER,
-        help_text="By what had been handed out to the person.",
+        help_text="Counted by what was handed out to the person.",
     )
     prelabeler = models.ForeignKey(
         "labeling.Prelabeler",
@@ -121,7 +123,9 @@ class Judgment(models.Model):
     event = models.ForeignKey(JudgmentEvent, on_delete=models.PROTECT, related_name="+")
     judged_at = models.DateTimeField()
     is_gold = models.BooleanField(default=False, help_text="The answer to a gold question; it never counts.")
-    is_adjudication = models.BooleanField(default=False, help_text="It settles the pair, whoever said what.")
+    is_adjudication = models.BooleanField(
+        default=False, help_text="It settles the pair, overriding all other verdicts."
+    )
     quarantine = models.ForeignKey(
         Quarantine,
         null=True,

@@ -130,7 +130,7 @@ class PrelabelJob(models.Model):
     prelabeler = models.ForeignKey(Prelabeler, on_delete=models.CASCADE, related_name="jobs")
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     asked = models.CharField(max_length=10, choices=Asked.choices, default=Asked.NOTHING, blank=True)
-    detail = models.TextField(blank=True, help_text="What it is doing, or why it ended.")
+    detail = models.TextField(blank=True, help_text="Current step, or why it ended.")
     # What was chosen at the start.
     concurrency = models.PositiveIntegerField(default=8, help_text="Requests at a time.")
     pair_limit = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs at most. Null: all.")
@@ -143,7 +143,7 @@ class PrelabelJob(models.Model):
     # How far it is; stored with the answers that these count.
     pair_count = models.PositiveIntegerField(default=0, help_text="Pairs that it is to have an answer for.")
     answered_count = models.PositiveIntegerField(default=0, help_text="Pre-labels that were asked for.")
-    cached_count = models.PositiveIntegerField(default=0, help_text="Known beforehand, and not paid again.")
+    cached_count = models.PositiveIntegerField(default=0, help_text="Already known, so not paid for again.")
     failed_count = models.PositiveIntegerField(default=0)
     request_count = models.PositiveIntegerField(default=0, help_text="Sent, repeated ones included.")
     input_tokens = models.PositiveBigIntegerField(default=0)
@@ -154,10 +154,10 @@ class PrelabelJob(models.Model):
     journal_offset = models.PositiveBigIntegerField(
         default=0, help_text="Bytes of the journal of answers that are in the database."
     )
-    dialect = models.JSONField(default=dict, help_text="What the server turned out not to take.")
-    batches = models.JSONField(default=list, help_text="Of the Batch interface: handed in and not fetched.")
-    worker = models.CharField(max_length=300, blank=True, help_text="Host and process that does it.")
-    seen_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last said that it is.")
+    dialect = models.JSONField(default=dict, help_text="Parameters that the server turned out not to accept.")
+    batches = models.JSONField(default=list, help_text="Batches submitted and not yet fetched.")
+    worker = models.CharField(max_length=300, blank=True, help_text="Host and process that run it.")
+    seen_at = models.DateTimeField(null=True, blank=True, help_text="When the worker last reported progress.")
     created_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
     )
@@ -235,7 +235,7 @@ class Prelabel(models.Model):
     text_hash = models.CharField(max_length=64, help_text="SHA-256 of title and text as they were sent.")
     document_version = models.PositiveIntegerField()
     answer_key = models.CharField(
-        max_length=64, help_text="SHA-256 of all that the answer hangs on; equal keys are asked once."
+        max_length=64, help_text="SHA-256 of everything the answer depends on; equal keys are asked once."
     )
     input_tokens = models.PositiveIntegerField(default=0)
     output_tokens = models.PositiveIntegerField(default=0)

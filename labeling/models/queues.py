@@ -40,12 +40,12 @@ class Queue(models.Model):
     most_judgments_per_item = models.PositiveSmallIntegerField(
         null=True,
         blank=True,
-        help_text="One more while as many say relevant as not, up to so many. Null: no more for a tie.",
+        help_text="Maximum when judgments tie: one more is asked for until then. Null: none for a tie.",
     )
     lease_seconds = models.PositiveIntegerField(default=600)
     seed = models.BigIntegerField(default=0, help_text="Shuffles the items within a query.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
-    is_adaptive = models.BooleanField(default=False, help_text="Labels move the order of what is left.")
+    is_adaptive = models.BooleanField(default=False, help_text="Labels reorder the remaining pairs.")
     gold_first_share = models.FloatField(default=0, help_text="Of a person's first 25 items.")
     gold_share = models.FloatField(default=0, help_text="Of a person's later items.")
     repeat_share = models.FloatField(default=0, help_text="Of items, a person's own earlier ones again.")
@@ -145,9 +145,9 @@ class Item(models.Model):
         choices=Verdict.choices,
         blank=True,
         default="",
-        help_text="The verdict that a confident pre-label lets expect, where a contradiction asks for more.",
+        help_text="The verdict that a confident pre-label predicts, if a contradiction asks for more judgments.",
     )
-    needed = models.PositiveSmallIntegerField(help_text="Within these bounds, by the verdicts there are.")
+    needed = models.PositiveSmallIntegerField(help_text="Within these bounds, depending on the verdicts.")
     done = models.PositiveSmallIntegerField(default=0, help_text="Judgments of the pair that fill a slot.")
     leased = models.PositiveSmallIntegerField(
         default=0, help_text="Leases given and not yet returned, expired or not."

@@ -32,9 +32,9 @@ class Selection(models.Model):
     budget_rule = models.CharField(max_length=10, choices=Rule.choices, default=Rule.EQUAL)
     budget_floor = models.PositiveIntegerField(null=True, blank=True, help_text="Pairs for each query.")
     stop_missing = models.FloatField(
-        null=True, blank=True, help_text="Stop when at most this share of what is relevant is missing."
+        null=True, blank=True, help_text="Stop when at most this share of the relevant documents is missing."
     )
-    stop_looks = models.PositiveSmallIntegerField(default=0, help_text="How often the audit is looked at.")
+    stop_looks = models.PositiveSmallIntegerField(default=0, help_text="Number of looks at the audit.")
     stop_over = models.CharField(max_length=10, choices=Over.choices, default=Over.QUERY)
     query_count = models.PositiveIntegerField(default=0)
     lessons = models.BinaryField(default=bytes, help_text="What all queries teach the strategy, as float64.")
@@ -90,7 +90,7 @@ class QueryPlan(models.Model):
     looks = models.JSONField(default=list, help_text="What was seen of the query, look by look.")
     finished_by = models.CharField(max_length=10, choices=Finish.choices, blank=True)
     finished_at = models.DateTimeField(null=True, blank=True)
-    fresh = models.PositiveIntegerField(default=0, help_text="Documents drawn anew when it was stopped.")
+    fresh = models.PositiveIntegerField(default=0, help_text="Documents drawn again when it was stopped.")
 
     class Meta:
         constraints = [
