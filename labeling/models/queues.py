@@ -145,7 +145,9 @@ class Item(models.Model):
         choices=Verdict.choices,
         blank=True,
         default="",
-        help_text="The verdict that a confident pre-label predicts, if a contradiction asks for more judgments.",
+        help_text=(
+            "The verdict that a confident pre-label predicts, if a contradiction asks for more judgments."
+        ),
     )
     needed = models.PositiveSmallIntegerField(help_text="Within these bounds, depending on the verdicts.")
     done = models.PositiveSmallIntegerField(default=0, help_text="Judgments of the pair that fill a slot.")
