@@ -14,7 +14,14 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 
-PLACES = ["README.md", "CONTRIBUTING.md", "templates/docs/*.md"]
+PLACES = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "templates/docs/*.md",
+    "templates/*.html",
+    "templates/*/*.html",
+    "*/management/commands/*.py",
+]
 
 # What was found, as a pattern, and what to write.
 PHRASES = {
@@ -34,7 +41,6 @@ PHRASES = {
     r"\bstands? (there|under|beside|with every)\b": "is, is shown, is listed",
     r"\bunless you say otherwise\b": "by default",
     r"\bwhere nothing (else )?is said\b": "by default",
-    r"\bin the mean\b": "on average",
     r"\bas ever\b": "as always, or leave it out",
     r"\bthe way of the data\b": "from runs to a report",
 }

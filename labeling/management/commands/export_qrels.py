@@ -1,4 +1,4 @@
-"""`export_qrels SLUG --output FILE`: a release as a file for other tools, with its sidecar beside it."""
+"""`export_qrels SLUG --output FILE`: a release as a file for other tools, and its sidecar."""
 
 from __future__ import annotations
 
