@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -23,7 +22,7 @@ from evaluation.canaries.watching import change_alerts, create_canary, delete_ca
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import person
+from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
@@ -39,7 +38,7 @@ MESSAGES_SHOWN = 50
 def canaries(request: HttpRequest, slug: str) -> HttpResponse:
     """The canaries of a collection with the newest run of each."""
     collection = collection_for(request.user, slug)
-    page = Paginator(canary_page.with_newest(collection), 25).get_page(request.GET.get("page"))
+    page = page_of(request, canary_page.with_newest(collection), 25)
     context = {
         "collection": collection,
         "section": "canaries",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from django.core.paginator import Paginator
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -27,6 +26,7 @@ from evaluation.failures.stored_queries import (
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of
 from pooling.interface.api import PROBLEM
+from pooling.interface.pages import numbered_page
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -193,7 +193,7 @@ class ReportQueries(APIView):
         k = _cutoff(report, values["measure"], values.pop("k", None))
         asked = QueriesAsked(**values | {"k": k, "search": values.pop("q")})
         table = query_table(report, asked)
-        page = Paginator(range(table.height), PER_PAGE).get_page(page_number)
+        page = numbered_page(range(table.height), page_number, PER_PAGE)
         rows = query_rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
         counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
         return Response({**counts, "queries": [_plain(row) for row in rows]})

@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
-from django.core.paginator import Paginator
 
 from evaluation.failures.page import near, query_string
 from evaluation.failures.side_by_side import MOST_PLACES, side_by_side
@@ -21,6 +20,7 @@ from evaluation.failures.stored_queries import (
 from evaluation.models import Report
 from evaluation.report_store.choices import tagged_queries
 from evaluation.report_store.files import cutoffs_of, run_names
+from pooling.interface.pages import numbered_page
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def queries_context(report: Report, asked: QueriesAsked, page_number: str | None
     except InputError as error:  # a group that is gone: a tag that no query has any more
         problem, table = str(error), None
     count = 0 if table is None else table.height
-    page = Paginator(range(count), PER_PAGE).get_page(page_number)
+    page = numbered_page(range(count), page_number, PER_PAGE)
     at = depth_of(report, asked.k)
     return {
         "asked": asked,

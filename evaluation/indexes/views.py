@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,7 +17,7 @@ from evaluation.models import LatencyReport
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import person
+from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
 
@@ -32,7 +31,7 @@ def latency_reports(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "collection": collection,
         "section": "latency",
-        "page": Paginator(rows, 25).get_page(request.GET.get("page")),
+        "page": page_of(request, rows, 25),
         "has_runs": collection.runs.exists(),
     }
     return render(request, "evaluation/latency_reports.html", context)

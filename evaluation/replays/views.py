@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -19,6 +18,7 @@ from evaluation.replays.stored import request_replay
 from labeling.qrels.labels import has_labels
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
+from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
 
@@ -32,7 +32,7 @@ def replays(request: HttpRequest, slug: str) -> HttpResponse:
     context = {
         "collection": collection,
         "section": "replays",
-        "page": Paginator(rows, 25).get_page(request.GET.get("page")),
+        "page": page_of(request, rows, 25),
         "has_runs": collection.runs.exists(),
         "has_labels": has_labels(collection),
     }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
@@ -18,6 +17,7 @@ from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.page import report_context
 from pooling.interface.downloads import offered
+from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
@@ -29,7 +29,7 @@ def reports(request: HttpRequest, slug: str) -> HttpResponse:
     """The reports of a collection, newest first."""
     collection = collection_for(request.user, slug)
     rows = collection.reports.select_related("release", "created_by").defer("result")
-    page = Paginator(rows, 25).get_page(request.GET.get("page"))
+    page = page_of(request, rows, 25)
     ready = collection.releases.exists() and collection.runs.exists()
     context = {"collection": collection, "section": "reports", "page": page, "ready": ready}
     return render(request, "evaluation/reports.html", context)

@@ -196,7 +196,7 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
         return redirect("annotator_gold", queue_id, name)
     quarantines = queue.quarantines.filter(annotator=annotator).select_related("imposed_by", "lifted_by")
     rows = [row for row in gold_rows(queue) if row.annotator_id == annotator.pk]
-    answers = page_of(request, evidence_of(queue, annotator))  # type: ignore[arg-type]
+    answers = page_of(request, evidence_of(queue, annotator))
     for answer in answers:
         answer["said"] = Verdict(answer["verdict"]).label.lower()
         answer["seconds"] = None if answer["active_ms"] is None else answer["active_ms"] / 1000

@@ -7,7 +7,6 @@ import hashlib
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
-from django.core.paginator import Paginator
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
@@ -21,7 +20,7 @@ from labeling.verification.samples import open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
 from pooling.interface.charting import VARIANTS
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import person
+from pooling.interface.pages import page_of, person
 from pooling.interface.problems import refusals
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
@@ -102,7 +101,7 @@ def order(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> HttpResponse:
     found = worth(prelabeler)
-    page = Paginator(found["by_query"], QUERIES_PER_PAGE).get_page(request.GET.get("page"))
+    page = page_of(request, found["by_query"], QUERIES_PER_PAGE)
     context = {
         "prelabeler": prelabeler,
         "collection": prelabeler.collection,

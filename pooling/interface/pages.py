@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import messages
@@ -32,9 +32,16 @@ def go_on(request: HttpRequest, outcome: Mapping[str, Any] | Job) -> HttpRespons
     return redirect(outcome["url"])
 
 
-def page_of(request: HttpRequest, rows: QuerySet[Any], per_page: int = PER_PAGE) -> Page[Any]:
+def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:
     """The page of a list that the address asks for; a page out of range is the nearest one."""
-    return Paginator(rows, per_page).get_page(request.GET.get("page"))
+    return numbered_page(rows, request.GET.get("page"), per_page)
+
+
+def numbered_page(
+    rows: QuerySet[Any] | Sequence[Any], number: str | int | None, per_page: int = PER_PAGE
+) -> Page[Any]:
+    """The same for a number from elsewhere; None is the first page."""
+    return Paginator(rows, per_page).get_page(number)
 
 
 def asked(request: HttpRequest, name: str) -> str:

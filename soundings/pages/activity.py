@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
+from pooling.interface.pages import page_of
 from pooling.people.access import ADMIN, collection_for
-
-ON_A_PAGE = 50
 
 
 @require_safe
@@ -18,6 +16,6 @@ ON_A_PAGE = 50
 def activity(request: HttpRequest, slug: str) -> HttpResponse:
     """The list, newest first."""
     collection = collection_for(request.user, slug, ADMIN)
-    rows = Paginator(collection.admin_actions.select_related("actor"), ON_A_PAGE)
-    context = {"collection": collection, "page": rows.get_page(request.GET.get("page"))}
+    rows = collection.admin_actions.select_related("actor")
+    context = {"collection": collection, "page": page_of(request, rows)}
     return render(request, "soundings/activity.html", context)
