@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from inspect import signature
 from pathlib import Path
 
 import pytest
 from django.db import DatabaseError
 
 from pooling.interface.problems import InputError
+from pooling.merging import merging
+from pooling.merging.choice import Choice
 from pooling.models import Document, Pool, PoolEntry
+from pooling.options.option import options_of
 from pooling.pools.building import build_pool, pool_lines, pooled_frame
+from pooling.pools.forms import PoolForm
+from pooling.pools.serializers import PoolRequestSerializer
 from pooling.runs.stored import import_run
 from tests.world import World
 
 
 def pairs(pool: Pool) -> set[tuple[str, str]]:
     return set(pool.entries.values_list("query__external_id", "document__external_id"))
+
+
+def test_every_option_is_asked_for_and_kept() -> None:
+    options = options_of(Choice)
+    assert options.keys() <= {field.name for field in Pool._meta.get_fields()}
+    assert options.keys() <= PoolRequestSerializer().fields.keys()
+    assert options.keys() <= {*PoolForm.base_fields}
+    arguments = signature(merging.build_pool).parameters
+    assert {name: arguments[name].default or {} for name in options if name != "depth"} == {
+        name: one.default or {} for name, one in options.items() if name != "depth"
+    }
 
 
 def test_a_pool_is_the_union_of_the_tops(world: World) -> None:
