@@ -21,8 +21,9 @@ class Candidates:
     a tie.
 
     A *find* is one document in one run's list; `document`, `run` and `rank` are parallel over the finds, by
-    document first. `runs` counts all runs of the pool, those without a find for this query included.
-    `score_sum` is the sum of min–max-normalised scores by document, where the pool carries scores.
+    document first, then best rank first (ties: by run), so that equal ranks make equal sums to the last bit.
+    `runs` counts all runs of the pool, those without a find for this query included. `score_sum` is the sum
+    of min–max-normalised scores by document, where the pool carries scores.
     """
 
     query_id: str
@@ -145,8 +146,8 @@ def candidates_of_query(
     """The same for one query, from (document id, rrf, [(run, rank) …]) for each document, in any order."""
     ordered = sorted(finds, key=lambda find: (find[1], find[0]), reverse=True)
     counts = [len(found_by) for _, _, found_by in ordered]
-    pairs = np.array([pair for _, _, found_by in ordered for pair in sorted(map(tuple, found_by))], np.int64)
-    pairs = pairs.reshape(-1, 2)
+    best_first = (sorted(found_by, key=lambda find: (find[1], find[0])) for _, _, found_by in ordered)
+    pairs = np.array([find for found_by in best_first for find in found_by], np.int64).reshape(-1, 2)
     return Candidates(
         query_id=query_id,
         documents=[document for document, _, _ in ordered],

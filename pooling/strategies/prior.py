@@ -87,12 +87,12 @@ def usual_votes(runs: int) -> int:
 
 
 def _renumbered(one: Candidates) -> Candidates:
-    """Documents numbered in RRF order again, and the finds by document."""
+    """Documents numbered in RRF order again, and the finds in the order that Candidates have."""
     order: Integers = np.argsort(-one.rrf, kind="stable")
     number = np.empty_like(order)
     number[order] = np.arange(len(order))
     document = number[one.document]
-    finds = np.lexsort((one.run, document))
+    finds = np.lexsort((one.run, one.rank, document))
     return replace(
         one,
         documents=[one.documents[old] for old in order],

@@ -8,7 +8,7 @@ import polars as pl
 
 from pooling.merging.merging import merge_runs
 from pooling.ranking.score_sums import with_score_sums
-from pooling.strategies import Candidates, candidates_of
+from pooling.strategies import Candidates, candidates_of, candidates_of_query
 
 SCHEMA = {"query_id": pl.String, "document_id": pl.String, "score": pl.Float64}
 
@@ -47,3 +47,17 @@ def pool_of(runs: dict[str, pl.DataFrame], depth: int = 100) -> dict[str, Candid
 
 def random_pool(seed: int, **sizes: int) -> dict[str, Candidates]:
     return pool_of(random_runs(seed, **sizes))
+
+
+def query_of(*lists: str, name: str = "q", depth: int = 100) -> Candidates:
+    """The candidates of one query, from one string of documents for each run; no frame is made."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for run, documents in enumerate(lists):
+        for rank, document in enumerate(documents[:depth], start=1):
+            found.setdefault(document, []).append((run, rank))
+    finds = [
+        (document, sum(1 / (60 + rank) for rank in sorted(rank for _, rank in places)), places)
+        for document, places in found.items()
+    ]
+    deepest = max(len(documents[:depth]) for documents in lists)
+    return candidates_of_query(name, finds, runs=len(lists), depth=deepest)

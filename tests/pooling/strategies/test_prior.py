@@ -41,11 +41,11 @@ def test_a_score_is_fused_as_so_many_more_runs() -> None:
     assert found_by.documents == ["a", "d", "b", "c"]
     assert [found_by.finders(number).tolist() for number in range(4)] == [
         [0, 1, 2, 3, 4],
-        [0, 1, 2, 3, 4],
+        [2, 3, 4, 1, 0],
         [0, 1],
         [0, 1],
     ]
-    assert found_by.rank[found_by.starts[1] : found_by.starts[2]].tolist() == [4, 3, 1, 1, 1]
+    assert found_by.rank[found_by.starts[1] : found_by.starts[2]].tolist() == [1, 1, 1, 3, 4]
 
 
 def test_by_default_a_score_counts_as_half_of_the_runs() -> None:

@@ -81,9 +81,37 @@ def posterior(one: Candidates, labels: Labels) -> int:
     )
 
 
+def mtf(one: Candidates, labels: Labels) -> int:
+    """The labels in the order in which they came; the owner of one is the run that pays for it or stays."""
+    lists, failures, front = ranks(one), [0] * one.runs, None
+    for number, relevant in labels.items():
+        finders = [run for run, found in enumerate(lists) if number in found]
+        owner = front
+        if owner not in finders:
+            owner = min(finders, key=lambda run: (failures[run], lists[run][number], run))
+        failures[owner] += not relevant
+        front = owner if relevant else None
+    offers = {
+        run: min(left, key=found.__getitem__)
+        for run, found in enumerate(lists)
+        if (left := found.keys() - labels.keys())
+    }
+    if front in offers:
+        return offers[front]
+    fewest = min(failures[run] for run in offers)
+    return min(number for run, number in offers.items() if failures[run] == fewest)
+
+
 @pytest.mark.parametrize(
     ("name", "reference"),
-    [("maxmean", maxmean), ("hedge", hedge), ("rbp-adaptive", rbp_adaptive), ("posterior-rrf", posterior)],
+    [
+        ("maxmean", maxmean),
+        ("hedge", hedge),
+        ("rbp-adaptive", rbp_adaptive),
+        ("posterior-rrf", posterior),
+        ("mtf", mtf),
+        ("mtf-global", mtf),  # within one query the same
+    ],
 )
 @pytest.mark.parametrize("seed", range(3))
 def test_each_next_document_is_that_of_the_definition(name: str, reference: Choice, seed: int) -> None:
