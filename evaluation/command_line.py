@@ -199,17 +199,17 @@ def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | 
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
-    from evaluation.comparisons.comparing import compare_at
+    from evaluation.comparisons.comparing import Method, compare_at
     from evaluation.comparisons.tables import comparison_part
 
     cutoffs = recall_cutoffs(result)
     if not cutoffs:
         raise ValueError("--compare compares recall; name recall among the measures.")
-    method = {name: options[name] for name in ("test", "correction")}
+    method = Method(options["test"], options["correction"])
     if basis is None:
-        return [comparison_part(compare_at(result, cutoffs, **method))]
+        return [comparison_part(compare_at(result, cutoffs, method=method))]
     audited = audited_differences(basis, list(result.runs), cutoffs)
-    return [comparison_part(compare_at(result, cutoffs, audited=audited, opened=basis.opened, **method))]
+    return [comparison_part(compare_at(result, cutoffs, audited=audited, opened=basis.opened, method=method))]
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:

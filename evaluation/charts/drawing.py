@@ -44,7 +44,6 @@ def recall_curve(
     dark: bool = False,
     narrow: bool = False,
     title: str = "Recall@K",
-    order: Sequence[str] | None = None,
     chosen: Sequence[str] | None = None,
     live: bool = False,
 ) -> alt.LayerChart:
@@ -52,13 +51,13 @@ def recall_curve(
 
     curve: one row per run and K with the columns `run`, `k`, `mean`, `low`, `high` (`low` and `high` may be
     missing values: then there is no band), and perhaps `lower_bound` and `upper_bound`: where some differ,
-    they are a lighter band with thin edges, and the legend names both. Runs keep the order of `order`, or
-    that of the rows. `narrow` puts the legend below, for a telephone. K is on a logarithmic axis, because the
-    first ranks matter most. `chosen`: only these have colour, band and a place in the legend; the others are
-    thin grey lines behind them. `live` adds what a page can do and a file cannot: words on hovering, and a
-    click on a legend's entry that dims the other runs.
+    they are a lighter band with thin edges, and the legend names both. Runs keep the order of the rows.
+    `narrow` puts the legend below, for a telephone. K is on a logarithmic axis, because the first ranks
+    matter most. `chosen`: only these have colour, band and a place in the legend; the others are thin grey
+    lines behind them. `live` adds what a page can do and a file cannot: words on hovering, and a click on a
+    legend's entry that dims the other runs.
     """
-    runs = list(dict.fromkeys(order if order is not None else curve["run"]))
+    runs = list(dict.fromkeys(curve["run"]))
     shown = runs if chosen is None else [run for run in runs if run in set(chosen)]
     look = Look(shown, DARK if dark else LIGHT, narrow, _picking() if live else None)
     share = {"title": title, "scale": _share_scale(curve)}

@@ -104,7 +104,7 @@ def _draw_curve(table: pd.DataFrame, figures: Figures, choice: ChartChoice, **lo
     title = (
         titled(choice.measure, single[0] or None) if len(single) == 1 else titled(choice.measure, None) + "@K"
     )
-    return recall_curve(table, title=title, order=figures.runs, chosen=_in_colour(figures, choice), **look)
+    return recall_curve(table, title=title, chosen=_in_colour(figures, choice), **look)
 
 
 def _in_colour(figures: Figures, choice: ChartChoice) -> Sequence[str]:
@@ -223,7 +223,9 @@ GAINS = ChartKind(
     title=lambda choice: f"Where {choice.first} gains on {choice.second}, and where it loses",
     reading="One bar for each query that counts for both runs, sorted: above the line A (the first run) is "
     "ahead, below it B. A mean difference can be a few large gains, or many small ones.",
-    table=lambda figures, choice: gains_table(figures, choice.first, choice.second, choice.measure, choice.k),
+    table=lambda figures, choice: gains_table(
+        figures, (choice.first, choice.second), choice.measure, choice.k
+    ),
     draw=_draw_gains,
     size=_gains_size,
     rows=lambda table, choice: _ends(table),

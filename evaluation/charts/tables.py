@@ -108,13 +108,13 @@ def distribution_table(figures: Figures, measure: str, k: int) -> pd.DataFrame:
     return _pandas(table)
 
 
-def gains_table(figures: Figures, first: str, second: str, measure: str, k: int) -> pd.DataFrame:
+def gains_table(figures: Figures, pair: tuple[str, str], measure: str, k: int) -> pd.DataFrame:
     """One row per query that counts for both runs: query_id, first, second, gain (first minus second); the
     greatest gain first, equal ones by query id."""
     import polars as pl
 
-    values = figures.values(measure, k, [first, second])
-    mine, other = (values.filter(pl.col("run") == run).drop("run") for run in (first, second))
+    values = figures.values(measure, k, pair)
+    mine, other = (values.filter(pl.col("run") == run).drop("run") for run in pair)
     both = mine.rename({"value": "first"}).join(other.rename({"value": "second"}), on="query_id")
     gains = both.with_columns(gain=pl.col("first") - pl.col("second"))
     return _pandas(gains.sort("gain", "query_id", descending=[True, False]))

@@ -41,28 +41,25 @@ COLUMNS = (
 
 
 @dataclass(frozen=True)
-class _Method:
+class Method:
     """How the differences are tested: by which test and correction, with how many draws from which seed."""
 
-    test: str
-    correction: str
-    samples: int
-    permutations: int
-    seed: int
-    confidence: float
+    test: str = "randomisation"
+    correction: str = "holm"
+    samples: int = BOOTSTRAP_SAMPLES
+    permutations: int = PERMUTATIONS
+    seed: int = 0
 
     def __post_init__(self) -> None:
         if self.test not in TESTS:
             raise ValueError(f"There is no test {self.test!r}; choose one of {', '.join(TESTS)}.")
 
-    def numbers(self, differences: Floats, groups: int = 1) -> Floats:
-        """(P, 4) low and high of the interval, corrected p-value and effect for each column.
+    def numbers(self, differences: Floats, groups: int, confidence: float) -> Floats:
+        """(P, 4) low and high of the interval at `confidence`, corrected p-value and effect for each column.
 
         Columns fall into so many groups of equal size, and each is corrected by itself.
         """
-        low, high = difference_intervals(
-            differences, samples=self.samples, seed=self.seed, level=self.confidence
-        )
+        low, high = difference_intervals(differences, samples=self.samples, seed=self.seed, level=confidence)
         drawn = {"permutations": self.permutations, "seed": self.seed}
         p_values = TESTS[self.test](differences, **(drawn if self.test == "randomisation" else {}))
         return np.column_stack([low, high, self.corrected(p_values, groups), effect_sizes(differences)])
@@ -97,10 +94,10 @@ def compare(
     >>> found.difference, found.bounds, found.leader
     (0.5, (0.5, 0.5), 'a')
     """
-    method = _Method(test, "none", samples, permutations, seed, evaluation.confidence)
+    method = Method(test, "none", samples, permutations, seed)
     key = _key(evaluation, measure)
     audited = {} if estimated is None else {(first, second, key[1]): Difference(None, estimated)}
-    (made,) = _compared(evaluation, [(first, second)], [key], method, audited)
+    (made,) = _compared(evaluation, [(first, second)], [key], method, audited=audited)
     return made
 
 
@@ -115,7 +112,7 @@ def compare_all(
     seed: int = 0,
 ) -> list[Comparison]:
     """Every pair of the evaluation's runs, their p-values corrected for being many."""
-    method = _Method(test, correction, samples, permutations, seed, evaluation.confidence)
+    method = Method(test, correction, samples, permutations, seed)
     return _compared(evaluation, list(combinations(evaluation.runs, 2)), [_key(evaluation, measure)], method)
 
 
@@ -126,21 +123,16 @@ def compare_at(
     measure: str = "recall",
     audited: Mapping[tuple[str, str, int | None], Difference] | None = None,
     opened: Unsettled | None = None,
-    test: str = "randomisation",
-    correction: str = "holm",
-    samples: int = BOOTSTRAP_SAMPLES,
-    permutations: int = PERMUTATIONS,
-    seed: int = 0,
+    method: Method | None = None,
 ) -> list[Comparison]:
     """Every pair of runs at each cutoff, cutoff by cutoff; corrected for the pairs at one cutoff.
 
     audited: (first, second, k) -> what the audit says of the difference. opened: what `unsettled` has read of
     all runs, so that it is not read again.
     """
-    method = _Method(test, correction, samples, permutations, seed, evaluation.confidence)
     keys = [(measure, _cutoff(evaluation, measure, k)) for k in cutoffs]
     pairs = list(combinations(evaluation.runs, 2))
-    return _compared(evaluation, pairs, keys, method, audited, opened)
+    return _compared(evaluation, pairs, keys, method or Method(), audited=audited, opened=opened)
 
 
 def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
@@ -149,7 +141,7 @@ def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
 
     rows = []
     for made in comparisons:
-        plain = made.to_dict()
+        plain: dict[str, object] = {**made.to_dict()}
         plain["lower_bound"], plain["upper_bound"] = made.bounds or (None, None)
         rows.append({name: plain[name] for name in COLUMNS})
     return pd.DataFrame(rows, columns=list(COLUMNS))
@@ -171,7 +163,8 @@ def _compared(
     evaluation: Evaluation,
     pairs: Sequence[tuple[str, str]],
     keys: Sequence[tuple[str, int | None]],
-    method: _Method,
+    method: Method,
+    *,
     audited: Mapping[tuple[str, str, int | None], Difference] | None = None,
     opened: Unsettled | None = None,
 ) -> list[Comparison]:
@@ -186,18 +179,20 @@ def _compared(
     if opened is None and any(measure in BOUNDED and k for measure, k in keys):
         opened = unsettled(evaluation, names)
     differences = np.column_stack(columns)
-    numbers = method.numbers(differences, len(keys))
-    said = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
-    bounds = [_bounds(evaluation, opened, pair, *key) for key in keys for pair in pairs]
+    numbers = method.numbers(differences, len(keys), evaluation.confidence)
+    audits = [(audited or {}).get((*pair, k)) or Difference(None, None) for _, k in keys for pair in pairs]
+    bounds = [_bounds(evaluation, opened, pair, key) for key in keys for pair in pairs]
     # Of a pair that its bounds have decided no audit is asked, so it is none of the many.
     asked = [
         None if found is not None and excludes_zero(found.mean()) else one.p_value
-        for found, one in zip(bounds, said, strict=True)
+        for found, one in zip(bounds, audits, strict=True)
     ]
     corrected = method.corrected(np.array(asked, dtype=np.float64), len(keys))
     made = []
     for at, (key, pair) in enumerate((key, pair) for key in keys for pair in pairs):
-        row = _Row(pair, *key, differences[:, at], numbers[at], said[at], _number(corrected[at]), bounds[at])
+        row = _Row(
+            pair, *key, differences[:, at], numbers[at], audits[at], _number(corrected[at]), bounds[at]
+        )
         made.append(_comparison(evaluation, row, method))
     return made
 
@@ -217,14 +212,15 @@ class _Row:
 
 
 def _bounds(
-    evaluation: Evaluation, opened: Unsettled | None, pair: tuple[str, str], measure: str, k: int | None
+    evaluation: Evaluation, opened: Unsettled | None, pair: tuple[str, str], key: tuple[str, int | None]
 ) -> DifferenceBounds | None:
+    measure, k = key
     if opened is None or measure not in BOUNDED or k is None:
         return None
     return difference_bounds(evaluation, opened, pair, measure=measure, k=k)
 
 
-def _comparison(evaluation: Evaluation, row: _Row, method: _Method) -> Comparison:
+def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison:
     counted = row.differences[~np.isnan(row.differences)]
     low, high, p_value, effect = (_number(number) for number in row.numbers)
     deepest = int(evaluation.cutoffs[-1]) if row.k is None else row.k
@@ -250,7 +246,7 @@ def _comparison(evaluation: Evaluation, row: _Row, method: _Method) -> Compariso
         judged=(_judged(evaluation, row.pair[0], deepest), _judged(evaluation, row.pair[1], deepest)),
         estimate=audited.value,
         more_labels=audited.more_labels,
-        confidence=method.confidence,
+        confidence=evaluation.confidence,
         estimate_p_value=row.audited_p_value,
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.core.cache import cache
 
@@ -30,6 +30,27 @@ if TYPE_CHECKING:
 KEPT_SECONDS = 600
 
 
+class WantedPair(TypedDict):
+    """A pair to judge next."""
+
+    query_id: str
+    document_id: str
+
+
+class DecisionResult(TypedDict):
+    """A `Decision` in JSON."""
+
+    first: str
+    second: str
+    k: int
+    leader: str | None
+    left: int
+    new: int
+    bounds: list[float] | None
+    pairs: list[WantedPair]
+    sentence: str
+
+
 @dataclass(frozen=True)
 class Decision:
     """Two runs of a report at K, by the labels as they are now.
@@ -49,12 +70,20 @@ class Decision:
     left: int
     new: int
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> DecisionResult:
         """Plain values, with the pairs as rows."""
         return {
-            **{name: getattr(self, name) for name in ("first", "second", "k", "leader", "left", "new")},
+            "first": self.first,
+            "second": self.second,
+            "k": self.k,
+            "leader": self.leader,
+            "left": self.left,
+            "new": self.new,
             "bounds": None if self.bounds is None else list(self.bounds),
-            "pairs": self.wanted.select(PAIR).to_dicts(),
+            "pairs": [
+                {"query_id": query, "document_id": document}
+                for query, document in self.wanted.select(PAIR).iter_rows()
+            ],
             "sentence": self.sentence,
         }
 
@@ -85,11 +114,11 @@ def decision(report: Report, first: str, second: str, k: int) -> Decision:
     """How two runs stand. Labels that the report's release had count as they were there."""
     state = state_of_labels(report.collection)
     key = f"deciding-{report.pk}-{report.created_at.timestamp()}-{state}-{k}-{hash((first, second))}"
-    held: Decision | None = cache.get(key)
-    if held is None or (held.first, held.second) != (first, second):
-        held = _decision(report, first, second, k)
-        cache.set(key, held, KEPT_SECONDS)
-    return held
+    known: Decision | None = cache.get(key)
+    if known is None or (known.first, known.second) != (first, second):
+        known = _decision(report, first, second, k)
+        cache.set(key, known, KEPT_SECONDS)
+    return known
 
 
 def _decision(report: Report, first: str, second: str, k: int) -> Decision:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
 
@@ -12,7 +12,10 @@ from evaluation.comparisons.deciding_queue import decision, queues_of
 from evaluation.comparisons.stored import Compared, deciding, turned
 
 if TYPE_CHECKING:
+    from evaluation.comparisons.deciding_queue import Decision
+    from evaluation.comparisons.verdict import ComparisonResult
     from evaluation.models import Report
+    from labeling.models import Queue
 
 MOST_LABELS = 20
 MOST_PAIRS = 45
@@ -52,7 +55,59 @@ class PairView(forms.Form):
         return PairChoice(first, second, k)
 
 
-def comparison_context(report: Report, found: Compared, choice: PairChoice) -> dict[str, Any]:
+class FactRow(TypedDict):
+    """One number of a pair, and what its interval covers."""
+
+    name: str
+    value: str
+    span: str
+    covers: str
+
+
+class PairRow(TypedDict):
+    """One pair in the table of all, in words."""
+
+    first: str
+    second: str
+    difference: str
+    interval: str
+    p_value: str
+    bounds: str
+    estimated: str
+    estimate_p_value: str
+    uneven: bool
+    verdict: str
+
+
+class ComparisonPage(TypedDict):
+    """What `comparisons.html` shows; labels: the first that would decide the pair, as `deciding` has them."""
+
+    choice: PairChoice
+    runs: list[str]
+    cutoffs: list[int]
+    left_out: int
+    verdict: str
+    warnings: list[str]
+    ranked: bool
+    power: str
+    facts: list[FactRow]
+    settled: int | None
+    queries: int
+    decision: Decision
+    decision_bounds: str
+    deciding_queues: list[Queue]
+    labels: list[dict[str, Any]]
+    label_count: int
+    pairs: list[PairRow]
+    more_pairs: int
+    ranked_count: int
+    pair_count: int
+    level: str
+    correction: str
+    forest_runs: int
+
+
+def comparison_context(report: Report, found: Compared, choice: PairChoice) -> ComparisonPage:
     """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
     from evaluation.scoring.results import share_in_words
     from evaluation.significance import LEVEL
@@ -74,7 +129,7 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
         "settled": stored["settled"],
         "queries": stored["queries"],
         "decision": now,
-        "decision_bounds": "" if now.bounds is None else _both(list(now.bounds)),
+        "decision_bounds": "" if now.bounds is None else _both(now.bounds),
         "deciding_queues": queues_of(report, choice.a, choice.b, choice.k),
         "labels": wanted.head(MOST_LABELS).to_dicts(),
         "label_count": wanted.height,
@@ -88,7 +143,7 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> d
     }
 
 
-def facts(one: Mapping[str, Any], report: Report) -> list[dict[str, str]]:
+def facts(one: ComparisonResult, report: Report) -> list[FactRow]:
     """Each number of the pair with what it covers, in words."""
     from evaluation.scoring.results import percent
 
@@ -127,10 +182,12 @@ def facts(one: Mapping[str, Any], report: Report) -> list[dict[str, str]]:
         ("judged@K of what was retrieved", " and ".join(judged), "", "—"),
         ("judged@K of K places", " and ".join(over_k), "", "—"),
     ]
-    return [dict(zip(("name", "value", "span", "covers"), row, strict=True)) for row in rows]
+    return [
+        {"name": name, "value": value, "span": ends, "covers": covers} for name, value, ends, covers in rows
+    ]
 
 
-def _row(one: Mapping[str, Any]) -> dict[str, Any]:
+def _row(one: ComparisonResult) -> PairRow:
     verdict = "not ranked"
     if one["leader"] is not None:
         other = one["second"] if one["leader"] == one["first"] else one["first"]
@@ -159,11 +216,11 @@ def span(low: float | None, high: float | None) -> str:
     return "" if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
 
 
-def _bracketed(ends: list[float] | None) -> str:
+def _bracketed(ends: Sequence[float] | None) -> str:
     return "" if ends is None else span(ends[0], ends[1])
 
 
-def _both(ends: list[float] | None) -> str:
+def _both(ends: Sequence[float] | None) -> str:
     return "–" if ends is None else f"{signed(ends[0])} to {signed(ends[1])}"
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from django.core.files.base import ContentFile
 from django.core.files.storage import default_storage
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
+    from evaluation.comparisons.verdict import ComparisonResult
     from evaluation.pool_estimates.of_pool import Basis
 
 COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
@@ -48,9 +49,30 @@ MOST_RUNS = 20
 MOST_RANDOMISED = 10_000
 
 
-def comparisons_of(basis: Basis) -> dict[str, Any]:
+class AskedComparisons(TypedDict):
+    """Comparisons at one K."""
+
+    k: int
+    test: str
+    correction: str
+    comparisons: list[ComparisonResult]
+
+
+class StoredComparisons(TypedDict):
+    """What `comparisons.json` holds: every pair of these runs at these K; left_out: runs beyond them."""
+
+    runs: list[str]
+    left_out: int
+    k: list[int]
+    test: str
+    correction: str
+    confidence: NotRequired[float]
+    comparisons: list[ComparisonResult]
+
+
+def comparisons_of(basis: Basis) -> StoredComparisons:
     """Every pair of the report's (first twenty) runs at each K, as plain values."""
-    from evaluation.comparisons.comparing import compare_at
+    from evaluation.comparisons.comparing import Method, compare_at
 
     evaluation = basis.evaluation
     names = list(evaluation.runs)[:MOST_RUNS]
@@ -58,7 +80,7 @@ def comparisons_of(basis: Basis) -> dict[str, Any]:
     cutoffs = recall_cutoffs(evaluation)
     audited = audited_differences(basis, names, cutoffs)
     test = "randomisation" if evaluation.labels.query_count <= MOST_RANDOMISED else "t"
-    made = compare_at(some, cutoffs, audited=audited, opened=basis.opened, test=test)
+    made = compare_at(some, cutoffs, audited=audited, opened=basis.opened, method=Method(test))
     return {
         "runs": names,
         "left_out": len(evaluation.runs) - len(names),
@@ -78,7 +100,7 @@ def unjudged_frame(basis: Basis, qrels: pl.DataFrame) -> pl.DataFrame:
     return basis.places.frame.join(judged, on=PAIR, how="anti").sort(PAIR)
 
 
-def store_comparisons(report: Report, comparisons: dict[str, Any], unjudged: pl.DataFrame) -> None:
+def store_comparisons(report: Report, comparisons: StoredComparisons, unjudged: pl.DataFrame) -> None:
     """Write both files beside the report's other parts."""
     put_frame(beside(report, UNJUDGED), unjudged, 50_000)
     content = json.dumps(comparisons, ensure_ascii=False, allow_nan=False)
@@ -89,7 +111,7 @@ def store_comparisons(report: Report, comparisons: dict[str, Any], unjudged: pl.
 class Compared:
     """The comparisons of a report as they were stored; positive is in favour of a pair's first run."""
 
-    stored: Mapping[str, Any]
+    stored: StoredComparisons
 
     @property
     def runs(self) -> list[str]:
@@ -101,31 +123,47 @@ class Compared:
         """The K at which they are."""
         return list(self.stored["k"])
 
-    def at(self, k: int) -> list[dict[str, Any]]:
+    def at(self, k: int) -> list[ComparisonResult]:
         """Every pair at one K."""
         return [one for one in self.stored["comparisons"] if one["k"] == k]
 
-    def pair(self, first: str, second: str, k: int) -> dict[str, Any]:
+    def pair(self, first: str, second: str, k: int) -> ComparisonResult:
         """One pair at one K, stored in either order; its words and signs are those of the stored order."""
         wanted = {first, second}
         return next(one for one in self.at(k) if {one["first"], one["second"]} == wanted)
 
-    def of(self, run: str, k: int) -> list[dict[str, Any]]:
+    def of(self, run: str, k: int) -> list[ComparisonResult]:
         """The pairs of one run at one K, each turned so that this run comes first."""
         return [turned(one, run) for one in self.at(k) if run in (one["first"], one["second"])]
 
 
-def turned(one: dict[str, Any], first: str) -> dict[str, Any]:
+def turned(one: ComparisonResult, first: str) -> ComparisonResult:
     """The comparison with `first` first: signs and limits change, the verdict's words stay."""
     if one["first"] == first:
         return one
-    changed = dict(one, first=one["second"], second=one["first"], judged=one["judged"][::-1])
-    for name in ("difference", "effect", "estimate"):
-        changed[name] = None if one[name] is None else -one[name] + 0.0
-    changed["low"], changed["high"] = ((None if end is None else -end) for end in (one["high"], one["low"]))
-    for name in ("bounds", "estimated"):
-        changed[name] = None if one[name] is None else [-one[name][1], -one[name][0]]
-    return changed
+    low, high = one["low"], one["high"]
+    return {
+        **one,
+        "first": one["second"],
+        "second": one["first"],
+        "judged": one["judged"][::-1],
+        "difference": _negative(one["difference"]),
+        "effect": _negative(one["effect"]),
+        "estimate": _negative(one["estimate"]),
+        "low": None if high is None else -high,
+        "high": None if low is None else -low,
+        "bounds": _turned_ends(one["bounds"]),
+        "estimated": _turned_ends(one["estimated"]),
+    }
+
+
+def _negative(number: float | None) -> float | None:
+    # Adding 0 turns the -0.0 of a 0.0 into 0.0.
+    return None if number is None else -number + 0.0
+
+
+def _turned_ends(ends: Sequence[float] | None) -> list[float] | None:
+    return None if ends is None else [-ends[1], -ends[0]]
 
 
 def compared(report: Report) -> Compared | None:
@@ -134,22 +172,25 @@ def compared(report: Report) -> Compared | None:
     if not default_storage.exists(name):
         return None
     with default_storage.open(name, "rb") as file:
-        stored = json.load(file)
-    found = Compared({**stored, "comparisons": [_by_the_rule(one) for one in stored["comparisons"]]})
-    return found if found.stored["comparisons"] else None
+        stored: StoredComparisons = json.load(file)
+    stored["comparisons"] = [_by_the_rule(one) for one in stored["comparisons"]]
+    return Compared(stored) if stored["comparisons"] else None
 
 
-def _by_the_rule(one: dict[str, Any]) -> dict[str, Any]:
+def _by_the_rule(one: Any) -> ComparisonResult:
     """A stored comparison; one from before verdicts spoke of a single quantity is told anew."""
     if "decided_by" in one:
-        return one
+        current: ComparisonResult = one
+        return current
     from evaluation.comparisons.verdict import Comparison
 
     known = {field.name: one[field.name] for field in fields(Comparison) if field.name in one}
     return {**one, **Comparison(**known).to_dict()}
 
 
-def comparisons_asked(report: Report, first: str | None, second: str | None, k: int | None) -> dict[str, Any]:
+def comparisons_asked(
+    report: Report, first: str | None, second: str | None, k: int | None
+) -> AskedComparisons:
     """All pairs at a K (10, or the nearest), those of one run, or one pair; `InputError` for what is not
     there."""
     found = compared(report)
@@ -171,8 +212,8 @@ def comparisons_asked(report: Report, first: str | None, second: str | None, k: 
         pairs = [turned(found.pair(first, second, at), first)]
     elif chosen:
         pairs = found.of(chosen[0], at)
-    settings = {name: found.stored[name] for name in ("test", "correction")}
-    return {"k": at, **settings, "comparisons": pairs}
+    stored = found.stored
+    return {"k": at, "test": stored["test"], "correction": stored["correction"], "comparisons": pairs}
 
 
 def _not_there(field: str, problem: str, known: Sequence[object]) -> InputError:
@@ -234,7 +275,7 @@ def deciding_csv(report: Report, first: str, second: str, k: int) -> io.BytesIO:
     return out
 
 
-def forest_svg(report: Report, found: Compared, run: str, k: int, variant: str) -> bytes:
+def forest_svg(report: Report, found: Compared, run: str, k: int, *, variant: str) -> bytes:
     """The differences of one run from every other at one K as SVG, drawn once and then kept."""
     name = beside(report, f"forest-{found.runs.index(run)}-{k}-{variant}-{LOOK}.svg")
     return kept_svg(name, lambda: _forest(found, run, k, variant))
@@ -247,7 +288,8 @@ def _forest(found: Compared, run: str, k: int, variant: str) -> alt.LayerChart:
         {
             "run": one["second"],
             "difference": one["difference"],
-            **dict(zip(("low", "high"), (one["low"], one["high"]), strict=True)),
+            "low": one["low"],
+            "high": one["high"],
             **dict(zip(("least", "most"), one["bounds"] or (None, None), strict=True)),
             **dict(zip(("from", "to"), one["estimated"] or (None, None), strict=True)),
             "estimate": one["estimate"],

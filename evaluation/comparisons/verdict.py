@@ -7,8 +7,9 @@ two point in different directions, that is the verdict.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NotRequired, TypedDict
 
 from evaluation.measures import MEASURES, titled
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
@@ -38,6 +39,38 @@ class Difference:
     interval: Interval | None
     more_labels: int | None = None
     p_value: float | None = None
+
+
+class ComparisonResult(TypedDict):
+    """The fields of `Comparison` in JSON, with what follows from them; power: in words."""
+
+    first: str
+    second: str
+    measure: str
+    k: int | None
+    queries: int
+    difference: float | None
+    low: float | None
+    high: float | None
+    p_value: float | None
+    test: str
+    correction: str
+    effect: float | None
+    deviation: float | None
+    bounds: Sequence[float] | None
+    settled: int | None
+    open_pairs: int | None
+    estimated: Sequence[float] | None
+    judged: Sequence[float | None]
+    estimate: float | None
+    more_labels: int | None
+    confidence: float
+    estimate_p_value: float | None
+    leader: str | None
+    decided_by: str | None
+    warnings: list[str]
+    verdict: str
+    power: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -129,15 +162,36 @@ class Comparison:
             return "Fewer than two queries count, so the power is unknown."
         return power_line(self.deviation, self.queries, difference)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ComparisonResult:
         """The fields as plain values, with leader, what decided, warnings and verdict."""
-        said = {
+        return {
+            "first": self.first,
+            "second": self.second,
+            "measure": self.measure,
+            "k": self.k,
+            "queries": self.queries,
+            "difference": self.difference,
+            "low": self.low,
+            "high": self.high,
+            "p_value": self.p_value,
+            "test": self.test,
+            "correction": self.correction,
+            "effect": self.effect,
+            "deviation": self.deviation,
+            "bounds": self.bounds,
+            "settled": self.settled,
+            "open_pairs": self.open_pairs,
+            "estimated": self.estimated,
+            "judged": self.judged,
+            "estimate": self.estimate,
+            "more_labels": self.more_labels,
+            "confidence": self.confidence,
+            "estimate_p_value": self.estimate_p_value,
             "leader": self.leader,
             "decided_by": self.decided_by,
             "warnings": list(self.warnings),
             "verdict": self.verdict(),
         }
-        return {**asdict(self), **said}
 
     def _by_bounds(self) -> str:
         return (

@@ -105,7 +105,7 @@ def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpRes
         raise Http404("This report has no such chart.")
     found = _there(shown)
     chosen = PairView(request.GET, found=found).choice()
-    picture = forest_svg(shown, found, chosen.a, chosen.k, variant)
+    picture = forest_svg(shown, found, chosen.a, chosen.k, variant=variant)
     return HttpResponse(picture, content_type="image/svg+xml")
 
 

@@ -12,23 +12,25 @@ from labeling.models import Selection
 
 if TYPE_CHECKING:
     from evaluation.plans.expected_width import RelevanceCurve
+    from evaluation.plans.results import PlannedLook, PlannedOrder
     from pooling.audit.bounds import Remainder
 
 
-def planned_order(planned: Planned) -> dict[str, Any] | None:
+def planned_order(planned: Planned) -> PlannedOrder | None:
     """What can be told of a plan's adaptive order; None for a fixed one. See `PlannedOrderSerializer`."""
     live = planned.settings.queue.live
     if live is None:
         return None
     some = planned.chosen[planned.sizes > 0]
-    found = {
+    order: PlannedOrder = {
         "least": int(some.min()),
         "most": int(some.max()),
         "open": _open(planned),
         "best_look": None if live.stop_missing is None else _best_look(planned),
+        "sentences": [],
     }
-    said = order_sentences(found, asdict(planned.settings))
-    return {**found, "sentences": [*said, WITHOUT_SCORES]}
+    sentences = order_sentences(order, asdict(planned.settings))
+    return {**order, "sentences": [*sentences, WITHOUT_SCORES]}
 
 
 def _open(planned: Planned) -> int:
@@ -43,7 +45,7 @@ def _open(planned: Planned) -> int:
     return min(budget, sum(sizes.values())) - sum(floors.values())
 
 
-def _best_look(planned: Planned) -> dict[str, Any]:
+def _best_look(planned: Planned) -> PlannedLook:
     """The last look where nothing that was drawn is relevant: what it leaves open, and whether that stops."""
     import numpy as np
 

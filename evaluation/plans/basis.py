@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings as site
 from django.core.cache import cache
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evaluation.plans.expected_width import Design, RelevanceCurve
+    from evaluation.plans.results import Bases
     from pooling.diagnosis.preview import NumberedTops, Tops
 
 #: The curve of size goes on to this depth where runs are as deep.
@@ -283,12 +284,12 @@ class Planned:
         return share_of_ties(self.collection)
 
     @cached_property
-    def bases(self) -> dict[str, Any]:
+    def bases(self) -> Bases:
         """What each supposed value rests on."""
         from evaluation.plans.expected_width import FEWEST_LABELS, SHARES
 
         return {
-            "relevant_share": self.curve and self.curve.share,
+            "relevant_share": self.curve.share if self.curve else None,
             "relevant_basis": self.relevant_basis,
             "relevant_range": (SHARES[0], SHARES[-1]),
             "labelled": self.labelled,

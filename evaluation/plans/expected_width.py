@@ -249,15 +249,15 @@ def expected_intervals(
     certain: Booleans,
     query: Integers,
     draws: Sequence[Floats],
-    found: Sequence[Integers],
     *,
+    tops: Sequence[Integers],
     confidence: float = 0.95,
 ) -> list[Expectation]:
     """One interval of micro recall for each run, the mean over draws of the audit.
 
     chance (P,): that a pair of the pool is relevant. certain (P,): it will be reached by the greedy part, or
     its label is known. query (P,): its query's number. draws: of each, π of each query's remainder, (Q,).
-    found: for each run the numbers of the pairs in its top K. The estimate's own spread is left out: this is
+    tops: for each run the numbers of the pairs in its top K. The estimate's own spread is left out: this is
     the interval at the mean, not the mean interval.
     """
     queries, left = len(draws[0]), ~certain
@@ -271,7 +271,7 @@ def expected_intervals(
 
     reached, waiting, is_open = by_query(np.arange(len(chance)))
     expected = []
-    for pairs in found:
+    for pairs in tops:
         certain_hits, hits, hits_open = by_query(pairs)
         missed = _undusted(waiting - hits, waiting)
         certain_missed = float(_undusted(np.array(reached - certain_hits), np.array(reached)))

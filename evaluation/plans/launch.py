@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings as site
 from django.urls import reverse
 
+from evaluation.plans.results import Campaign, PoolReady
 from evaluation.plans.settings import PlanSettings
 from labeling.models import Queue
 from labeling.queues.costs import change_prices
@@ -24,9 +26,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
-def begin(
-    collection: Collection, settings: PlanSettings, name: str, user: User | None
-) -> dict[str, Any] | Job:
+def begin(collection: Collection, settings: PlanSettings, name: str, user: User | None) -> Campaign | Job:
     """Build the pool of a plan and open its queue, both called `name`; a large one in the background.
 
     What can be refused is refused before anything is built.
@@ -37,7 +37,7 @@ def begin(
     checked_choice(settings.choice, runs)
     most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
     if expected_pairs(runs, settings.choice) <= most:
-        pool = _built(collection, settings, name, user, _silent)
+        pool = _built(collection, settings, name, user, progress=_silent)
         return _opened(pool, settings, user, _silent)
     arguments = {**asdict(settings), "runs": [run.name for run in runs], "name": name}
     return start_job(collection, "campaign", arguments, user)
@@ -62,7 +62,7 @@ def _silent(share: float, detail: str) -> None:
 
 
 def _built(
-    collection: Collection, settings: PlanSettings, name: str, user: User | None, progress: Progress
+    collection: Collection, settings: PlanSettings, name: str, user: User | None, *, progress: Progress
 ) -> Pool:
     return build_pool(
         collection,
@@ -74,7 +74,7 @@ def _built(
     )
 
 
-def _opened(pool: Pool, settings: PlanSettings, user: User | None, progress: Progress) -> dict[str, Any]:
+def _opened(pool: Pool, settings: PlanSettings, user: User | None, progress: Progress) -> Campaign:
     """The queue of a pool that was built for it alone; without the queue the pool goes again."""
     try:
         queue = open_queue(
@@ -93,7 +93,7 @@ def _opened(pool: Pool, settings: PlanSettings, user: User | None, progress: Pro
     return _result(pool, queue)
 
 
-def _result(pool: Pool, queue: Queue) -> dict[str, Any]:
+def _result(pool: Pool, queue: Queue) -> Campaign:
     return {
         "pool": pool.pk,
         "queue": queue.pk,
@@ -106,11 +106,13 @@ def _result(pool: Pool, queue: Queue) -> dict[str, Any]:
 
 
 @job_kind("campaign")
-def _begin_in_background(job: Job, progress: Progress) -> dict[str, Any]:
+def _begin_in_background(job: Job, progress: Progress) -> Campaign:
     arguments = dict(job.arguments)
     name, stored = arguments.pop("name"), arguments.pop("stored", None)
     settings, user = PlanSettings(**arguments), job.created_by
-    pool = _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, progress)
+    pool = (
+        _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, progress=progress)
+    )
     if queue := pool.queues.first():
         return _result(pool, queue)
     note_stored(job, _half(pool))
@@ -121,13 +123,13 @@ def _begin_in_background(job: Job, progress: Progress) -> dict[str, Any]:
         raise
 
 
-def _half(pool: Pool) -> dict[str, Any]:
+def _half(pool: Pool) -> PoolReady:
     """What is stored of a campaign when its pool is."""
     detail = f"Pool “{pool.name}” is built, and its queue is not open yet."
     return {"pool": pool.pk, "detail": detail, "url": pool.get_absolute_url()}
 
 
-def _pool_of(job: Job, stored: dict[str, Any]) -> Pool:
+def _pool_of(job: Job, stored: Mapping[str, Any]) -> Pool:
     pool = job.collection.pools.filter(pk=stored["pool"]).first()
     if pool is None:
         raise InputError("The pool of this campaign is not there any more. Begin the plan again.")

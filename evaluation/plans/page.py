@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import urlencode
 
 from evaluation.plans.forms import PlanForm
@@ -14,6 +14,7 @@ from pooling.runs.depths import PREFIX, given_depths
 if TYPE_CHECKING:
     from django.http import QueryDict
 
+    from evaluation.plans.results import Pilot, PlanResult, TeamRow
     from evaluation.plans.settings import PlanSettings
     from pooling.models import Collection
 
@@ -33,11 +34,21 @@ KEPT = (
 USUAL = {"budget_rule": str(LiveOptions.budget_rule), "stop_over": str(LiveOptions.stop_over)}
 
 
-def plan_context(planned: dict[str, Any], settings: PlanSettings) -> dict[str, Any]:
+class PlanPart(TypedDict):
+    """A plan as its page shows it: with pictures, and the row of the annotators asked for."""
+
+    plan: PlanResult
+    team: TeamRow
+    growth: list[pictures.Bar]
+    curve: pictures.Curve
+    heat_map: list[pictures.HeatRow]
+
+
+def plan_context(planned: PlanResult, settings: PlanSettings) -> PlanPart:
     """Pictures, days, and the row of as many annotators as are asked about."""
     rows = planned["work"]["by_annotators"]
     for row in rows:
-        row["day"] = row["end_date"] and date.fromisoformat(row["end_date"])
+        row["day"] = date.fromisoformat(row["end_date"]) if row["end_date"] else None
     sizes = planned["pool"]["size_by_depth"]
     return {
         "plan": planned,
@@ -64,14 +75,14 @@ def address(path: str, chosen: list[tuple[str, str]]) -> str:
     return f"{path}?{urlencode(chosen)}"
 
 
-def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: dict[str, Any]) -> str:
+def pilot_address(path: str, chosen: list[tuple[str, str]], pilot: Pilot) -> str:
     """The plan of the pilot that a plan offers: over the same pool, by the same people."""
     kept = [(name, value) for name, value in chosen if name in KEPT or name.startswith(PREFIX)]
     of_pilot = [(name, str(value)) for name, value in pilot["settings"].items()]
     return address(path, [*kept, *of_pilot, ("name", "Pilot")])
 
 
-def sentences(form: PlanForm) -> list[str]:
+def problems_in_words(form: PlanForm) -> list[str]:
     """What is wrong, each with its field's label, for when the form itself is not drawn again."""
     return [
         f"{form.fields[name].label or name}: {problem}" if name in form.fields else str(problem)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from datetime import datetime, timedelta
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings as site
 from django.utils import timezone
@@ -22,6 +22,18 @@ from evaluation.plans.words import power_sentence, supposed
 from labeling.queues.workload import judgments_needed, team_work, whole_days
 from pooling.models import Collection
 
+if TYPE_CHECKING:
+    from evaluation.plans.results import (
+        PlannedQueries,
+        PlannedRun,
+        PlannedRuns,
+        PlannedWork,
+        PlanResult,
+        Power,
+        SettingsInUse,
+        TeamRow,
+    )
+
 TEAMS = (1, 2, 5, 10, 20)
 DIFFERENCE = 0.05
 #: Deviations of differences of recall by query, as measured on DL 2021 (at 10) and Robust 2003 (at 100).
@@ -29,7 +41,7 @@ DEVIATIONS = (0.11, 0.19)
 FEWEST_QUERIES = 5
 
 
-def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None = None) -> dict[str, Any]:
+def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None = None) -> PlanResult:
     """Everything that the page shows, in plain values fit for JSON: see `PlanSerializer`.
 
     `InputError` for a run that does not exist, and where no run has a query of the collection.
@@ -39,7 +51,7 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
     spent = planned.design
     work, width = _work(planned, now), expected_width(planned)
     return {
-        "settings": _resolved(planned),
+        "settings": _settings_in_use(planned),
         "supposed": supposed(planned.terms, planned.bases),
         "pool": {
             "pairs": int(planned.sizes.sum()),
@@ -60,7 +72,7 @@ def plan(collection: Collection, settings: PlanSettings, *, now: datetime | None
     }
 
 
-def _resolved(planned: Planned) -> dict[str, Any]:
+def _settings_in_use(planned: Planned) -> SettingsInUse:
     """The settings with every value that was left open."""
     terms = planned.terms
     return {
@@ -81,11 +93,11 @@ def _resolved(planned: Planned) -> dict[str, Any]:
     }
 
 
-def _by_run(planned: Planned) -> dict[str, Any]:
+def _by_run(planned: Planned) -> PlannedRuns:
     tops, indexes = planned.tops, planned.indexes
     found, alone = tops.by_run(indexes), tops.alone(indexes)
     relevant = tops.alone(indexes, planned.labels.label == 1) if planned.labelled else None
-    rows = [
+    rows: list[PlannedRun] = [
         {
             "run": run.name,
             "pairs": int(found[place]),
@@ -97,7 +109,7 @@ def _by_run(planned: Planned) -> dict[str, Any]:
     return {"runs": rows, "overlap": tops.overlap(indexes).tolist()}
 
 
-def _by_query(planned: Planned) -> dict[str, Any]:
+def _by_query(planned: Planned) -> PlannedQueries:
     import polars as pl
 
     from pooling.diagnosis.summary import binned, thin_among
@@ -109,15 +121,25 @@ def _by_query(planned: Planned) -> dict[str, Any]:
     return {"sizes": binned(some["len"]), "thin": {**thin_among(some), "without": nothing}}
 
 
-def _work(planned: Planned, now: datetime) -> dict[str, Any]:
+def _work(planned: Planned, now: datetime) -> PlannedWork:
     terms = planned.terms
     needed = judgments_needed(planned.to_judge, terms)
     people = sorted({*TEAMS, planned.settings.annotators})
-    rows = []
+    rows: list[TeamRow] = []
     for team in (team_work(needed, terms, annotators) for annotators in people):
         days = None if team.days is None else whole_days(team.days)
         end = None if days is None or days > 36_500 else (now + timedelta(days=days)).date().isoformat()
-        rows.append({**asdict(team), "end_date": end})
+        rows.append(
+            {
+                "annotators": team.annotators,
+                "judgments": team.judgments,
+                "gold": team.gold,
+                "cost": team.cost,
+                "hours_each": team.hours_each,
+                "days": team.days,
+                "end_date": end,
+            }
+        )
     return {
         "judgments_needed": needed,
         "for_ties": needed - planned.to_judge * terms.judgments_per_item,
@@ -127,14 +149,14 @@ def _work(planned: Planned, now: datetime) -> dict[str, Any]:
     }
 
 
-def _power(planned: Planned) -> dict[str, Any]:
+def _power(planned: Planned) -> Power:
     """How many queries tell two systems apart by 0.05: by the spread of the labels, else a range."""
     from evaluation.significance import queries_needed
 
     deviation, queries = _deviation(planned)
     there = int((planned.sizes > 0).sum())
     spread = DEVIATIONS if deviation is None else (deviation, deviation)
-    result = {
+    result: Power = {
         "difference": DIFFERENCE,
         "power": 0.8,
         "k": planned.settings.cutoff,
@@ -142,6 +164,7 @@ def _power(planned: Planned) -> dict[str, Any]:
         "labelled_queries": queries,
         "queries_needed": [queries_needed(one, DIFFERENCE) for one in spread],
         "queries": there,
+        "sentence": "",
     }
     return {**result, "sentence": power_sentence(result)}
 

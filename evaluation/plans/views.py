@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from django.contrib.auth.decorators import login_required
@@ -11,7 +12,7 @@ from django.views.decorators.http import require_http_methods
 
 from evaluation.plans.forms import PlanForm, asked_for
 from evaluation.plans.launch import begin
-from evaluation.plans.page import address, parameters, pilot_address, plan_context, sentences
+from evaluation.plans.page import address, parameters, pilot_address, plan_context, problems_in_words
 from evaluation.plans.planning import plan
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import InputError, refusals
@@ -32,12 +33,12 @@ def plan_page(request: HttpRequest, slug: str) -> HttpResponse:
             return go_on(request, begin(collection, form.plan_settings(), name, person(request)))
         except refusals() as error:
             problem = [str(error)]
-            return _shown(request, collection, form, name, problem)
-    return _shown(request, collection, form, name, [])
+            return _shown(request, collection, form, name, problems=problem)
+    return _shown(request, collection, form, name)
 
 
 def _shown(
-    request: HttpRequest, collection: Collection, form: PlanForm, name: str, problems: list[str]
+    request: HttpRequest, collection: Collection, form: PlanForm, name: str, *, problems: Sequence[str] = ()
 ) -> HttpResponse:
     has_runs = collection.runs.exists()
     chosen = parameters(form, cast("QueryDict", form.data), collection)
@@ -58,7 +59,7 @@ def _shown(
                 context["pilot_address"] = pilot_address(request.path, chosen, pilot)
         except InputError as error:
             form.refuse(error)
-    context["problems"] = problems or sentences(form)
+    context["problems"] = problems or problems_in_words(form)
     if not request.headers.get("HX-Request"):
         return render(request, "evaluation/plan.html", context)
     response = render(request, "evaluation/_plan.html", context)

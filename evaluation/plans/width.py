@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from django.conf import settings as site
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from evaluation.plans.expected_width import Expectation, RelevanceCurve
+    from evaluation.plans.results import ExpectedInterval, Pilot, RunInterval
 
 #: Pairs of a pilot, drawn at random.
 PILOT = 100
 
 
-def expected_width(planned: Planned) -> dict[str, Any]:
+def expected_width(planned: Planned) -> ExpectedInterval:
     """The interval of micro recall that is expected for each run; see `evaluation/plans/expected_width.py`.
 
     Where nobody knows how much is relevant, widths are ranges alone, and what hangs on the share is None.
@@ -35,11 +36,11 @@ def expected_width(planned: Planned) -> dict[str, Any]:
     told = [] if undrawn else [_intervals(planned, curve) for curve in planned.curves]
     known = told[0] if told and planned.curve is not None else None
     widths = [_mean_width(intervals) for intervals in told]
-    held = [width for width in widths if width is not None]
+    defined = [width for width in widths if width is not None]
     chance, left = _chances(planned, planned.curve) if planned.curve is not None else (None, None)
     probability = planned.design.probability[planned.tops.query[np.flatnonzero(planned.pooled)]]
-    least, most = (min(held), max(held)) if held else (None, None)
-    result = {
+    least, most = (min(defined), max(defined)) if defined else (None, None)
+    result: ExpectedInterval = {
         "k": planned.settings.cutoff,
         "confidence": 0.95,
         "mean_width": widths[0] if widths and (known or least == most) else None,
@@ -51,11 +52,12 @@ def expected_width(planned: Planned) -> dict[str, Any]:
         "relevant_drawn": None
         if chance is None or left is None
         else float(np.nan_to_num(chance * probability)[left].sum()),
+        "sentence": "",
     }
     return {**result, "sentence": interval_sentence(result, undrawn, planned.bases)}
 
 
-def offered_pilot(planned: Planned, width: dict[str, Any]) -> dict[str, Any] | None:
+def offered_pilot(planned: Planned, width: ExpectedInterval) -> Pilot | None:
     """What a few drawn pairs would take that tell how much is relevant; None where the width is known, or the
     plan is hardly larger.
     """
@@ -71,28 +73,32 @@ def offered_pilot(planned: Planned, width: dict[str, Any]) -> dict[str, Any] | N
         practice_questions=0,
         repeat_share=0.0,
     )
-    work = asdict(team_work(PILOT, plain, 1))
-    found = {
+    work = team_work(PILOT, plain, 1)
+    pilot: Pilot = {
         "pairs": PILOT,
-        "minutes": 60 * work["hours_each"],
-        "cost": work["cost"],
+        "minutes": 60 * (work.hours_each or 0.0),
+        "cost": work.cost,
         "currency": site.CURRENCY,
+        "settings": {"strategy": "rrf", "budget": PILOT, "audit_share": 1.0, "judgments_per_item": 1},
+        "sentence": "",
     }
-    settings = {"strategy": "rrf", "budget": PILOT, "audit_share": 1.0, "judgments_per_item": 1}
-    return {**found, "settings": settings, "sentence": pilot_sentence(found)}
+    return {**pilot, "sentence": pilot_sentence(pilot)}
 
 
 def _run(
     name: str, place: int, told: list[list[Expectation]], known: list[Expectation] | None
-) -> dict[str, Any]:
+) -> RunInterval:
     widths = [one[place].width for one in told]
-    held = [width for width in widths if width is not None]
+    defined = [width for width in widths if width is not None]
     one = known[place] if known else None
     return {
         "run": name,
-        **{end: getattr(one, end, None) for end in ("value", "low", "high", "width")},
-        "width_low": min(held) if held else None,
-        "width_high": max(held) if held else None,
+        "value": one.value if one else None,
+        "low": one.low if one else None,
+        "high": one.high if one else None,
+        "width": one.width if one else None,
+        "width_low": min(defined) if defined else None,
+        "width_high": max(defined) if defined else None,
     }
 
 
@@ -134,4 +140,4 @@ def _intervals(planned: Planned, curve: RelevanceCurve) -> list[Expectation]:
     place = top.place_of(planned.indexes)
     found = [number[top.pair[place == at]] for at in range(len(planned.runs))]
     draws = drawn_probabilities(planned.design, planned.sizes, planned.audits)
-    return expected_intervals(chance, ~left, query, draws if left.any() else draws[:1], found)
+    return expected_intervals(chance, ~left, query, draws if left.any() else draws[:1], tops=found)

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pooling.formats.wording import counted, plural
 
 if TYPE_CHECKING:
+    from evaluation.plans.results import (
+        Bases,
+        ExpectedInterval,
+        Pilot,
+        PlannedLook,
+        PlannedOrder,
+        PlanResult,
+        Power,
+        RunInterval,
+        SettingsInUse,
+        Supposition,
+    )
     from labeling.queues.workload import Terms
 
 
-def supposed(terms: Terms, bases: Mapping[str, Any]) -> list[dict[str, Any]]:
+def supposed(terms: Terms, bases: Bases) -> list[Supposition]:
     """Each supposed value as {"name", "value", "basis", "sentence"}; basis is given, measured, labels or
     assumed.
     """
@@ -33,11 +44,11 @@ def supposed(terms: Terms, bases: Mapping[str, Any]) -> list[dict[str, Any]]:
     return rows
 
 
-def _row(name: str, value: float | None, basis: str, sentence: str) -> dict[str, Any]:
+def _row(name: str, value: float | None, basis: str, sentence: str) -> Supposition:
     return {"name": name, "value": value, "basis": basis, "sentence": sentence}
 
 
-def _seconds(terms: Terms, bases: Mapping[str, Any]) -> str:
+def _seconds(terms: Terms, bases: Bases) -> str:
     ground = {
         "given": "as you set it",
         "measured": "the mean of this collection's newest verdicts",
@@ -46,7 +57,7 @@ def _seconds(terms: Terms, bases: Mapping[str, Any]) -> str:
     return f"A judgment takes {terms.seconds:.3g} seconds ({ground})."
 
 
-def _ties(terms: Terms, bases: Mapping[str, Any]) -> str:
+def _ties(terms: Terms, bases: Bases) -> str:
     ground = {
         "given": "as you set it",
         "measured": "from this collection's queues",
@@ -55,7 +66,7 @@ def _ties(terms: Terms, bases: Mapping[str, Any]) -> str:
     return f"{terms.tie_share:.1%} of the pairs tie and are judged once more ({ground})."
 
 
-def _relevant(bases: Mapping[str, Any]) -> str:
+def _relevant(bases: Bases) -> str:
     if bases["relevant_basis"] == "assumed":
         return (
             f"How much of the pool is relevant is not known: fewer than {bases['fewest_labels']} of its "
@@ -68,7 +79,7 @@ def _relevant(bases: Mapping[str, Any]) -> str:
     return f"{bases['relevant_share']:.1%} of the pool is relevant ({ground})."
 
 
-def _gold(bases: Mapping[str, Any]) -> str:
+def _gold(bases: Bases) -> str:
     there = bases["gold_there"]
     return (
         f"There are enough gold questions; the collection has {there:,} now, and nobody gets one twice."
@@ -77,12 +88,12 @@ def _gold(bases: Mapping[str, Any]) -> str:
     )
 
 
-def _range(bases: Mapping[str, Any]) -> str:
+def _range(bases: Bases) -> str:
     low, high = (100 * end for end in bases["relevant_range"])
     return f"{low:g} to {high:g} %"
 
 
-def interval_sentence(found: Mapping[str, Any], undrawn: bool, bases: Mapping[str, Any]) -> str:
+def interval_sentence(found: ExpectedInterval, undrawn: bool, bases: Bases) -> str:
     """What the interval comes to, or why there is none."""
     if undrawn:
         return (
@@ -106,7 +117,7 @@ def interval_sentence(found: Mapping[str, Any], undrawn: bool, bases: Mapping[st
     )
 
 
-def pilot_sentence(found: Mapping[str, Any]) -> str:
+def pilot_sentence(found: Pilot) -> str:
     """What a pilot takes and gives."""
     price = f" and {found['cost']:,.2f} {found['currency']}" if found["cost"] else ""
     return (
@@ -124,7 +135,7 @@ RULES = {
 }
 
 
-def order_sentences(found: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
     """How an adaptive queue will spend and stop, and what of it nobody can tell beforehand."""
     span = f"{found['least']:,}"
     if found["most"] > found["least"]:
@@ -152,10 +163,11 @@ def order_sentences(found: Mapping[str, Any], settings: Mapping[str, Any]) -> li
         "on what the audit shows. Cost, days and width here are of a campaign that no bound stops, which is "
         "about the most it can take."
     )
-    return [*said, _look(found["best_look"], settings, whole)]
+    look = found["best_look"]
+    return said if look is None else [*said, _look(look, settings, whole)]
 
 
-def _look(look: Mapping[str, Any], settings: Mapping[str, Any], whole: bool) -> str:
+def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
     where = "over all queries" if whole else "in a query of middle size"
     looks, wanted = settings["stop_looks"], settings["stop_missing"]
     if look["at_most_missing"] is None:
@@ -172,7 +184,7 @@ def _look(look: Mapping[str, Any], settings: Mapping[str, Any], whole: bool) -> 
     return f"{begin}: too much to stop at {wanted:.0%}. Plan a larger audit share{better}."
 
 
-def power_sentence(found: Mapping[str, Any]) -> str:
+def power_sentence(found: Power) -> str:
     """How many queries it takes, and what that rests on."""
     difference, there, k = found["difference"], found["queries"], found["k"]
     if found["deviation"] is None:
@@ -191,13 +203,13 @@ def power_sentence(found: Mapping[str, Any]) -> str:
     )
 
 
-def _depths(planned: Mapping[str, Any]) -> str:
+def _depths(planned: PlanResult) -> str:
     settings = planned["settings"]
     own = "".join(f", {run} {depth:,}" for run, depth in settings["depths"].items())
     return f"{settings['depth']:,}{own and f' ({own[2:]})'}"
 
 
-def _reach(interval: Mapping[str, Any] | None) -> str:
+def _reach(interval: RunInterval | None) -> str:
     """The interval of a run, or how wide it may be where no more is known."""
     if interval is None or interval["width_low"] is None:
         return "–"
@@ -206,14 +218,14 @@ def _reach(interval: Mapping[str, Any] | None) -> str:
     return f"{interval['low']:.3f} to {interval['high']:.3f}"
 
 
-def as_text(planned: Mapping[str, Any]) -> str:
+def plan_text(planned: PlanResult) -> str:
     """A plan as lines for a terminal."""
     pool, work, thin = planned["pool"], planned["work"], planned["thin"]
     lines = [
         f"{pool['pairs']:,} pairs of {pool['queries']:,} queries to depth {_depths(planned)}; "
         f"{pool['chosen']:,} chosen, {pool['to_judge']:,} to judge, {pool['audit']:,} in the audit.",
         *(row["sentence"] for row in planned["supposed"]),
-        *((planned["order"] or {}).get("sentences", [])),
+        *(planned["order"]["sentences"] if planned["order"] else []),
         "",
         f"{'annotators':>10}  {'judgments':>9}  {'hours each':>10}  {'days':>7}  {'done':>10}  {'cost':>12}",
     ]
@@ -226,14 +238,15 @@ def as_text(planned: Mapping[str, Any]) -> str:
             f"{row['annotators']:>10}  {row['judgments']:>9,.0f}  {row['hours_each']:>10,.1f}  "
             f"{row['days']:>7,.1f}  {row['end_date'] or '–':>10}  {cost:>12}"
         )
-    width = max(len(row["run"]) for row in planned["runs"])
+    runs = planned["runs"]
+    width = max(len(one["run"]) for one in runs)
     lines += ["", f"{'run'.ljust(width)}  {'pairs':>9}  {'alone':>9}  relevant alone  interval of recall"]
     intervals = {row["run"]: row for row in planned["recall_interval"]["by_run"]}
-    for row in planned["runs"]:
-        alone = "–" if row["relevant_alone"] is None else f"{row['relevant_alone']:,}"
-        reach = _reach(intervals.get(row["run"]))
+    for one in runs:
+        alone = "–" if one["relevant_alone"] is None else f"{one['relevant_alone']:,}"
+        reach = _reach(intervals.get(one["run"]))
         lines.append(
-            f"{row['run'].ljust(width)}  {row['pairs']:>9,}  {row['alone']:>9,}  {alone:>14}  {reach}"
+            f"{one['run'].ljust(width)}  {one['pairs']:>9,}  {one['alone']:>9,}  {alone:>14}  {reach}"
         )
     sizes = pool["size_by_depth"]
     depths = sorted(

@@ -19,7 +19,8 @@ from evaluation.replays.serializers import (
     ReplayResultSerializer,
     ReplaySerializer,
 )
-from evaluation.replays.stored import ReplayRequest, request_replay, result_of
+from evaluation.replays.stored import ReplayRequest, request_replay
+from evaluation.report_store.links import link_to
 from pooling.interface.api import PROBLEM
 from pooling.people.access import ADMIN, collection_for
 
@@ -35,7 +36,7 @@ class Replays(APIView):
         """List the replays, newest first."""
         collection = collection_for(request.user, slug)
         rows = collection.replays.only("id", "name", "created_at")
-        return Response([result_of(replay) for replay in rows])
+        return Response([link_to(replay) for replay in rows])
 
     @extend_schema(
         operation_id="replays_create",
@@ -50,7 +51,7 @@ class Replays(APIView):
         user = cast("User", request.user)
         made = request_replay(collection, ReplayRequest(**asked.validated_data), user)
         if isinstance(made, Replay):
-            return Response(result_of(made), status=status.HTTP_201_CREATED)
+            return Response(link_to(made), status=status.HTTP_201_CREATED)
         return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from evaluation.charts import drawing as charts
 from evaluation.models import Replay
@@ -13,32 +14,27 @@ from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
-    pass
+    import altair as alt
+
+    from evaluation.replays.simulation import OutcomeResult, SimulationResult
+
+Value = TypeVar("Value")
 
 # Counts up when the picture changes, so that those of older versions are drawn again.
 LOOK = 1
-FIGURES = (
-    "found",
-    "spread",
-    "effort",
-    "tau",
-    "recall_error",
-    "micro_recall_error",
-    "estimated_recall_error",
-)
 
 
-def result_in_order(replay: Replay) -> dict[str, Any]:
+def result_in_order(replay: Replay) -> SimulationResult:
     """The object that `simulate --format json` prints: PostgreSQL hands keys back in an order of its own."""
-    result = replay.result
+    result: SimulationResult = replay.result
     names = replay.options["strategies"]
     curves = result["curves"]
     return {
-        "strategies": {
-            name: {figure: by_share(result["strategies"][name][figure]) for figure in FIGURES}
-            for name in names
+        "strategies": {name: _in_order(result["strategies"][name]) for name in names},
+        "all_knowing": {
+            "found": by_share(result["all_knowing"]["found"]),
+            "effort": by_share(result["all_knowing"]["effort"]),
         },
-        "all_knowing": {figure: by_share(values) for figure, values in result["all_knowing"].items()},
         "curves": {
             "share": curves["share"],
             "found": {name: curves["found"][name] for name in names},
@@ -49,24 +45,36 @@ def result_in_order(replay: Replay) -> dict[str, Any]:
     }
 
 
-def by_share(values: dict[str, Any]) -> dict[str, Any]:
+def _in_order(outcome: OutcomeResult) -> OutcomeResult:
+    return {
+        "found": by_share(outcome["found"]),
+        "spread": by_share(outcome["spread"]),
+        "effort": by_share(outcome["effort"]),
+        "tau": by_share(outcome["tau"]),
+        "recall_error": by_share(outcome["recall_error"]),
+        "micro_recall_error": by_share(outcome["micro_recall_error"]),
+        "estimated_recall_error": by_share(outcome["estimated_recall_error"]),
+    }
+
+
+def by_share(values: dict[str, Value]) -> dict[str, Value]:
     """The same values, the least share first."""
     return {share: values[share] for share in sorted(values, key=float)}
 
 
-def chart_key(replay: Replay) -> str:
+def replay_key(replay: Replay) -> str:
     """Differs between any two pictures: what makes an address safe to cache for ever."""
     drawn = json.dumps([LOOK, replay.options["strategies"], replay.result["curves"]], sort_keys=True)
     return hashlib.sha256(drawn.encode()).hexdigest()[:16]
 
 
-def chart_svg(replay: Replay, variant: str) -> bytes:
+def replay_svg(replay: Replay, variant: str) -> bytes:
     """The found-by-effort curves as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
-    name = f"replays/{chart_key(replay)}-{variant}.svg"
-    return kept_svg(name, lambda: draw(replay, variant))
+    name = f"replays/{replay_key(replay)}-{variant}.svg"
+    return kept_svg(name, lambda: replay_chart(replay, variant))
 
 
-def draw(replay: Replay, variant: str) -> Any:
+def replay_chart(replay: Replay, variant: str) -> alt.LayerChart:
     """The Altair chart of the curves."""
     curves = result_in_order(replay)["curves"]
     return charts.found_curves(
@@ -78,25 +86,28 @@ def draw(replay: Replay, variant: str) -> Any:
     )
 
 
-def as_json(replay: Replay) -> bytes:
+def replay_json(replay: Replay) -> bytes:
     """The contract's object, indented."""
     return (json.dumps(result_in_order(replay), ensure_ascii=False, indent=2) + "\n").encode()
 
 
-def as_csv(replay: Replay) -> bytes:
+def replay_csv(replay: Replay) -> bytes:
     """One row per strategy; a column for each figure and share, such as `found@0.25`."""
     strategies = result_in_order(replay)["strategies"]
-    first = next(iter(strategies.values()))
-    columns = ["strategy", *(f"{figure}@{share}" for figure in FIGURES for share in first[figure])]
-    rows = [
-        [name, *(value for figure in FIGURES for value in figures[figure].values())]
-        for name, figures in strategies.items()
-    ]
+    first = _columns(next(iter(strategies.values())))
+    columns = ["strategy", *(name for name, _ in first)]
+    rows = [[name, *(value for _, value in _columns(outcome))] for name, outcome in strategies.items()]
     return table_text(columns, rows).encode()
 
 
+def _columns(outcome: OutcomeResult) -> list[tuple[str, float | None]]:
+    """Figure and share such as `found@0.25`, with the value there."""
+    figures: Mapping[str, Any] = outcome
+    return [(f"{name}@{share}", value) for name, by in figures.items() for share, value in by.items()]
+
+
 FILES: dict[str, Download[[Replay]]] = {
-    "csv": Download(".csv", "text/csv", as_csv),
-    "json": Download(".json", "application/json", as_json),
-    "svg": Download(".svg", "image/svg+xml", lambda replay: chart_svg(replay, "light")),
+    "csv": Download(".csv", "text/csv", replay_csv),
+    "json": Download(".json", "application/json", replay_json),
+    "svg": Download(".svg", "image/svg+xml", lambda replay: replay_svg(replay, "light")),
 }

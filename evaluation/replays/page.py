@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.charts.drawing import picture_size
 from evaluation.models import Replay
-from evaluation.replays.files import by_share, chart_key, result_in_order
+from evaluation.replays.files import by_share, replay_key, result_in_order
 from pooling.formats.wording import plural
+
+if TYPE_CHECKING:
+    from evaluation.replays.simulation import LabelledPoolResult, OutcomeResult
+    from evaluation.replays.stored import ReplayLabels
 
 # Above this share of pairs without a label, a replay says little about the whole pool.
 MANY_UNLABELLED = 0.2
@@ -17,7 +21,54 @@ FEW_QUERIES = 10
 SETTINGS = ("depth", "seeds", "noise", "batch", "k")
 
 
-def replay_context(replay: Replay) -> dict[str, Any]:
+class StrategyRow(TypedDict):
+    """One strategy: its finds and efforts, and what they do to the ranking of runs and to recall."""
+
+    name: str
+    summary: str
+    finds: list[str]
+    spread: float
+    tau: list[str]
+    raw: list[str]
+    estimated: list[str]
+
+
+class PoolPart(TypedDict):
+    """What was replayed; left_out: pairs without a label."""
+
+    runs: int
+    depth: int
+    pairs: int
+    labelled: int
+    unlabelled_share: float
+    queries: int
+    queries_left_out: int
+    relevant: int
+    left_out: int
+
+
+class ReplayPage(TypedDict):
+    """What `replay.html` shows; best: finds and efforts of an order that knows the labels."""
+
+    budgets: list[str]
+    efforts: list[str]
+    middle: str
+    rows: list[StrategyRow]
+    best: list[str]
+    sampled: bool
+    pool: PoolPart
+    unlabelled: str
+    warnings: list[str]
+    summary: str
+    settings: dict[str, float]
+    labels: ReplayLabels
+    runs: list[str]
+    chart_key: str
+    wide_size: tuple[int, int]
+    narrow_size: tuple[int, int]
+
+
+def replay_context(replay: Replay) -> ReplayPage:
     """Everything the template needs; nothing is replayed anew."""
     result = result_in_order(replay)
     strategies, pool = result["strategies"], result["pool"]
@@ -25,68 +76,66 @@ def replay_context(replay: Replay) -> dict[str, Any]:
     middle = f"{budgets[len(budgets) // 2]:g}"
     ranked = sorted(strategies, key=lambda name: -(strategies[name]["found"][middle] or 0.0))
     return {
-        "budgets": [percent(budget) for budget in budgets],
-        "efforts": [percent(float(share)) for share in result["all_knowing"]["effort"]],
-        "middle": percent(float(middle)),
-        "rows": [row(name, strategies[name]) for name in ranked],
-        "best": cells(result["all_knowing"]["found"]) + cells(result["all_knowing"]["effort"]),
+        "budgets": [rounded_percent(budget) for budget in budgets],
+        "efforts": [rounded_percent(float(share)) for share in result["all_knowing"]["effort"]],
+        "middle": rounded_percent(float(middle)),
+        "rows": [strategy_row(name, strategies[name]) for name in ranked],
+        "best": decimals(result["all_knowing"]["found"]) + decimals(result["all_knowing"]["effort"]),
         "sampled": any(
             value is not None
             for figures in strategies.values()
             for value in figures["estimated_recall_error"].values()
         ),
         "pool": {**pool, "left_out": pool["pairs"] - pool["labelled"]},
-        "unlabelled": percent(pool["unlabelled_share"]),
-        "warnings": warnings(replay, pool),
-        "summary": summary(strategies, ranked, middle),
+        "unlabelled": rounded_percent(pool["unlabelled_share"]),
+        "warnings": replay_warnings(replay, pool),
+        "summary": finds_in_words(strategies, ranked, middle),
         "settings": {name: replay.options[name] for name in SETTINGS},
         "labels": replay.options["labels"],
         "runs": [run["name"] for run in replay.options["runs"]],
-        "chart_key": chart_key(replay),
+        "chart_key": replay_key(replay),
         "wide_size": picture_size(len(strategies), 2),
         "narrow_size": picture_size(len(strategies), 2, narrow=True),
     }
 
 
-def percent(share: float) -> str:
+def rounded_percent(share: float) -> str:
     """A share as words: `25 %`, `2.5 %`."""
     return f"{round(100 * share, 1):g} %"
 
 
-def row(name: str, figures: Mapping[str, Any]) -> dict[str, Any]:
-    """One strategy: its finds and efforts, and what they do to the ranking of runs and to recall."""
+def strategy_row(name: str, figures: OutcomeResult) -> StrategyRow:
     from pooling.strategies import STRATEGIES
 
     return {
         "name": name,
         "summary": STRATEGIES[name].summary if name in STRATEGIES else "",
-        "finds": cells(figures["found"]) + cells(figures["effort"]),
+        "finds": decimals(figures["found"]) + decimals(figures["effort"]),
         "spread": max((value or 0.0 for value in figures["spread"].values()), default=0.0),
-        "tau": cells(figures["tau"]),
-        "raw": cells(figures["micro_recall_error"]),
-        "estimated": cells(figures["estimated_recall_error"]),
+        "tau": decimals(figures["tau"]),
+        "raw": decimals(figures["micro_recall_error"]),
+        "estimated": decimals(figures["estimated_recall_error"]),
     }
 
 
-def cells(values: Mapping[str, float | None]) -> list[str]:
+def decimals(values: Mapping[str, float | None]) -> list[str]:
     return ["–" if value is None else f"{value:.3f}" for value in values.values()]
 
 
-def summary(strategies: Mapping[str, Any], ranked: Sequence[str], middle: str) -> str:
+def finds_in_words(strategies: Mapping[str, OutcomeResult], ranked: Sequence[str], middle: str) -> str:
     """The first and the last at the middle budget, in a sentence."""
-    share = percent(float(middle))
+    share = rounded_percent(float(middle))
     first, last = ranked[0], ranked[-1]
-    best = strategies[first]["found"][middle]
+    best = rounded_percent(strategies[first]["found"][middle] or 0.0)
     if len(ranked) == 1:
-        return f"After {share} of each query's pool, {first} has found {percent(best)} of what is relevant."
-    worst = strategies[last]["found"][middle]
+        return f"After {share} of each query's pool, {first} has found {best} of what is relevant."
+    worst = rounded_percent(strategies[last]["found"][middle] or 0.0)
     return (
-        f"After {share} of each query's pool, {first} has found {percent(best)} of what is relevant, "
-        f"{last} {percent(worst)}."
+        f"After {share} of each query's pool, {first} has found {best} of what is relevant, {last} {worst}."
     )
 
 
-def warnings(replay: Replay, pool: Mapping[str, Any]) -> list[str]:
+def replay_warnings(replay: Replay, pool: LabelledPoolResult) -> list[str]:
     """What makes this replay say less than it seems to, each in words."""
     found = []
     for part in replay.options["chosen_by"]:
@@ -97,8 +146,9 @@ def warnings(replay: Replay, pool: Mapping[str, Any]) -> list[str]:
         )
     if pool["unlabelled_share"] > MANY_UNLABELLED:
         found.append(
-            f"{percent(pool['unlabelled_share'])} of the pairs have no label and are left out. The order "
-            "among the others is compared fairly; how much there is to find in the whole pool is not known."
+            f"{rounded_percent(pool['unlabelled_share'])} of the pairs have no label and are left out. The "
+            "order among the others is compared fairly; how much there is to find in the whole pool is not "
+            "known."
         )
     if pool["runs"] == 1:
         found.append(

@@ -1,7 +1,7 @@
 """Judging again what is judged already: how soon each strategy would have found the relevant documents."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluation.replays.noise import noise_problem
+from pooling.interface.progress import Progress
 from pooling.merging.merging import merge_runs
 from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of
@@ -20,7 +21,6 @@ from pooling.strategies.prior import with_priors
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Progress = Callable[[float], None]
 
 BUDGETS = (0.1, 0.25, 0.5)
 EFFORTS = (0.8, 0.9)
@@ -196,7 +196,7 @@ def replay(
     noise: float = 0.0,
     batch: int = 1,
     budgets: Sequence[float] = BUDGETS,
-    report: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Replay:
     """Let a strategy judge the whole pool, all queries side by side at equal shares.
 
@@ -211,12 +211,14 @@ def replay(
         result.across_queries = True
         steps = one_after_the_other(strategy, told)
     else:
-        steps = side_by_side(strategy, result, batch, budgets)
+        steps = all_queries_in_turn(strategy, result, batch, budgets)
     total = sum(map(len, pool.truth.values()))
+    if progress:
+        progress(0.0, kind.name)
     for step in steps:
         result.steps.append(step)
-        if report and len(result.steps) % 500 == 0:
-            report(len(result.steps) / total)
+        if progress and len(result.steps) % 500 == 0:
+            progress(len(result.steps) / total, kind.name)
     return result
 
 
@@ -234,7 +236,9 @@ def noisy(query_id: str, truth: Booleans, noise: float, seed: int) -> Booleans:
     return truth ^ (uniforms(stream(seed, "noise", query_id), len(truth)) <= noise)
 
 
-def side_by_side(strategy: Strategy, result: Replay, batch: int, budgets: Sequence[float]) -> Iterator[Step]:
+def all_queries_in_turn(
+    strategy: Strategy, result: Replay, batch: int, budgets: Sequence[float]
+) -> Iterator[Step]:
     """Batches of all queries by the share of the pool that is judged before each."""
     candidates = strategy.candidates
     turns = [

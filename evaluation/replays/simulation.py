@@ -1,8 +1,8 @@
 """Strategies side by side on the same labels: what they find, what it costs, and what it does to Recall@K."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TypedDict
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,12 +10,75 @@ from scipy import stats
 
 from evaluation.replays.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
 from pooling.interface.progress import Progress
-from pooling.strategies import Kind, strategy_named
+from pooling.strategies import strategy_named
 
 Floats = NDArray[np.float64]
 
 #: Shares of the pool at which a curve has its points.
 CURVE = tuple(step / 40 for step in range(1, 41))
+
+
+# By share (of the pool, or of the relevant documents) as text such as "0.25"; None is what is undefined.
+ByShare = dict[str, float | None]
+
+
+class OutcomeResult(TypedDict):
+    """The fields of `Outcome` in JSON."""
+
+    found: ByShare
+    spread: ByShare
+    effort: ByShare
+    tau: ByShare
+    recall_error: ByShare
+    micro_recall_error: ByShare
+    estimated_recall_error: ByShare
+
+
+class LimitsResult(TypedDict):
+    """What an order that knows the labels finds, and what it costs."""
+
+    found: dict[str, float]
+    effort: dict[str, float]
+
+
+class CurvesResult(TypedDict):
+    """What was found at each share of the pool, by strategy and by the order that knows the labels."""
+
+    share: list[float]
+    found: dict[str, list[float]]
+    all_knowing: list[float]
+
+
+class LabelledPoolResult(TypedDict):
+    """What was replayed; labelled: pairs with a label, without which a pair is left out."""
+
+    runs: int
+    depth: int
+    pairs: int
+    labelled: int
+    unlabelled_share: float
+    queries: int
+    queries_left_out: int
+    relevant: int
+
+
+class SimulationSettings(TypedDict):
+    """What the simulation depends on beside labels and runs."""
+
+    seeds: int
+    noise: float
+    batch: int
+    k: int
+
+
+class SimulationResult(TypedDict):
+    """What `simulate --format json` prints."""
+
+    strategies: dict[str, OutcomeResult]
+    all_knowing: LimitsResult
+    curves: CurvesResult
+    pool: LabelledPoolResult
+    settings: SimulationSettings
 
 
 @dataclass(frozen=True)
@@ -37,12 +100,21 @@ class Outcome:
     micro_recall_error: dict[float, float | None]
     estimated_recall_error: dict[float, float | None]
 
-    def to_dict(self) -> dict[str, dict[str, float | None]]:
+    def to_dict(self) -> OutcomeResult:
         """Plain values, fit for JSON; budgets become strings like "0.25"."""
         return {
-            name: {f"{share:g}": value for share, value in values.items()}
-            for name, values in vars(self).items()
+            "found": _by_share(self.found),
+            "spread": _by_share(self.spread),
+            "effort": _by_share(self.effort),
+            "tau": _by_share(self.tau),
+            "recall_error": _by_share(self.recall_error),
+            "micro_recall_error": _by_share(self.micro_recall_error),
+            "estimated_recall_error": _by_share(self.estimated_recall_error),
         }
+
+
+def _by_share(values: Mapping[float, float | None]) -> ByShare:
+    return {f"{share:g}": value for share, value in values.items()}
 
 
 @dataclass(frozen=True)
@@ -57,9 +129,9 @@ class Simulation:
     outcomes: dict[str, Outcome]
     curves: dict[str, Floats]
     best: Replay
-    settings: dict[str, Any]
+    settings: SimulationSettings
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> SimulationResult:
         """The object that `simulate --format json` prints."""
         pool = self.pool
         return {
@@ -83,7 +155,7 @@ class Simulation:
             "settings": self.settings,
         }
 
-    def limits(self) -> dict[str, dict[str, float]]:
+    def limits(self) -> LimitsResult:
         """What the order that knows the labels finds, and what it costs, at the same shares."""
         budgets = next(iter(self.outcomes.values())).found
         return {
@@ -101,7 +173,7 @@ def simulate(
     noise: float = 0.0,
     batch: int = 1,
     k: int | None = None,
-    report: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Simulation:
     """Replay each strategy with the seeds 0 … seeds - 1; a strategy without chance in it needs only one.
 
@@ -115,12 +187,12 @@ def simulate(
     measured: dict[str, list[dict[str, dict[float, float | None]]]] = {kind.name: [] for kind in kinds}
     curves: dict[str, list[Floats]] = {kind.name: [] for kind in kinds}
     for place, (kind, seed) in enumerate(work):
-        moved = moving(report, place, len(work), kind)
-        replayed = replay(pool, kind, seed=seed, noise=noise, batch=batch, budgets=budgets, report=moved)
+        moved = None if progress is None else moving(progress, place, len(work))
+        replayed = replay(pool, kind, seed=seed, noise=noise, batch=batch, budgets=budgets, progress=moved)
         measured[kind.name].append(measure(replayed, budgets, truth))
         curves[kind.name].append(replayed.curve(CURVE))
-    outcomes = {name: Outcome(**summary(many)) for name, many in measured.items()}
-    settings = {"seeds": seeds, "noise": noise, "batch": batch, "k": k or pool.depth}
+    outcomes = {name: Outcome(**over_seeds(many)) for name, many in measured.items()}
+    settings: SimulationSettings = {"seeds": seeds, "noise": noise, "batch": batch, "k": k or pool.depth}
     means = {name: np.mean(many, axis=0) for name, many in curves.items()}
     return Simulation(pool, outcomes, means, all_knowing(pool), settings)
 
@@ -135,12 +207,9 @@ def check_simulation(budgets: Sequence[float], seeds: int, k: int | None, depth:
         raise ValueError(f"K is {k}; it must lie between 1 and the depth of the pool, {depth}.")
 
 
-def moving(report: Progress | None, place: int, pieces: int, kind: Kind) -> Callable[[float], None] | None:
+def moving(progress: Progress, place: int, pieces: int) -> Progress:
     """Progress of one piece of the work as progress of the whole."""
-    if report is None:
-        return None
-    report(place / pieces, kind.name)
-    return lambda share: report((place + share) / pieces, kind.name)
+    return lambda share, detail: progress((place + share) / pieces, detail)
 
 
 @dataclass(frozen=True)
@@ -233,7 +302,7 @@ def defined(value: float) -> float | None:
     return None if np.isnan(value) else value
 
 
-def summary(many: list[dict[str, dict[float, float | None]]]) -> dict[str, dict[float, float | None]]:
+def over_seeds(many: list[dict[str, dict[float, float | None]]]) -> dict[str, dict[float, float | None]]:
     """Means over seeds of each figure, and the spread of what was found."""
     means = {
         name: {share: mean_of([one[name][share] for one in many]) for share in values}

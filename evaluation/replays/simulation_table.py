@@ -10,7 +10,7 @@ def as_table(simulation: Simulation) -> str:
     budgets = list(next(iter(simulation.outcomes.values())).found)
     middle = budgets[len(budgets) // 2]
     ranked = sorted(simulation.outcomes.items(), key=lambda item: -(item[1].found[middle] or 0.0))
-    rows = [headings(simulation, budgets), *(cells(name, outcome) for name, outcome in ranked)]
+    rows = [headings(simulation, budgets), *(outcome_cells(name, outcome) for name, outcome in ranked)]
     return "\n".join([*aligned(rows), "", *notes(simulation)]) + "\n"
 
 
@@ -27,7 +27,7 @@ def headings(simulation: Simulation, budgets: Sequence[float]) -> list[str]:
     ]
 
 
-def cells(name: str, outcome: Outcome) -> list[str]:
+def outcome_cells(name: str, outcome: Outcome) -> list[str]:
     figures = (outcome.found, outcome.effort, outcome.tau, outcome.micro_recall_error)
     columns = [value for values in (*figures, outcome.estimated_recall_error) for value in values.values()]
     return [name, *("–" if value is None else f"{value:.3f}" for value in columns)]

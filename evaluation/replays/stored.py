@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.conf import settings
 from django.db.models import F
@@ -13,6 +13,7 @@ from django.utils import timezone
 from evaluation.models import Replay
 from evaluation.replays.noise import noise_problem
 from evaluation.report_store.choices import release_chosen, runs_chosen
+from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
 from labeling.qrels.releases import current_labels, read_release
 from pooling.interface.problems import InputError
@@ -62,7 +63,7 @@ class ReplayRequest:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReplayInputs:
     """A request with everything looked up and checked."""
 
     name: str
@@ -101,24 +102,19 @@ def request_replay(collection: Collection, request: ReplayRequest, user: User | 
 
 
 @job_kind("replay")
-def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
+def _create_in_background(job: Job, progress: Progress) -> Link:
     asked = _resolved(job.collection, ReplayRequest(**job.arguments))
-    return result_of(_create(job.collection, asked, job.created_by, report))
+    return link_to(_create(job.collection, asked, job.created_by, progress))
 
 
-def result_of(replay: Replay) -> dict[str, Any]:
-    """What the HTTP interface and a finished job say of a new replay."""
-    return {"id": replay.pk, "name": replay.name, "url": replay.get_absolute_url()}
-
-
-def _resolved(collection: Collection, request: ReplayRequest) -> Asked:
+def _resolved(collection: Collection, request: ReplayRequest) -> ReplayInputs:
     if request.runs is not None and not request.runs:
         raise InputError("A replay needs at least one run.", fields={"runs": "Choose at least one run."})
     release = release_chosen(collection, request.release) if request.release else None
     runs = runs_chosen(collection, request.runs)
     depth = request.depth or min(DEPTH, max(run.depth for run in runs))
     labels = f"release {release.name}" if release else "the labels so far"
-    asked = Asked(
+    asked = ReplayInputs(
         name=checked_name(request.name or f"Replay on {labels}, depth {depth}", "replay"),
         release=release,
         runs=runs,
@@ -150,7 +146,7 @@ def _strategies(names: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(name for name in STRATEGIES if name in chosen)
 
 
-def _check(asked: Asked) -> None:
+def _check(asked: ReplayInputs) -> None:
     shares = asked.budgets and all(0 < budget <= 1 for budget in asked.budgets)
     problems = {
         "depth": 1 <= asked.depth <= MOST_DEPTH or f"The depth is a number from 1 to {MOST_DEPTH:,}.",
@@ -167,14 +163,14 @@ def _check(asked: Asked) -> None:
 
 
 def _create(
-    collection: Collection, asked: Asked, user: User | None, report: Progress | None = None
+    collection: Collection, asked: ReplayInputs, user: User | None, progress: Progress | None = None
 ) -> Replay:
-    report = report or (lambda share, detail: None)
-    report(0.0, "Reading labels.")
+    progress = progress or (lambda share, detail: None)
+    progress(0.0, "Reading labels.")
     labels = _labels(collection, asked.release)
     read_at = timezone.now()
-    pool = _labelled_pool(labels, asked, report)
-    simulation = _simulated(pool, asked, report)
+    pool = _labelled_pool(labels, asked, progress)
+    simulation = _simulated(pool, asked, progress)
     made = Replay(collection=collection, name=asked.name, release=asked.release, created_by=user)
     made.options = {
         "labels": _described(asked.release, labels, read_at.isoformat()),
@@ -200,13 +196,13 @@ def _labels(collection: Collection, release: QrelsRelease | None) -> pl.DataFram
     return labels.select("query_id", "document_id", "relevance")
 
 
-def _labelled_pool(labels: pl.DataFrame, asked: Asked, report: Progress) -> LabelledPool:
+def _labelled_pool(labels: pl.DataFrame, asked: ReplayInputs, progress: Progress) -> LabelledPool:
     from evaluation.replays.replaying import labelled_pool
     from pooling.ranking.ranking import order_run
 
     tops = {}
     for done, run in enumerate(asked.runs):
-        report(0.1 * done / len(asked.runs), f"Reading run “{run.name}”.")
+        progress(0.1 * done / len(asked.runs), f"Reading run “{run.name}”.")
         tops[run.name] = order_run(read_stored_run(run), depth=asked.depth).drop("position")
     try:
         return labelled_pool(labels, tops, depth=asked.depth)
@@ -214,18 +210,18 @@ def _labelled_pool(labels: pl.DataFrame, asked: Asked, report: Progress) -> Labe
         raise InputError(str(error)) from error
 
 
-def _simulated(pool: LabelledPool, asked: Asked, report: Progress) -> Simulation:
+def _simulated(pool: LabelledPool, asked: ReplayInputs, progress: Progress) -> Simulation:
     from evaluation.replays.simulation import simulate
 
-    told = -1
+    last = -1
 
     def moved(share: float, name: str) -> None:
         """Whole per cents only: each one is written to the database."""
-        nonlocal told
+        nonlocal last
         percent = int(100 * share)
-        if percent != told:
-            told = percent
-            report(0.1 + 0.9 * share, f"Replaying {name}.")
+        if percent != last:
+            last = percent
+            progress(0.1 + 0.9 * share, f"Replaying {name}.")
 
     return simulate(
         pool,
@@ -235,11 +231,20 @@ def _simulated(pool: LabelledPool, asked: Asked, report: Progress) -> Simulation
         noise=asked.noise,
         batch=asked.batch,
         k=asked.k,
-        report=moved,
+        progress=moved,
     )
 
 
-def _described(release: QrelsRelease | None, labels: pl.DataFrame, read_at: str) -> dict[str, Any]:
+class ReplayLabels(TypedDict):
+    """The labels of a replay: a release, or how many there were when they were read."""
+
+    release: str | None
+    sha256: str | None
+    pairs: int
+    read_at: str
+
+
+def _described(release: QrelsRelease | None, labels: pl.DataFrame, read_at: str) -> ReplayLabels:
     """Which labels these were; those of no release cannot be had again, so at least when and how many."""
     return {
         "release": release.name if release else None,

@@ -86,4 +86,4 @@ def replay_chart(request: HttpRequest, replay_id: int, variant: str) -> HttpResp
     shown = replay_for(request.user, replay_id)
     if variant not in VARIANTS:
         raise Http404("This replay has no such chart.")
-    return HttpResponse(replay_files.chart_svg(shown, variant), content_type="image/svg+xml")
+    return HttpResponse(replay_files.replay_svg(shown, variant), content_type="image/svg+xml")

@@ -5,10 +5,30 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from evaluation.scoring.config import Settings
+
+
+class NamedFile(TypedDict):
+    """Something that was read, and its checksum."""
+
+    name: str
+    sha256: str
+
+
+class ProvenanceResult(TypedDict):
+    """A `Provenance` in JSON."""
+
+    labels: NamedFile
+    runs: list[NamedFile]
+    software: dict[str, str]
+    samples: int
+    seed: int
+    pool: str
+    command: str
+    made: str
 
 
 @dataclass(frozen=True)
@@ -29,7 +49,7 @@ class Provenance:
     command: str
     made: str = ""
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> ProvenanceResult:
         """Plain values, for JSON."""
         return {
             "labels": {"name": self.labels[0], "sha256": self.labels[1]},

@@ -12,7 +12,8 @@ from rest_framework.views import APIView
 
 from evaluation.access import report_for
 from evaluation.models import Report
-from evaluation.reports.making import ReportRequest, request_report, result_of
+from evaluation.report_store.links import link_to
+from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (
     ReportJobSerializer,
     ReportRequestSerializer,
@@ -35,7 +36,7 @@ class Reports(APIView):
         """List the reports, newest first."""
         collection = collection_for(request.user, slug)
         rows = collection.reports.only("id", "name", "created_at")
-        return Response([result_of(report) for report in rows])
+        return Response([link_to(report) for report in rows])
 
     @extend_schema(
         operation_id="reports_create",
@@ -50,7 +51,7 @@ class Reports(APIView):
         user = cast("User", request.user)
         made = request_report(collection, _request(asked.validated_data), user)
         if isinstance(made, Report):
-            return Response(result_of(made), status=status.HTTP_201_CREATED)
+            return Response(link_to(made), status=status.HTTP_201_CREATED)
         return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
 
 

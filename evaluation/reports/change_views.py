@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
 from django.contrib import messages
@@ -35,6 +35,10 @@ from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 
+if TYPE_CHECKING:
+    from evaluation.measures import Measure
+    from evaluation.reports.changes import Change
+
 MOST_LISTED = 200
 
 
@@ -65,20 +69,51 @@ def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
     collection = collection_for(request.user, slug)
     listed = list(collection.reports.defer("result", "options")[:MOST_LISTED])
     pair = ChangesView(request.GET, collection=collection).pair(listed)
-    context: dict[str, Any] = {"collection": collection, "section": "reports", "listed": listed}
+    context: dict[str, object] = {"collection": collection, "section": "reports", "listed": listed}
     if pair:
-        context |= _changes(*pair, request.GET.get("measure", ""))
+        context = {**context, **_changes(*pair, request.GET.get("measure", ""))}
     return render(request, "evaluation/changes.html", context)
 
 
-def _changes(before: Report, after: Report, measure: str) -> dict[str, Any]:
+class ChangeCell(TypedDict):
+    """A mean at one K in both reports, in words; moved: whether the difference shows in three decimals."""
+
+    before: str
+    after: str
+    interval: str
+    difference: str
+    moved: bool
+
+
+class ChangeRow(TypedDict):
+    """One run with a cell for each K that both reports have."""
+
+    run: str
+    other_file: bool
+    cells: list[ChangeCell]
+
+
+class ChangesPart(TypedDict):
+    """What `changes.html` shows of two reports."""
+
+    before: Report
+    after: Report
+    changes: list[Change]
+    equal: bool
+    measures: list[Measure]
+    measure: str
+    columns: list[int | None]
+    rows: list[ChangeRow]
+
+
+def _changes(before: Report, after: Report, measure: str) -> ChangesPart:
     from evaluation.measures import MEASURES
     from evaluation.scoring.results import decimal, interval
 
     measures = shared_measures(before, after)
     chosen = measure if measure in measures else next(iter(measures), "")
     found = rows_by_run(figure_changes(before, after, chosen)) if chosen else {}
-    rows = [
+    rows: list[ChangeRow] = [
         {
             "run": run,
             "other_file": changes[0].other_file,

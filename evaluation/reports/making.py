@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.db import transaction
@@ -30,6 +30,7 @@ from evaluation.report_store.choices import (
     strata_chosen,
 )
 from evaluation.report_store.files import delete_parts, store_parts
+from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
 from evaluation.scoring.config import Settings
 from labeling.qrels.releases import read_release
@@ -46,11 +47,13 @@ if TYPE_CHECKING:
     import polars as pl
     from django.contrib.auth.models import User
 
+    from evaluation.comparisons.stored import StoredComparisons
     from evaluation.scoring.conventions import Conventions
     from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.figures import EvaluationResult
+    from evaluation.scoring.figures import EvaluationResult, PlainConventions
     from evaluation.scoring.results import Evaluation
     from labeling.models import QrelsRelease
+    from pooling.runs.stored import RunProvenance
 
 
 LEVEL = 0.95
@@ -113,14 +116,9 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
 
 
 @job_kind("report")
-def _create_in_background(job: Job, report: Progress) -> dict[str, Any]:
+def _create_in_background(job: Job, progress: Progress) -> Link:
     asked = _resolved(job.collection, ReportRequest(**job.arguments))
-    return result_of(create_report(job.collection, asked, user=job.created_by, report=report))
-
-
-def result_of(report: Report) -> dict[str, Any]:
-    """What the HTTP interface and a finished job say of a new report."""
-    return {"id": report.pk, "name": report.name, "url": report.get_absolute_url()}
+    return link_to(create_report(job.collection, asked, user=job.created_by, progress=progress))
 
 
 @dataclass(frozen=True)
@@ -178,16 +176,16 @@ def create_report(
     asked: ReportInput,
     *,
     user: User | None = None,
-    report: Progress | None = None,
+    progress: Progress | None = None,
 ) -> Report:
-    """Measure runs on a release at every K and keep the result; `report(share, detail)` hears how far.
+    """Measure runs on a release at every K and keep the result; `progress` hears how far.
 
     A K that a measure or a threshold names is one of the report's. Recall and coverage are always measured.
     The bounds of recall at K rest on every pool of the collection and on the run's first K. `InputError` for
     an empty list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of
     the release.
     """
-    in_background, report = report is not None, report or (lambda share, detail: None)
+    in_background, progress = progress is not None, progress or (lambda share, detail: None)
     asked = _settled(asked)
     release, runs = asked.release, asked.runs
     strata = strata_chosen(collection, asked.held.tags)
@@ -196,12 +194,12 @@ def create_report(
     )
     pools = list(collection.pools.defer("diagnostics"))
     qrels = read_release(release)
-    evaluation = _evaluation(qrels, asked, _pool_of_bounds(pools), strata, report)
-    report(0.75, "Comparing.")
+    evaluation = _evaluation(qrels, asked, _pool_of_bounds(pools), strata, progress=progress)
+    progress(0.75, "Comparing.")
     large = too_large(evaluation)
     basis = None if large else basis_of(collection, release, qrels, evaluation, asked=asked.pool)
     others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
-    report(0.85, "Storing.")
+    progress(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
     made.options = _options(asked, pools)
     rests_on = basis.pool.described["name"] if basis and basis.pool else asked.pool and asked.pool.name
@@ -214,7 +212,8 @@ def create_report(
         "audit_by_scores": score_audit_of(collection, release, qrels, basis),
     }
     made.result = {**_with_chunks(evaluation.to_dict(), runs), "estimates": estimates}
-    return _stored(made, runs, evaluation, qrels, others, report if in_background else None)
+    drawing = progress if in_background else None
+    return _stored(made, runs, evaluation, qrels, comparisons=others, progress=drawing)
 
 
 def _settled(asked: ReportInput) -> ReportInput:
@@ -238,13 +237,13 @@ def _with_chunks(result: EvaluationResult, runs: Sequence[Run]) -> EvaluationRes
 
 
 def _readers(
-    runs: Sequence[Run], conventions: Conventions, report: Progress
+    runs: Sequence[Run], conventions: Conventions, progress: Progress
 ) -> dict[str, Callable[[], pl.DataFrame]]:
     """How to read each run from storage when its turn comes, so that not all are in memory at once."""
 
     def reader(run: Run, done: int) -> Callable[[], pl.DataFrame]:
         def read() -> pl.DataFrame:
-            report(0.5 * done / len(runs), f"Measuring “{run.name}”.")
+            progress(0.5 * done / len(runs), f"Measuring “{run.name}”.")
             return read_stored_run(run, need_rank=conventions.ties == "rank")
 
         return read
@@ -257,20 +256,21 @@ def _evaluation(
     asked: ReportInput,
     pool: pl.DataFrame | None,
     strata: Mapping[str, Sequence[str]],
-    report: Progress,
+    *,
+    progress: Progress,
 ) -> Evaluation:
     from evaluation.scoring.evaluating import evaluate
 
     try:
         return evaluate(
             qrels,
-            _readers(asked.runs, asked.conventions, report),
+            _readers(asked.runs, asked.conventions, progress),
             asked.k,
             asked.measures,
             asked.conventions,
             pool=pool,
             strata=strata,
-            progress=lambda share, detail: report(0.5 + 0.25 * share, detail),
+            progress=lambda share, detail: progress(0.5 + 0.25 * share, detail),
             **asked.held.arguments(),
         )
     except ValueError as error:
@@ -286,17 +286,47 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
     return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 
-def _options(asked: ReportInput, pools: Sequence[Pool]) -> dict[str, Any]:
-    """What it takes to make the same report again, and to see whether its inputs are still the same."""
+class ReleaseStamp(TypedDict):
+    """The labels of a report."""
+
+    name: str
+    sha256: str
+
+
+class ReportOptions(TypedDict):
+    """What it takes to make the same report again, and to see whether its inputs are still the same.
+
+    measures: names, of which the page offers each; asked: as they were asked for, with `map@10` beside `map`.
+    pools: those of the bounds; pool: that of the estimates. again_of: the report that this one repeats.
+    """
+
+    release: ReleaseStamp
+    runs: list[RunProvenance]
+    k: list[int]
+    measures: list[str]
+    asked: list[str]
+    conventions: PlainConventions
+    confidence: float | None
+    tags: list[str]
+    minimum_queries: int | None
+    thresholds: dict[str, float]
+    bootstrap_samples: int | None
+    seed: int | None
+    pools: list[str]
+    software: dict[str, str]
+    pool: NotRequired[str | None]
+    again_of: NotRequired[int]
+
+
+def _options(asked: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
     held = asked.held
     return {
         "release": {"name": asked.release.name, "sha256": asked.release.sha256},
         "runs": [provenance_of(run) for run in asked.runs],
         "k": list(asked.k),
-        # The page chooses among names; `asked` has `map@10` beside `map`.
         "measures": list(dict.fromkeys(key.partition("@")[0] for key in asked.measures)),
         "asked": list(asked.measures),
-        "conventions": asdict(asked.conventions),
+        "conventions": asked.conventions.to_dict(),
         "confidence": held.confidence,
         "tags": list(held.tags or ()),
         "minimum_queries": held.minimum_queries,
@@ -313,8 +343,9 @@ def _stored(
     runs: Sequence[Run],
     evaluation: Evaluation,
     qrels: pl.DataFrame,
-    comparisons: tuple[dict[str, Any], pl.DataFrame] | None,
-    report: Progress | None,
+    *,
+    comparisons: tuple[StoredComparisons, pl.DataFrame] | None,
+    progress: Progress | None,
 ) -> Report:
     """Write the files, and in the background the pictures of the page, then the row; when either fails or is
     cancelled, nothing stays behind."""
@@ -323,8 +354,8 @@ def _stored(
             store_parts(made, evaluation, qrels)
             if comparisons is not None:
                 store_comparisons(made, *comparisons)
-            if report:
-                _draw(made, report)
+            if progress:
+                _draw(made, progress)
             with transaction.atomic():
                 made.save()
                 made.runs.set(runs)
@@ -334,7 +365,7 @@ def _stored(
     return made
 
 
-def _draw(made: Report, report: Progress) -> None:
+def _draw(made: Report, progress: Progress) -> None:
     """The pictures of recall that pages and the HTML file show; without a worker they are drawn when somebody
     looks."""
     kinds, choice = kinds_of(made), usual_choice(made)
@@ -342,5 +373,5 @@ def _draw(made: Report, report: Progress) -> None:
     wanted = [(kind, variant) for kind in kinds.values() for variant in wide]
     wanted += [(kinds["curve"], variant) for variant in VARIANTS if variant not in wide]
     for place, (kind, variant) in enumerate(wanted):
-        report(0.88 + 0.12 * place / len(wanted), f"Drawing: {kind.title(choice)}.")
+        progress(0.88 + 0.12 * place / len(wanted), f"Drawing: {kind.title(choice)}.")
         chart_svg(made, kind, choice, variant)

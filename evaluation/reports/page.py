@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.charts.kinds import bounds_open
-from evaluation.charts.page import form_context, picture_of
+from evaluation.charts.page import ChartForm, form_context, picture_of
 from evaluation.charts.stored import figures_of, kinds_of
 from evaluation.failures.worst_queries import worst_queries
 from evaluation.models import Report
@@ -19,7 +19,7 @@ from evaluation.report_store.files import (
     relevant_total,
     run_names,
 )
-from evaluation.report_store.settings import conventions_in_words, settings_context
+from evaluation.report_store.settings import conventions_in_words
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
@@ -28,13 +28,80 @@ from pooling.models import Query
 
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice
+    from evaluation.charts.page import Picture
+    from evaluation.failures.worst_queries import WorstQuery
+    from evaluation.measures import Measure
+    from evaluation.pool_estimates.page import EstimatesPart
+    from evaluation.report_store.provenance import Provenance
     from evaluation.reports.forms import Choice
-    from evaluation.scoring.figures import Figure, TieMeans
+    from evaluation.scoring.figures import Figure, QueryCounts, TieMeans
+    from evaluation.significance import IntervalSettings
 
 MOST_IDS = 200
 
 
-def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[str, Any]:
+class RunRow(TypedDict):
+    """One run with a cell for each K; missing, unknown: queries that it lacks, and that have no label."""
+
+    run: str
+    cells: list[Cell]
+    missing: int
+    unknown: int
+
+
+class MicroRow(TypedDict):
+    """One run with its micro recall at each K."""
+
+    run: str
+    cells: list[str]
+
+
+class LeftOutQueries(TypedDict):
+    """The queries without a relevant label: how many, the first with their text, and how many more."""
+
+    count: int
+    queries: list[tuple[str, str]]
+    more: int
+
+
+class Repeated(TypedDict):
+    """The report that this one repeats, and whether the figures are equal."""
+
+    before: Report
+    equal: bool
+
+
+class ReportPage(ChartForm):
+    """What `report.html` shows beside the settings, which `settings_context` has."""
+
+    choice: Choice
+    columns: list[int | None]
+    shown: str
+    measure: Measure
+    measures: list[Measure]
+    picture: Picture
+    curve_caption: str
+    bounds_drawn: bool
+    conventions: str
+    counts: QueryCounts
+    relevant_labels: int
+    summary: str
+    warnings: list[str]
+    rows: list[RunRow]
+    micro_rows: list[MicroRow]
+    lines: list[tuple[str, str]]
+    interval: IntervalSettings
+    level: str
+    left_out: LeftOutQueries
+    unanswered: list[tuple[str, Sequence[str]]]
+    estimates: EstimatesPart | None
+    worst: list[WorstQuery]
+    other_pools: list[str]
+    provenance: Provenance
+    again: Repeated | None
+
+
+def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> ReportPage:
     """Everything the template needs; nothing is measured anew, and the database queries are constant."""
     from evaluation.measures import MEASURES
     from evaluation.scoring.results import share_in_words
@@ -56,7 +123,7 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[s
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
-        "summary": summary(report, choice, coverage),
+        "summary": recall_in_words(report, choice, coverage),
         "warnings": coverage_warnings(coverage),
         "rows": figure_rows(report, choice.measure, coverage),
         "micro_rows": micro_rows(report) if choice.measure == "recall" else [],
@@ -70,7 +137,6 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> dict[s
         "other_pools": _other_pools(report),
         "provenance": provenance_of(report),
         "again": _again(report),
-        **settings_context(report, choice.measure),
     }
 
 
@@ -80,7 +146,7 @@ def _other_pools(report: Report) -> list[str]:
     return [name for name in names if name != report.options.get("pool")]
 
 
-def _again(report: Report) -> dict[str, Any] | None:
+def _again(report: Report) -> Repeated | None:
     """Of a report that repeats another: that one, while it is there, and whether the figures are equal."""
     known = report.options.get("again_of")
     before = Report.objects.filter(pk=known, collection=report.collection).first() if known else None
@@ -129,7 +195,7 @@ def convention_lines(report: Report, choice: Choice) -> list[tuple[str, str]]:
     return [(run, figure_of(report, run, choice.measure, k)["line"]) for run in run_names(report)]
 
 
-def summary(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:
+def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Coverage]) -> str:
     """What was measured and between what the numbers lie, without saying who wins."""
     from evaluation.scoring.results import decimal, percent
 
@@ -167,11 +233,11 @@ class Cell:
     line: str
 
 
-def figure_rows(report: Report, measure: str, coverage: Mapping[int, Coverage]) -> list[dict[str, Any]]:
+def figure_rows(report: Report, measure: str, coverage: Mapping[int, Coverage]) -> list[RunRow]:
     """One row per run with a cell for each K."""
-    rows = []
+    rows: list[RunRow] = []
     for run in run_names(report):
-        cells = [_cell(report, run, measure, k, coverage) for k in cutoffs_of(report, measure)]
+        cells = [_cell(report, run, (measure, k), coverage) for k in cutoffs_of(report, measure)]
         counts = report.result["queries"]
         rows.append(
             {
@@ -184,9 +250,10 @@ def figure_rows(report: Report, measure: str, coverage: Mapping[int, Coverage]) 
     return rows
 
 
-def _cell(report: Report, run: str, measure: str, k: int | None, coverages: Mapping[int, Coverage]) -> Cell:
+def _cell(report: Report, run: str, key: tuple[str, int | None], coverages: Mapping[int, Coverage]) -> Cell:
     from evaluation.scoring.results import decimal, interval, percent
 
+    measure, k = key
     figure = figure_of(report, run, measure, k)
     # Over the whole run, the coverage of the deepest K stands for that of the rest.
     deepest = report.options["k"][-1] if k is None else k
@@ -232,7 +299,7 @@ def _bar(figure: Figure) -> dict[str, str] | None:
     return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
 
 
-def micro_rows(report: Report) -> list[dict[str, Any]]:
+def micro_rows(report: Report) -> list[MicroRow]:
     """One row per run with the micro recall at each K."""
     from evaluation.scoring.results import decimal
 
@@ -247,8 +314,7 @@ def micro_rows(report: Report) -> list[dict[str, Any]]:
     ]
 
 
-def left_out_queries(report: Report) -> dict[str, Any]:
-    """The queries with labels but none relevant: how many, and the first of them with their text."""
+def left_out_queries(report: Report) -> LeftOutQueries:
     ids = report.result["queries"]["without_relevant_ids"]
     shown = ids[:MOST_IDS]
     queries = Query.objects.filter(collection_id=report.collection_id, external_id__in=shown)

@@ -12,6 +12,7 @@ from evaluation.access import report_for
 from evaluation.charts.page import ChartView
 from evaluation.models import Report
 from evaluation.report_store.files import file_stem
+from evaluation.report_store.settings import settings_context
 from evaluation.reports.downloads import FILES
 from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
@@ -75,7 +76,8 @@ def report(request: HttpRequest, report_id: int) -> HttpResponse:
     context = {"collection": shown.collection, "section": "reports", "report": shown}
     chosen = ReportView(request.GET, report=shown).choice()
     drawn = ChartView(request.GET, report=shown).choice(chosen.measure)
-    return render(request, "evaluation/report.html", {**context, **report_context(shown, chosen, drawn)})
+    page = {**report_context(shown, chosen, drawn), **settings_context(shown, chosen.measure)}
+    return render(request, "evaluation/report.html", {**context, **page})
 
 
 @login_required

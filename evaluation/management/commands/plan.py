@@ -8,7 +8,7 @@ from typing import Any
 
 from evaluation.plans.planning import plan
 from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
-from evaluation.plans.words import as_text
+from evaluation.plans.words import plan_text
 from labeling.adaptive.arguments import add_live_arguments
 from pooling.interface.commands import InputCommand
 from pooling.options.arguments import add_option_arguments
@@ -36,4 +36,4 @@ class Command(InputCommand):
         if options["format"] == "json":
             self.stdout.write(json.dumps(planned, ensure_ascii=False, indent=2))
         else:
-            self.stdout.write(as_text(planned), ending="")
+            self.stdout.write(plan_text(planned), ending="")

@@ -69,8 +69,8 @@ class Command(InputCommand):
         budgets = sorted(set(options["budget"] or BUDGETS))
         of_files = {name: options[name] for name in ("depth", "min_relevance", "ties", "scores", "prior")}
         pool = read_labelled_pool(options["qrels"], options["runs"], **of_files)
-        with progress_bar("Replaying") as report:
-            result = simulate(pool, strategies, budgets=budgets, report=report, **given)
+        with progress_bar("Replaying") as progress:
+            result = simulate(pool, strategies, budgets=budgets, progress=progress, **given)
         if options["format"] == "json":
             self.stdout.write(json.dumps(result.to_dict(), indent=2))
         else:

@@ -52,12 +52,12 @@ def test_the_distribution_has_percentiles_and_the_shares_at_both_ends(world: Wor
 
 def test_gains_are_sorted_and_equal_ones_by_query(world: World) -> None:
     figures = figures_of(make_report(world))
-    assert rows(gains_table(figures, "alpha", "beta", "recall", 1)) == [
+    assert rows(gains_table(figures, ("alpha", "beta"), "recall", 1)) == [
         ("q2", 1.0, 0.0, 1.0),
         ("q3", 1.0, 0.0, 1.0),
         ("q1", 0.5, 0.5, 0.0),
     ]
-    turned = gains_table(figures, "beta", "alpha", "recall", 1)
+    turned = gains_table(figures, ("beta", "alpha"), "recall", 1)
     assert turned["query_id"].tolist() == ["q1", "q2", "q3"]
     choice = ChartChoice("recall", 1, ("alpha",), "beta", "alpha")
     assert (

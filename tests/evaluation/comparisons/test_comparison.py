@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluation import compare, compare_all, comparison_table, deciding_labels, evaluate
-from evaluation.comparisons.comparing import compare_at
+from evaluation.comparisons.comparing import Method, compare_at
 from evaluation.comparisons.verdict import Comparison, Difference
 
 documents = st.sampled_from(list("abcdef"))
@@ -159,7 +159,7 @@ def test_the_audit_is_corrected_for_the_pairs_that_the_bounds_leave_open() -> No
     assert found["a", "b"].estimate_p_value == pytest.approx(0.1)
     assert found["a", "b"].leader is None
     assert "is not beyond chance once corrected for being one of many" in found["a", "b"].verdict()
-    alone = compare_at(result, [2], audited={("a", "b", 2): said}, correction="none")
+    alone = compare_at(result, [2], audited={("a", "b", 2): said}, method=Method(correction="none"))
     assert alone[0].leader == "a"
 
 

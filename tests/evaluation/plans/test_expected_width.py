@@ -53,7 +53,7 @@ def test_remainders_keep_as_many_audit_documents_as_chance_leaves_them() -> None
 def test_a_run_that_found_the_whole_pool_misses_nothing() -> None:
     chance = np.linspace(0.1, 0.7, 7)
     (found,) = expected_intervals(
-        chance, np.arange(7) < 3, np.zeros(7, np.int64), [np.array([0.3])], [np.arange(7)]
+        chance, np.arange(7) < 3, np.zeros(7, np.int64), [np.array([0.3])], tops=[np.arange(7)]
     )
     assert found.value == pytest.approx(1)
     assert found.high == pytest.approx(1)
@@ -93,7 +93,9 @@ def test_the_expected_width_is_that_of_drawn_samples_in_the_mean() -> None:
     chance, design = curve.at(places), design_of(whole(size), whole(budget), whole(audit))
     top = np.arange(100)
     certain = places <= design.reached[0]
-    expected = expected_intervals(chance, certain, np.zeros(size, np.int64), [design.probability], [top])[0]
+    expected = expected_intervals(
+        chance, certain, np.zeros(size, np.int64), [design.probability], tops=[top]
+    )[0]
     pairs = pl.DataFrame({"query_id": ["q"] * size, "document_id": [f"d{n:03}" for n in range(size)]})
     widths = []
     for seed in range(200):
@@ -111,7 +113,7 @@ def test_the_expected_width_is_that_of_drawn_samples_in_the_mean() -> None:
 def test_few_expected_finds_use_the_exact_bound_as_the_report_does() -> None:
     chance = np.full(50, 0.1)
     found = expected_intervals(
-        chance, np.arange(50) < 10, np.zeros(50, np.int64), [np.array([0.1])], [whole(0, 1, 20)]
+        chance, np.arange(50) < 10, np.zeros(50, np.int64), [np.array([0.1])], tops=[whole(0, 1, 20)]
     )[0]
     assert found.method == "exact bound"
     assert 0 <= found.low <= found.value <= found.high <= 1  # type: ignore[operator]

@@ -229,7 +229,8 @@ def test_a_picture_of_the_usual_choice_is_drawn_once(world: World, monkeypatch: 
     report = make_report(world)
     kind, usual = kinds_of(report)["curve"], usual_choice(report)
     first = chart_svg(report, kind, usual, "light")
-    monkeypatch.setattr("evaluation.charts.drawing.to_svg", lambda chart: b"drawn again")
+    for place in ("evaluation.charts.drawing.to_svg", "pooling.storage.pictures.to_svg"):
+        monkeypatch.setattr(place, lambda chart: b"drawn again")
     assert chart_svg(report, kind, usual, "light") == first
     assert chart_svg(report, kind, usual, "dark") == b"drawn again"
     assert chart_svg(report, kind, replace(usual, chosen=("beta",)), "light") == b"drawn again"
