@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -152,12 +153,12 @@ class QueueGold(APIView):
         return Response(_queue_gold(queue))
 
 
-def _queue_gold(queue: Queue) -> dict[str, Any]:
+def _queue_gold(queue: Queue) -> Mapping[str, Any]:
     quarantines = queue.quarantines.select_related("annotator", "imposed_by", "lifted_by")
     return {
         **{name: getattr(queue, name) for name in options_of(GoldOptions)},
         "questions": queue.gold_count,
-        "annotators": [shapes.described(row) for row in gold_rows(queue)],
+        "annotators": [shapes.gold_figures(row) for row in gold_rows(queue)],
         "quarantines": shapes.QuarantineSerializer(quarantines, many=True).data,
     }
 

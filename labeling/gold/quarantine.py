@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.contrib.auth import get_user_model
 from django.db import transaction
@@ -19,7 +19,7 @@ from django.utils import timezone
 
 from labeling.adaptive.reordering import follow
 from labeling.gold.rule import Advice, Score, advice
-from labeling.gold.scores import evidence_of, score_of
+from labeling.gold.scores import GoldAnswer, gold_answers, score_of
 from labeling.items.bookmarks import locked_bookmark
 from labeling.items.slots import recount
 from labeling.items.statements import items_judged_by, items_set_aside
@@ -150,13 +150,67 @@ def _batches(keys: list[int]) -> Iterator[list[int]]:
     return (keys[start : start + BATCH] for start in range(0, len(keys), BATCH))
 
 
-def _evidence(queue: Queue, annotator: User, set_aside: int) -> dict[str, Any]:
+class StoredScore(TypedDict):
+    """A `labeling.gold.rule.Score` as a quarantine keeps it."""
+
+    relevant_right: int
+    relevant_wrong: int
+    not_relevant_right: int
+    not_relevant_wrong: int
+
+
+class StoredAnswer(TypedDict):
+    """A `labeling.gold.scores.GoldAnswer` as a quarantine keeps it; the time is in ISO format."""
+
+    query: str
+    document: str
+    verdict: str
+    judged_at: str
+    answer: str
+    reason: str
+    active_ms: int | None
+    query_text: str
+    title: str
+    right: bool
+    counts: bool
+
+
+class Evidence(TypedDict):
+    """What somebody was paused upon: judgments that were set aside, the score, and the newest answers."""
+
+    judgments: int
+    score: StoredScore
+    answers: list[StoredAnswer]
+
+
+def _evidence(queue: Queue, annotator: User, set_aside: int) -> Evidence:
     score = score_of(queue, annotator)
-    answers = evidence_of(queue, annotator)[:MOST_EVIDENCE]
+    answers = gold_answers(queue, annotator)[:MOST_EVIDENCE]
     return {
         "judgments": set_aside,
-        "score": score.__dict__,
-        "answers": [{**answer, "judged_at": answer["judged_at"].isoformat()} for answer in answers],
+        "score": {
+            "relevant_right": score.relevant_right,
+            "relevant_wrong": score.relevant_wrong,
+            "not_relevant_right": score.not_relevant_right,
+            "not_relevant_wrong": score.not_relevant_wrong,
+        },
+        "answers": [_stored(answer) for answer in answers],
+    }
+
+
+def _stored(answer: GoldAnswer) -> StoredAnswer:
+    return {
+        "query": answer.query,
+        "document": answer.document,
+        "verdict": answer.verdict,
+        "judged_at": answer.judged_at.isoformat(),
+        "answer": answer.answer,
+        "reason": answer.reason,
+        "active_ms": answer.active_ms,
+        "query_text": answer.query_text,
+        "title": answer.title,
+        "right": answer.right,
+        "counts": answer.counts,
     }
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.db import transaction
 from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Value, When
@@ -227,7 +227,16 @@ def _known(rows: QuerySet[Any], what: str, external_id: str) -> Any:
     return row
 
 
-def _suggested(collection: Collection, chosen: set[Pair]) -> list[dict[str, Any]]:
+class Suggestion(TypedDict):
+    """A pair (keys of its query and document) that `votes` people judged, all alike."""
+
+    query: int
+    document: int
+    answer: str
+    votes: int
+
+
+def _suggested(collection: Collection, chosen: set[Pair]) -> list[Suggestion]:
     queries, documents = {query for query, _ in chosen}, {document for _, document in chosen}
     rows = suggestions(collection).filter(query__in=queries, document__in=documents)
     return [row for row in rows if (row["query"], row["document"]) in chosen]

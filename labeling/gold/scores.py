@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.db.models import F, Max, QuerySet
 
@@ -101,9 +101,35 @@ def gold_rows(queue: Queue) -> list[AnnotatorGold]:
     return found
 
 
-def evidence_of(queue: Queue, annotator: User) -> list[dict[str, Any]]:
-    """Somebody's standing answers in a queue, the newest first, as plain data; `counts` says whether the rule
-    sees them still."""
+@dataclass(frozen=True)
+class GoldAnswer:
+    """Somebody's answer to a gold question, with what is right and why; `counts`: the rule sees it still."""
+
+    query: str
+    document: str
+    verdict: str
+    judged_at: datetime
+    answer: str
+    reason: str
+    active_ms: int | None
+    query_text: str
+    title: str
+    right: bool
+    counts: bool
+
+    @property
+    def verdict_in_words(self) -> str:
+        """As the page has it."""
+        return str(Verdict(self.verdict).label).lower()
+
+    @property
+    def seconds(self) -> float | None:
+        """Active time."""
+        return None if self.active_ms is None else self.active_ms / 1000
+
+
+def gold_answers(queue: Queue, annotator: User) -> list[GoldAnswer]:
+    """Somebody's standing answers in a queue, the newest first."""
     since = lifted_at(queue).get(annotator.pk)
     answers = (
         standing_answers(queue)
@@ -121,13 +147,22 @@ def evidence_of(queue: Queue, annotator: User) -> list[dict[str, Any]]:
             title=F("document__title"),
         )
     )
-    found = []
-    for answer in answers:
-        row: dict[str, Any] = dict(answer)
-        pair = {"query": row.pop("asked_query"), "document": row.pop("asked_document")}
-        counts = since is None or row["judged_at"] > since
-        found.append({**pair, **row, "right": row["verdict"] == row["answer"], "counts": counts})
-    return found
+    return [
+        GoldAnswer(
+            query=answer["asked_query"],
+            document=answer["asked_document"],
+            verdict=answer["verdict"],
+            judged_at=answer["judged_at"],
+            answer=answer["answer"],
+            reason=answer["reason"],
+            active_ms=answer["active_ms"],
+            query_text=answer["query_text"],
+            title=answer["title"],
+            right=answer["verdict"] == answer["answer"],
+            counts=since is None or answer["judged_at"] > since,
+        )
+        for answer in answers
+    ]
 
 
 def lifted_at(queue: Queue) -> dict[int, datetime]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from rest_framework import serializers
 
@@ -182,7 +182,24 @@ class ExplanationSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField()
 
 
-def described(row: AnnotatorGold) -> dict[str, Any]:
+class AnnotatorGoldFigures(TypedDict):
+    """One annotator's answers, as `AnnotatorGoldSerializer` shows them."""
+
+    username: str
+    answers: int
+    cannot_judge: int
+    before: int
+    sensitivity: float | None
+    sensitivity_interval: list[float]
+    specificity: float | None
+    specificity_interval: list[float]
+    balanced_accuracy: float | None
+    advice: str
+    left: dict[str, int]
+    is_low: bool
+
+
+def gold_figures(row: AnnotatorGold) -> AnnotatorGoldFigures:
     """One annotator's answers as plain data."""
     score = row.score
     return {

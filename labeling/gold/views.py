@@ -24,9 +24,9 @@ from labeling.gold.questions import (
     suggestions,
 )
 from labeling.gold.rule import ENOUGH_TO_READ
-from labeling.gold.scores import evidence_of, gold_rows
-from labeling.gold.serializers import ANSWERS, described
-from labeling.models import GoldQuestion, Verdict
+from labeling.gold.scores import gold_answers, gold_rows
+from labeling.gold.serializers import ANSWERS, gold_figures
+from labeling.models import GoldQuestion
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
@@ -164,7 +164,7 @@ def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
         "collection": queue.collection,
         "section": "queues",
         "form": form,
-        "rows": [{**described(row), "row": row} for row in gold_rows(queue)],
+        "rows": [{**gold_figures(row), "row": row} for row in gold_rows(queue)],
         "quarantines": quarantines,
         "paused": {row.annotator.get_username() for row in quarantines if row.lifted_at is None},
         "enough": ENOUGH_TO_READ,
@@ -196,16 +196,13 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
         return redirect("annotator_gold", queue_id, name)
     quarantines = queue.quarantines.filter(annotator=annotator).select_related("imposed_by", "lifted_by")
     rows = [row for row in gold_rows(queue) if row.annotator_id == annotator.pk]
-    answers = page_of(request, evidence_of(queue, annotator))
-    for answer in answers:
-        answer["said"] = Verdict(answer["verdict"]).label.lower()
-        answer["seconds"] = None if answer["active_ms"] is None else answer["active_ms"] / 1000
+    answers = page_of(request, gold_answers(queue, annotator))
     context = {
         "queue": queue,
         "collection": queue.collection,
         "section": "queues",
         "annotator": annotator,
-        "row": described(rows[0]) if rows else None,
+        "row": gold_figures(rows[0]) if rows else None,
         "answers": answers,
         "quarantines": list(quarantines),
         "is_paused": any(row.lifted_at is None for row in quarantines),

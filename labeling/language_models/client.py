@@ -12,7 +12,7 @@ import re
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from labeling.language_models.answers import TokenChoice, storable
 from labeling.language_models.transport import MOST_ANSWER_BYTES, PLAIN, RefusedAnswerError, bound_answer
@@ -96,6 +96,14 @@ class NotTakenError(ModelError):
         self.dialect = dialect
 
 
+class StoredDialect(TypedDict):
+    """A `Dialect` as a pass keeps it."""
+
+    format: str
+    left_out: list[str]
+    limit: str
+
+
 @dataclass(frozen=True)
 class Dialect:
     """What a server takes, as far as it has turned out; begins with everything."""
@@ -120,12 +128,12 @@ class Dialect:
         left_out = tuple(sorted({*self.left_out, *gone}))
         return Dialect(self.format, left_out, self.limit) if left_out != self.left_out else None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> StoredDialect:
         """The dialect as plain data; `Dialect.from_dict` reads it."""
         return {"format": self.format, "left_out": list(self.left_out), "limit": self.limit}
 
     @staticmethod
-    def from_dict(stored: Mapping[str, Any]) -> Dialect:
+    def from_dict(stored: StoredDialect | None) -> Dialect:
         """What `to_dict` gave, or the beginning for nothing."""
         if not stored:
             return Dialect()

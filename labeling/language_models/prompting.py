@@ -10,10 +10,11 @@ import hashlib
 import json
 import re
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from pooling.interface.problems import InputError
 
@@ -28,6 +29,17 @@ CUT = " […]"
 BOUNDARY_BYTES = 8
 # Why first: what a model wrote is what its next word rests on.
 _REASONING = {"type": "string", "description": "One or two short sentences that name what decides."}
+
+
+class AnswerSchema(TypedDict):
+    """The JSON schema of an answer, in the strict form."""
+
+    type: str
+    properties: Mapping[str, Mapping[str, Any]]
+    required: list[str]
+    additionalProperties: bool
+
+
 _ANSWERS: dict[str, dict[str, Any]] = {
     BINARY: {
         "reasoning": _REASONING,
@@ -70,7 +82,7 @@ class Prompt:
         return [{"role": "system", "content": self.task}, {"role": "user", "content": told}]
 
     @property
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> AnswerSchema:
         """The JSON schema of an answer, in the strict form: nothing more and nothing less."""
         properties = _ANSWERS[self.name]
         return {

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict
 
 from labeling.language_models.client import (
     Asked,
@@ -44,6 +44,15 @@ POLL_SECONDS = 30.0
 CANCEL_SECONDS = 5.0
 
 
+class HandedIn(TypedDict):
+    """A batch as its pass keeps it: the server's `id`, once it is known, and what it costs `at_most`."""
+
+    part: int
+    id: str | None
+    count: int
+    at_most: str
+
+
 @dataclass
 class BatchPass(Pass):
     """One turn of such a pass: what is done is fetched, or what is left is handed in."""
@@ -55,7 +64,7 @@ class BatchPass(Pass):
 
     async def _ask_everything(self) -> None:
         try:
-            self._batches: list[dict[str, Any]] = list(self.job.batches)
+            self._batches: list[HandedIn] = list(self.job.batches)
             self.budget.set_aside += sum((Decimal(one["at_most"]) for one in self._batches), Decimal(0))
             # One in the ordinary way: a wrong key or name is known at once, and what the server takes.
             if not (self._batches or self.job.dialect or await self._ask_next()):
@@ -107,7 +116,7 @@ class BatchPass(Pass):
 
     async def _hand_in(self, lines: list[bytes], at_most: Decimal) -> None:
         part = 1 + max((one["part"] for one in self._batches), default=self.job.request_count)
-        batch: dict[str, Any] = {"part": part, "id": None, "count": len(lines), "at_most": str(at_most)}
+        batch: HandedIn = {"part": part, "id": None, "count": len(lines), "at_most": str(at_most)}
         self._batches.append(batch)
         await self._note()
         self.requests += len(lines)
@@ -196,7 +205,7 @@ class BatchPass(Pass):
         known = status if isinstance(status, int) and status else 500
         return read_problem(known, response.get("body"), asked)
 
-    async def _drop(self, batch: dict[str, Any]) -> None:
+    async def _drop(self, batch: HandedIn) -> None:
         """Forget a batch, in the transaction that stores its answers at the latest."""
         cost, self._paid = self._paid, Decimal(0)
         self.budget.settle(Decimal(batch["at_most"]), cost)
@@ -206,5 +215,5 @@ class BatchPass(Pass):
     async def _note(self) -> None:
         await self._store(batches=list(self._batches))
 
-    def _label(self, batch: dict[str, Any]) -> dict[str, str]:
+    def _label(self, batch: HandedIn) -> dict[str, str]:
         return {"soundings": f"pass {self.job.pk}, part {batch['part']}"}

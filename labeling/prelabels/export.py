@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.utils.text import slugify
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from labeling.models.prelabels import PrelabelQuerySet
 
 FORMATS = (*line_writers(), "trec")
-COLUMNS = ("query_id", "document_id", "relevance", "source", "score", "grade")
 
 
 def source_of(prelabeler: Prelabeler) -> str:
@@ -71,18 +70,38 @@ def newest_named(prelabels: PrelabelQuerySet, model: str, prompt: str | None, wh
     return newest
 
 
-def _rows(queue: Queue, prelabeler: Prelabeler) -> Iterator[dict[str, Any]]:
+class PrelabelRow(TypedDict):
+    """A pre-label as it is exported; `relevance` is 1 or 0, `source` names model and prompt."""
+
+    query_id: str
+    document_id: str
+    relevance: int
+    source: str
+    score: float | None
+    grade: int | None
+
+
+COLUMNS = tuple(PrelabelRow.__annotations__)
+
+
+def _rows(queue: Queue, prelabeler: Prelabeler) -> Iterator[PrelabelRow]:
     source = source_of(prelabeler)
     found = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
     fields = ("query__external_id", "document__external_id", "verdict", "score", "grade")
     rows = list(found.values_list(*fields).iterator())
     rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))
     for query, document, verdict, score, grade in rows:
-        relevance = int(verdict == Verdict.RELEVANT)
-        yield dict(zip(COLUMNS, (query, document, relevance, source, score, grade), strict=True))
+        yield {
+            "query_id": query,
+            "document_id": document,
+            "relevance": int(verdict == Verdict.RELEVANT),
+            "source": source,
+            "score": score,
+            "grade": grade,
+        }
 
 
-def _trec_line(row: dict[str, Any]) -> str:
+def _trec_line(row: PrelabelRow) -> str:
     query, document = row["query_id"], row["document_id"]
     for identifier in (query, document):
         if any(letter in identifier for letter in " \t\r\n"):

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django import forms
 
 from labeling.language_models.prompting import HIGHEST_GRADE
 from labeling.prelabels.costs import Prices
-from labeling.prelabels.options import PROMPTS, allowed_servers
+from labeling.prelabels.options import PROMPTS, allowed_servers, allowed_url, prelabeler_for
 from labeling.prelabels.passes import MOST_CONCURRENCY, PassOptions
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from labeling.models import Prelabeler
+    from pooling.models import Collection
 
 PROMPT_HELP = {
     "binary": "binary: relevant or not, with a short reason",
@@ -75,9 +81,17 @@ class PassForm(forms.Form):
             self.add_error("output_price", "Give both prices or neither.")
         return cleaned
 
-    def asked(self) -> dict[str, Any]:
-        """The arguments of `prelabeler_for`, besides the collection."""
-        return {name: self.cleaned_data[name] for name in ("model", "base_url", "prompt", "threshold")}
+    def prelabeler(self, collection: Collection, by: User) -> Prelabeler:
+        """The model and prompt that are asked for; `InputError` for what will not do."""
+        data = self.cleaned_data
+        return prelabeler_for(
+            collection,
+            data["model"],
+            prompt=data["prompt"],
+            base_url=allowed_url(data["base_url"]),
+            threshold=data["threshold"],
+            by=by,
+        )
 
     def options(self) -> PassOptions:
         """How the pass goes about it."""

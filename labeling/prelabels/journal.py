@@ -10,9 +10,10 @@ from __future__ import annotations
 import json
 import os
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from labeling.language_models.answers import Reading
 from labeling.prelabels.work import Outcome, Pair
@@ -27,6 +28,24 @@ class Recovered(NamedTuple):
     outcomes: list[Outcome]
     uncertain: Decimal
     offset: int
+
+
+class StoredOutcome(TypedDict):
+    """An `Outcome` as a line of the journal has it; amounts are texts, so that they stay exact."""
+
+    key: str
+    text_hash: str
+    pairs: Sequence[Pair]
+    reading: Mapping[str, Any] | None
+    reason: str
+    detail: str
+    attempts: int
+    input_tokens: int
+    output_tokens: int
+    cost: str
+    uncertain: str
+    seconds: float
+    is_known: bool
 
 
 class Journal:
@@ -62,7 +81,7 @@ class Journal:
         if remove:
             self._path.unlink(missing_ok=True)
 
-    def _append(self, line: dict[str, Any]) -> None:
+    def _append(self, line: Mapping[str, object]) -> None:
         self._write(json.dumps(line, separators=(",", ":")).encode() + b"\n")
 
     def _write(self, data: bytes) -> None:
@@ -107,20 +126,39 @@ def read_journal(path: Path, stored: int) -> Recovered:
     return Recovered(outcomes, uncertain, offset)
 
 
-def _written(outcome: Outcome) -> dict[str, Any]:
+def _written(outcome: Outcome) -> StoredOutcome:
     # Not `asdict`, which copies everything deeply and takes ten times as long.
-    reading = outcome.reading and vars(outcome.reading)
-    costs = {"cost": str(outcome.cost), "uncertain": str(outcome.uncertain)}
-    return {**vars(outcome), **costs, "reading": reading}
+    return {
+        "key": outcome.key,
+        "text_hash": outcome.text_hash,
+        "pairs": outcome.pairs,
+        "reading": vars(outcome.reading) if outcome.reading else None,
+        "reason": outcome.reason,
+        "detail": outcome.detail,
+        "attempts": outcome.attempts,
+        "input_tokens": outcome.input_tokens,
+        "output_tokens": outcome.output_tokens,
+        "cost": str(outcome.cost),
+        "uncertain": str(outcome.uncertain),
+        "seconds": outcome.seconds,
+        "is_known": outcome.is_known,
+    }
 
 
-def _read(said: dict[str, Any]) -> Outcome:
+def _read(stored: StoredOutcome) -> Outcome:
+    reading = stored["reading"]
     return Outcome(
-        **{
-            **said,
-            "pairs": [Pair(*pair) for pair in said["pairs"]],
-            "reading": said["reading"] and Reading(**said["reading"]),
-            "cost": Decimal(said["cost"]),
-            "uncertain": Decimal(said["uncertain"]),
-        }
+        key=stored["key"],
+        text_hash=stored["text_hash"],
+        pairs=[Pair(*pair) for pair in stored["pairs"]],
+        reading=Reading(**reading) if reading else None,
+        reason=stored["reason"],
+        detail=stored["detail"],
+        attempts=stored["attempts"],
+        input_tokens=stored["input_tokens"],
+        output_tokens=stored["output_tokens"],
+        cost=Decimal(stored["cost"]),
+        uncertain=Decimal(stored["uncertain"]),
+        seconds=stored["seconds"],
+        is_known=stored["is_known"],
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from datetime import datetime
+from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q, Sum
 
@@ -10,6 +13,9 @@ from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailur
 from labeling.prelabels.options import allowed_servers, missing_key
 from labeling.prelabels.passes import RESUMABLE
 from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 LISTED_PASSES = 20
 # What may be done to a pass in which state, and how it is said.
@@ -49,12 +55,24 @@ def pass_meant(queue: Queue, action: str, number: int | None = None) -> Prelabel
     return fitting[0]
 
 
-def models_of(queue: Queue) -> list[dict[str, Any]]:
-    """A row for each model and prompt that was asked about pairs of the queue, newest first.
+@dataclass(frozen=True)
+class ModelRow:
+    """What a model and prompt said of a queue's pairs.
 
-    `prelabeler`, `answered`, `relevant`, `share` (of answered, 0 to 1 or None), `cost` (None where some
-    answers were had without a price) and `failures`, pairs by reason in words.
+    share: of answered, 0 to 1 or None. cost: None where some answers were had without a price. failures:
+    pairs by reason in words.
     """
+
+    prelabeler: Prelabeler
+    answered: int
+    relevant: int
+    share: float | None
+    cost: Decimal | None
+    failures: dict[str, int]
+
+
+def models_of(queue: Queue) -> list[ModelRow]:
+    """Each model and prompt that was asked about pairs of the queue, newest first."""
     answers = (
         Prelabel.objects.current()
         .in_queue(queue)
@@ -67,44 +85,61 @@ def models_of(queue: Queue) -> list[dict[str, Any]]:
     failures: dict[int, dict[str, int]] = {}
     items = queue.items.order_by().values("query")
     counted = PrelabelFailure.objects.filter(query__in=items).order_by().values("prelabeler", "reason")
-    for row in counted.annotate(pairs=Count("pk")):
-        reason = PrelabelFailure.Reason(row["reason"]).label
-        failures.setdefault(row["prelabeler"], {})[str(reason)] = row["pairs"]
-    told: dict[int, Any] = {row["prelabeler"]: row for row in answers}
-    nothing = {"answered": 0, "relevant": 0, "cost": 0}
-    rows: list[dict[str, Any]] = []
-    asked = Prelabeler.objects.filter(pk__in={*told, *failures})
+    for failed in counted.annotate(pairs=Count("pk")):
+        reason = PrelabelFailure.Reason(failed["reason"]).label
+        failures.setdefault(failed["prelabeler"], {})[str(reason)] = failed["pairs"]
+    counts = {row["prelabeler"]: row for row in answers}
+    rows = []
+    asked = Prelabeler.objects.filter(pk__in={*counts, *failures})
     unpriced = set(asked.unpriced().values_list("pk", flat=True))
     for prelabeler in asked:
-        counts: dict[str, Any] = {**nothing, **told.get(prelabeler.pk, {})}
-        if prelabeler.pk in unpriced:
-            counts["cost"] = None
-        share = counts["relevant"] / counts["answered"] if counts["answered"] else None
-        failed = failures.get(prelabeler.pk, {})
-        rows.append({**counts, "prelabeler": prelabeler, "share": share, "failures": failed})
+        row = counts.get(prelabeler.pk)
+        answered, relevant, cost = (
+            (row["answered"], row["relevant"], row["cost"]) if row else (0, 0, Decimal(0))
+        )
+        rows.append(
+            ModelRow(
+                prelabeler=prelabeler,
+                answered=answered,
+                relevant=relevant,
+                share=relevant / answered if answered else None,
+                cost=None if prelabeler.pk in unpriced else cost,
+                failures=failures.get(prelabeler.pk, {}),
+            )
+        )
     return rows
 
 
-def servers_of(queue: Queue) -> list[dict[str, Any]]:
-    """A row for each server that this site may use: `base_url`, who stored a key, when, what is missing."""
+@dataclass(frozen=True)
+class ServerRow:
+    """A server that this site may use: who stored a key, when, and what is missing, in a sentence."""
+
+    base_url: str
+    stored_by: User | None
+    stored_at: datetime | None
+    missing: str
+
+
+def servers_of(queue: Queue) -> list[ServerRow]:
+    """The servers that this site may use."""
     keys = ModelServerKey.objects.filter(collection=queue.collection_id).select_related("stored_by")
     stored = {key.base_url: key for key in keys}
     return [
-        {
-            "base_url": url,
-            "stored_by": stored[url].stored_by if url in stored else None,
-            "stored_at": stored[url].stored_at if url in stored else None,
-            "missing": missing_key(queue.collection, url),
-        }
+        ServerRow(
+            base_url=url,
+            stored_by=stored[url].stored_by if url in stored else None,
+            stored_at=stored[url].stored_at if url in stored else None,
+            missing=missing_key(queue.collection, url),
+        )
         for url in allowed_servers()
     ]
 
 
-def not_set_up(servers: list[dict[str, Any]]) -> str:
+def not_set_up(servers: list[ServerRow]) -> str:
     """One sentence where no server could be asked; else nothing."""
     if not servers:
         return (
             "No language model server is configured (SOUNDINGS_LLM_SERVERS). Everything except "
             "pre-labels works without."
         )
-    return str(servers[0]["missing"]) if all(row["missing"] for row in servers) else ""
+    return servers[0].missing if all(server.missing for server in servers) else ""

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
@@ -199,7 +199,20 @@ def _made(
     return job
 
 
-def _values(prelabeler: Prelabeler, options: PassOptions) -> dict[str, Any]:
+class _Values(TypedDict):
+    """What the row of a pass keeps of its options."""
+
+    concurrency: int
+    pair_limit: int | None
+    budget: Decimal | None
+    retries_failed: bool
+    uses_batches: bool
+    input_price: Decimal | None
+    output_price: Decimal | None
+    currency: str
+
+
+def _values(prelabeler: Prelabeler, options: PassOptions) -> _Values:
     prices = options.prices or site_prices(prelabeler.model, batch=options.uses_batches)
     return {
         "concurrency": options.concurrency,
@@ -207,8 +220,8 @@ def _values(prelabeler: Prelabeler, options: PassOptions) -> dict[str, Any]:
         "budget": options.budget,
         "retries_failed": options.retries_failed,
         "uses_batches": options.uses_batches,
-        "input_price": prices and prices.input,
-        "output_price": prices and prices.output,
+        "input_price": prices.input if prices else None,
+        "output_price": prices.output if prices else None,
         "currency": settings.LLM_CURRENCY,
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from django.db import transaction
 from django.utils import timezone
@@ -83,7 +83,21 @@ def store_scores(
         upsert_rows(Prelabel, FIELDS, rows, unique=PAIR)
 
 
-def _counts(job: PrelabelJob, outcomes: Sequence[Outcome]) -> dict[str, Any]:
+class _Counts(TypedDict):
+    """The counters of a pass."""
+
+    answered_count: int
+    cached_count: int
+    failed_count: int
+    input_tokens: int
+    output_tokens: int
+    cost: Decimal
+    uncertain_cost: Decimal
+    answer_seconds: float
+    journal_offset: NotRequired[int]
+
+
+def _counts(job: PrelabelJob, outcomes: Sequence[Outcome]) -> _Counts:
     def pairs(chosen: Iterable[Outcome]) -> int:
         return sum(len(outcome.pairs) for outcome in chosen)
 

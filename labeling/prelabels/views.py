@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -17,11 +17,11 @@ from labeling.access import prelabel_pass_for, prelabeler_for_queue, queue_for
 from labeling.exposure.forms import UseForm
 from labeling.exposure.seen_and_blind import seen_and_blind
 from labeling.exposure.use import change_use, use_of
-from labeling.models import Queue
+from labeling.models import PrelabelJob, Queue
 from labeling.prelabels.estimates import SAMPLE, estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.forms import KeyForm, PassForm, ResumeForm
-from labeling.prelabels.options import allowed_url, prelabeler_for, store_key
+from labeling.prelabels.options import allowed_url, store_key
 from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
 from labeling.prelabels.passes import (
     SHORT_SILENCE,
@@ -61,9 +61,7 @@ def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
     if not form.is_valid():
         return _shown(request, queue, form)
     try:
-        asked, options = form.asked(), form.options()
-        asked["base_url"] = allowed_url(asked["base_url"])
-        prelabeler = prelabeler_for(queue.collection, by=person(request), **asked)
+        prelabeler, options = form.prelabeler(queue.collection, person(request)), form.options()
         if "estimate" in request.POST:
             found = estimate(queue, prelabeler, options)
             return _shown(request, queue, form, estimate=found, estimate_of=prelabeler)
@@ -148,7 +146,15 @@ def prelabels_download(
     return attachment(content, prelabels_file_name(queue, prelabeler, format), formats()[format].media_type)
 
 
-def _passes(queue: Queue) -> dict[str, Any]:
+class Passes(TypedDict):
+    """The passes over a queue as the page lists them; it looks again while one `is_active`."""
+
+    queue: Queue
+    passes: list[PrelabelJob]
+    is_active: bool
+
+
+def _passes(queue: Queue) -> Passes:
     passes = passes_of(queue)
     return {"queue": queue, "passes": passes, "is_active": any(job.is_active for job in passes)}
 

@@ -7,6 +7,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.utils.serializer_helpers import ReturnDict
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
@@ -61,6 +62,6 @@ class OneQueue(APIView):
         return made(job) if job else Response(_described(queue))
 
 
-def _described(queue: Queue) -> dict[str, Any]:
+def _described(queue: Queue) -> ReturnDict[str, Any]:
     queue.item_count = queue.items.filter(repeats=None, order_key__gte=0).count()  # type: ignore[attr-defined]
-    return dict(serializers.QueueSerializer(queue).data)
+    return serializers.QueueSerializer(queue).data

@@ -125,4 +125,5 @@ class SearchFinds(APIView):
     )
     def get(self, request: Request, slug: str) -> Response:
         """Relevant documents that search found and no run did."""
-        return Response(search_finds(collection_for(request.user, slug)))
+        found = search_finds(collection_for(request.user, slug))
+        return Response(None if found is None else SearchFindsSerializer(found).data)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
@@ -38,6 +38,17 @@ EXCERPT = 400
 OFFERED = 1_000
 
 
+class HitFacts(TypedDict):
+    """A `Hit` in plain values, by the document's own id."""
+
+    id: str
+    title: str
+    excerpt: str
+    in_pool: bool
+    added: bool
+    own_verdict: str | None
+
+
 @dataclass(frozen=True)
 class Hit:
     """A document that was found: whether it has its turn in a pool, whether one added it oneself, and one's
@@ -54,7 +65,7 @@ class Hit:
         """Whether nobody judges it yet."""
         return not self.in_pool and not self.added and not self.own_verdict
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> HitFacts:
         """Plain values, for the HTTP interface."""
         return {
             "id": self.document.external_id,

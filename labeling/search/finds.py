@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.core.cache import cache
 
@@ -19,12 +20,33 @@ PAIR = ["query_id", "document_id"]
 KEPT_SECONDS = 600
 
 
-def search_finds(collection: Collection) -> dict[str, Any] | None:
-    """Counts and a sentence; None where nothing was added.
-
-    `relevant` are those among the added with a label, `unfound` those of them that no run of the collection
-    has in its list of that query, however deep.
+@dataclass(frozen=True)
+class SearchFinds:
+    """What searching brought: `relevant` are those among the added with a label, `unfound` those of them that
+    no run of the collection has in its list of that query, however deep.
     """
+
+    searches: int
+    added: int
+    labelled: int
+    relevant: int
+    unfound: int
+
+    @property
+    def sentence(self) -> str:
+        """The counts in words."""
+        begin = f"{counted(self.added, 'document')} added in {self.searches:,} searches"
+        if not self.labelled:
+            return f"{begin}; none has a label yet."
+        per = 100 * self.unfound / self.labelled
+        return (
+            f"{begin}, {self.labelled:,} with a label, {self.relevant:,} relevant, {self.unfound:,} of these "
+            f"in no run: {per:.0f} {plural(round(per), 'relevant document')} per 100 added that no run found."
+        )
+
+
+def search_finds(collection: Collection) -> SearchFinds | None:
+    """What was added by searching; None where nothing was."""
     import polars as pl
 
     rows = PoolEntry.objects.filter(pool__collection=collection, pool__strategy=Pool.SEARCH)
@@ -35,14 +57,13 @@ def search_finds(collection: Collection) -> dict[str, Any] | None:
     labels = judged_labels(collection)
     labelled = added.join(labels, on=PAIR)
     relevant = labelled.filter(pl.col("relevance") >= 1).select(PAIR)
-    found = {
-        "searches": DocumentSearch.objects.filter(collection=collection).count(),
-        "added": added.height,
-        "labelled": labelled.height,
-        "relevant": relevant.height,
-        "unfound": _unfound(collection, relevant),
-    }
-    return {**found, "sentence": _sentence(found)}
+    return SearchFinds(
+        searches=DocumentSearch.objects.filter(collection=collection).count(),
+        added=added.height,
+        labelled=labelled.height,
+        relevant=relevant.height,
+        unfound=_unfound(collection, relevant),
+    )
 
 
 def _unfound(collection: Collection, relevant: pl.DataFrame) -> int:
@@ -60,15 +81,3 @@ def _unfound(collection: Collection, relevant: pl.DataFrame) -> int:
         kept = left.height
         cache.set(key, kept, KEPT_SECONDS)
     return kept
-
-
-def _sentence(found: dict[str, int]) -> str:
-    added, labelled, unfound = found["added"], found["labelled"], found["unfound"]
-    said = f"{counted(added, 'document')} added in {found['searches']:,} searches"
-    if not labelled:
-        return f"{said}; none has a label yet."
-    per = 100 * unfound / labelled
-    return (
-        f"{said}, {labelled:,} with a label, {found['relevant']:,} relevant, {unfound:,} of these in no run: "
-        f"{per:.0f} {plural(round(per), 'relevant document')} per 100 added that no run found."
-    )

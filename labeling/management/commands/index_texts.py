@@ -24,4 +24,4 @@ class Command(InputCommand):
             count = index_texts(collection, progress)
         self.stdout.write(f"{count:,} texts indexed.")
         if found := search_finds(collection):
-            self.stdout.write(found["sentence"])
+            self.stdout.write(found.sentence)

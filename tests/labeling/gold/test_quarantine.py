@@ -13,7 +13,7 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.practice import practice_round
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import NewQuestion, add_question
-from labeling.gold.scores import evidence_of, gold_rows
+from labeling.gold.scores import gold_answers, gold_rows
 from labeling.judging.leases import PAUSED_FOR_YOU, claim
 from labeling.judging.practice import answer_practice
 from labeling.judging.verdicts import Submission, undo
@@ -188,8 +188,11 @@ def test_the_evidence_has_every_answer_with_its_time(world: World) -> None:
     item = queue.items.filter(state="gold").order_by("pk").first()
     assert item is not None
     judge(queue, world.ben, item.pk, "not_relevant", active_ms=900, now=NOW)
-    (answer,) = evidence_of(queue, world.ben)
-    given = {name: answer[name] for name in ("document", "verdict", "answer", "right", "reason", "active_ms")}
+    (answer,) = gold_answers(queue, world.ben)
+    given = {
+        name: getattr(answer, name)
+        for name in ("document", "verdict", "answer", "right", "reason", "active_ms")
+    }
     assert given == {
         "document": "g0",
         "verdict": "not_relevant",
@@ -198,7 +201,7 @@ def test_the_evidence_has_every_answer_with_its_time(world: World) -> None:
         "reason": "reason 0",
         "active_ms": 900,
     }
-    assert answer["judged_at"] == NOW
+    assert answer.judged_at == NOW
 
 
 def test_nobody_is_paused_twice_or_restored_without_a_pause(world: World) -> None:

@@ -63,13 +63,15 @@ def test_what_is_added_gets_a_queue_of_its_own_and_is_counted(world: World, clie
         lease = only_lease(more, world.cleo)
         document = lease.item.document.external_id
         judge(more, world.cleo, lease.item_id, verdicts[document], lease=str(lease.token))
-    told = search_finds(world.collection)
-    assert told is not None
-    numbers = {name: told[name] for name in ("searches", "added", "labelled", "relevant", "unfound")}
+    finds = search_finds(world.collection)
+    assert finds is not None
+    numbers = {
+        name: getattr(finds, name) for name in ("searches", "added", "labelled", "relevant", "unfound")
+    }
     assert numbers == {"searches": 1, "added": 3, "labelled": 3, "relevant": 2, "unfound": 1}
-    assert told["sentence"].endswith("33 relevant documents per 100 added that no run found.")
+    assert finds.sentence.endswith("33 relevant documents per 100 added that no run found.")
     client.force_login(world.vera)
-    assert told["sentence"] in client.get(reverse("queue_judged", args=[more.pk])).content.decode()
+    assert finds.sentence in client.get(reverse("queue_judged", args=[more.pk])).content.decode()
 
 
 def test_what_cannot_be_added_is_said_and_a_closed_queue_is_followed_by_another(world: World) -> None:
