@@ -9,6 +9,8 @@ import pytest
 from django.core.management import get_commands, load_command_class
 from django.test import Client
 
+from pooling.merging.choice import Choice
+from pooling.options.option import options_of
 from soundings.pages.guide import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -69,6 +71,16 @@ def test_the_options_in_a_command_s_entry_exist(name: str) -> None:
     assert [
         option for option in re.findall(r"--[a-z][\w-]*", entry) if option not in parser.format_help()
     ] == []
+
+
+def test_every_option_of_a_pool_has_its_row() -> None:
+    rows = []
+    for one in options_of(Choice).values():
+        flag = one.flag or f"--{one.name.replace('_', '-')}"
+        without = "required" if one.is_required else one.without or "none"
+        rows.append(f"| {one.title} | `{flag}` | `{one.name}` | {without} |")
+    table = guide("pooling").partition("| option | command | call | without it |\n")[2].partition("\n\n")[0]
+    assert table.splitlines()[1:] == rows
 
 
 @pytest.mark.django_db
