@@ -410,6 +410,9 @@ class Job(models.Model):
     def __str__(self) -> str:
         return f"{self.kind} ({self.state})"
 
+    def get_absolute_url(self) -> str:
+        return reverse("job", args=[self.pk])
+
     @property
     def is_finished(self) -> bool:
         """Whether nothing more becomes of it."""

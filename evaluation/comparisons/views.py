@@ -25,7 +25,6 @@ from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import attachment
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
-from pooling.models import Job
 from pooling.people.access import ADMIN, READERS
 
 
@@ -71,7 +70,7 @@ def report_decide(request: HttpRequest, report_id: int) -> HttpResponse:
         messages.error(request, str(error))
         query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
         return redirect(f"{reverse('report_comparisons', args=[shown.pk])}?{query}#labels")
-    return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
+    return redirect(opened)
 
 
 @login_required

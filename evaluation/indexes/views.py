@@ -13,7 +13,6 @@ from evaluation.access import latency_report_for
 from evaluation.indexes import page as latency_page
 from evaluation.indexes.forms import LatencyForm
 from evaluation.indexes.stored import request_latency_report
-from evaluation.models import LatencyReport
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
@@ -46,7 +45,7 @@ def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = request_latency_report(collection, form.request(), person(request))
-            return redirect(made) if isinstance(made, LatencyReport) else redirect("job", made.pk)
+            return redirect(made)
         except InputError as error:
             show_problem(form, error)
     context = {

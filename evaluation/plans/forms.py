@@ -9,7 +9,6 @@ from django.conf import settings as site
 
 from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
 from pooling.interface.option_fields import form_fields
-from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
@@ -53,11 +52,6 @@ class PlanForm(RunDepthsForm):
     def plan_settings(self) -> PlanSettings:
         """What is asked for; call it after `is_valid`. `InputError` for what does not go together."""
         return settings_from(self.cleaned_data)
-
-    def refuse(self, error: InputError) -> None:
-        """Show a refusal beside the fields it is about."""
-        for field, sentence in (error.fields or {"": str(error)}).items():
-            self.add_error(field if field in self.fields else None, sentence)
 
 
 ORDER = "Adaptive order"

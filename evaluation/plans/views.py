@@ -14,6 +14,7 @@ from evaluation.plans.forms import PlanForm, asked_for
 from evaluation.plans.launch import begin
 from evaluation.plans.page import address, parameters, pilot_address, plan_context, problems_in_words
 from evaluation.plans.planning import plan
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, person
 from pooling.interface.problems import InputError, refusals
 from pooling.models import Collection
@@ -58,7 +59,7 @@ def _shown(
             if pilot := context["plan"]["pilot"]:
                 context["pilot_address"] = pilot_address(request.path, chosen, pilot)
         except InputError as error:
-            form.refuse(error)
+            show_problem(form, error)
     context["problems"] = problems or problems_in_words(form)
     if not request.headers.get("HX-Request"):
         return render(request, "evaluation/plan.html", context)

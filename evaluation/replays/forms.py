@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 
@@ -11,9 +11,6 @@ from evaluation.replays.stored import BUDGETS, DEPTH, MOST_SEEDS, ReplayRequest
 from labeling.models import QrelsRelease
 from pooling.merging.choice import strategies_offered
 from pooling.models import Collection, Run
-
-if TYPE_CHECKING:
-    from pooling.interface.problems import InputError
 
 
 class ReplayForm(forms.Form):
@@ -90,8 +87,3 @@ class ReplayForm(forms.Form):
                 for name in ("depth", "strategies", "budgets", "seeds", "noise", "batch", "k")
             },
         )
-
-    def refuse(self, error: InputError) -> None:
-        """Show the sentence of a refusal beside the field it is about."""
-        for field, sentence in (error.fields or {"": str(error)}).items():
-            self.add_error(field if field in self.fields else None, sentence)

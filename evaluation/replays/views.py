@@ -10,7 +10,6 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import replay_for
-from evaluation.models import Replay
 from evaluation.replays import files as replay_files
 from evaluation.replays.forms import ReplayForm
 from evaluation.replays.page import replay_context
@@ -18,6 +17,7 @@ from evaluation.replays.stored import request_replay
 from labeling.qrels.labels import has_labels
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
@@ -48,9 +48,9 @@ def replay_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = request_replay(collection, form.request(), request.user)  # type: ignore[arg-type]
-            return redirect(made) if isinstance(made, Replay) else redirect("job", made.pk)
+            return redirect(made)
         except InputError as error:
-            form.refuse(error)
+            show_problem(form, error)
     context = {
         "collection": collection,
         "section": "replays",

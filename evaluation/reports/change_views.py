@@ -153,7 +153,7 @@ def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(shown)
-    return redirect(made) if isinstance(made, Report) else redirect("job", made.pk)
+    return redirect(made)
 
 
 class ChangeSerializer(serializers.Serializer[dict[str, object]]):

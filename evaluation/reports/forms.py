@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 
@@ -20,9 +20,6 @@ from labeling.models import QrelsRelease
 from pooling.interface.option_fields import form_field, form_fields
 from pooling.models import Collection, Pool, Run
 from pooling.options.option import Option
-
-if TYPE_CHECKING:
-    from pooling.interface.problems import InputError
 
 AS_PRESET = ("", "as the preset says")
 
@@ -179,11 +176,6 @@ class ReportForm(forms.Form):
             pool=values.get("pool") or None,
             settings={name: values[name] for name in held if values.get(name) not in (None, [], {})},
         )
-
-    def refuse(self, error: InputError) -> None:
-        """Show the sentence of a refusal beside the field it is about."""
-        for field, sentence in (error.fields or {"": str(error)}).items():
-            self.add_error(field if field in self.fields else None, sentence)
 
 
 class SettingsForm(forms.Form):

@@ -10,7 +10,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
-from evaluation.models import Report
 from evaluation.report_store.files import file_stem
 from evaluation.report_store.settings import settings_context
 from evaluation.reports.downloads import FILES
@@ -18,6 +17,7 @@ from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
 from evaluation.reports.page import report_context
 from pooling.interface.downloads import offered
+from pooling.interface.forms import show_problem
 from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.models import Collection
@@ -50,9 +50,9 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = request_report(collection, form.request(), request.user)  # type: ignore[arg-type]
-            return redirect(made) if isinstance(made, Report) else redirect("job", made.pk)
+            return redirect(made)
         except InputError as error:
-            form.refuse(error)
+            show_problem(form, error)
     return _report_form(request, collection, form, SettingsForm())
 
 

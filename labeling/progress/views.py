@@ -81,7 +81,7 @@ def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect(queue)
     if job:
-        return redirect("job", job.pk)
+        return redirect(job)
     messages.success(request, "Changed.")
     return redirect(queue)
 

@@ -52,10 +52,7 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
         raise Http404("This queue has no such chart.")
     found = queue_quality(queue)
     key = f"queue-picture-{queue.pk}-{found['computed_at'].timestamp()}-{picture}-{variant}"
-    content = cache.get(key)
-    if content is None:
-        content = quality_charts.quality_svg(found, picture, variant)
-        cache.set(key, content, KEPT_SECONDS)
+    content = cache.get_or_set(key, lambda: quality_charts.quality_svg(found, picture, variant), KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")
 
 

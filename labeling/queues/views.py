@@ -13,7 +13,6 @@ from labeling.queues.options import options_from
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
-from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
 
 
@@ -29,7 +28,7 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
         try:
             options, name = options_from(values), values["name"]
             opened = open_or_start(values["pool"], options, name=name, user=person(request))
-            return redirect("job", opened.pk) if isinstance(opened, Job) else redirect(opened)
+            return redirect(opened)
         except refusals() as error:
             show_problem(form, error)
     has_pools = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]

@@ -71,10 +71,7 @@ def calibration(request: HttpRequest, prelabeler_id: int, variant: str) -> HttpR
         raise Http404("No such chart.")
     bins = worth(found)["calibration"]["bins"]
     key = f"calibration-{hashlib.sha256(repr(bins).encode()).hexdigest()}-{variant}"
-    content = cache.get(key)
-    if content is None:
-        content = prelabel_charts.calibration_svg(bins, variant)
-        cache.set(key, content, KEPT_SECONDS)
+    content = cache.get_or_set(key, lambda: prelabel_charts.calibration_svg(bins, variant), KEPT_SECONDS)
     return HttpResponse(content, content_type="image/svg+xml")
 
 
@@ -92,7 +89,7 @@ def order(request: HttpRequest, queue_id: int) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("prelabels", queue.pk)
     if isinstance(done, Job):
-        return redirect("job", done.pk)
+        return redirect(done)
     pairs = f"{done:,} pairs that nobody had judged"
     said = f"In the order of {found}: {pairs}." if found else f"In order without scores again: {pairs}."
     messages.success(request, said)

@@ -27,7 +27,7 @@ def person(request: HttpRequest) -> User:
 def go_on(request: HttpRequest, outcome: Mapping[str, Any] | Job) -> HttpResponse:
     """Redirect to the result of finished work with its sentence, or to the job that does it."""
     if isinstance(outcome, Job):
-        return redirect("job", outcome.pk)
+        return redirect(outcome)
     messages.success(request, outcome["detail"])
     return redirect(outcome["url"])
 

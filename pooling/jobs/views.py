@@ -56,7 +56,7 @@ def job_resume(request: HttpRequest, job_id: int) -> HttpResponse:
         job = resume_job(job, person(request))
     except InputError as error:
         messages.error(request, str(error))
-    return redirect("job", job.pk)
+    return redirect(job)
 
 
 @login_required
@@ -68,4 +68,4 @@ def job_cancel(request: HttpRequest, job_id: int) -> HttpResponse:
         cancel_job(job, person(request))
     except InputError as error:
         messages.error(request, str(error))
-    return redirect("job", job.pk)
+    return redirect(job)
