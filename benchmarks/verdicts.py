@@ -12,7 +12,10 @@ functions that reports use.) Of `covid-r3` twenty runs are taken, as many as a r
 A verdict is false when the winner it names is not ahead over the full labels: in micro recall where the audit
 decided, in mean recall where the bounds did. Limits, in each cell: fewer than 5 % of all pairs get a false
 verdict, at least one false verdict at a cutoff comes in 5 % of the campaigns at most, each plus two standard
-errors, and no sentence has two signs. How many verdicts were given stands beside it: none is no success.
+errors, and no sentence has two signs. Grades (`evaluation.comparisons.grades`) are counted twice: on the
+queries asked, and on as many drawn from them with replacement, without an audit; one that calls a run
+clearly better names the wrong one in at most 2 %, probably better in at most 10 %. How many verdicts were
+given stands beside it: none is no success.
 """
 
 from __future__ import annotations
@@ -35,6 +38,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from benchmarks.bench_honesty import AT_ONCE, SETS, cells, ground, judged_again
+from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import BY_AUDIT, BY_BOUNDS, Comparison
 from evaluation.estimates.intervals import (
     FEWEST_FOR_GAMMA,
@@ -43,7 +47,7 @@ from evaluation.estimates.intervals import (
     interval_of_micro_recall_difference,
 )
 from evaluation.estimates.totals import largest_unrefuted
-from evaluation.scoring.unsettled import recall_difference_limits
+from evaluation.scoring.unsettled import recall_difference_limits, turning_share
 from evaluation.significance import adjusted, difference_intervals, randomisation_test
 from tests.testdata import DATA
 
@@ -52,8 +56,11 @@ Booleans = NDArray[np.bool_]
 
 RUNS = 20
 LEVEL, FALSE_RATE = 0.05, 0.05
-#: Fewer than in a report, since there are so many pairs; only sentences depend on them, and no verdict.
-SAMPLES, PERMUTATIONS, HALVINGS = 200, 400, 14
+#: Fewer samples than in a report, since there are so many pairs.
+SAMPLES, PERMUTATIONS, HALVINGS = 200, 10_000, 14
+#: Grades that name a run, and the share of them that may name the wrong one.
+NAMED = {Grade.CLEARLY_BETTER: 0.02, Grade.PROBABLY_BETTER: 0.10}
+SAME, OTHER = "on the queries asked", "on queries drawn again"
 _NUMBER = r"[+−]\d\.\d{3}"
 _SAID = re.compile(rf"(?P<value>{_NUMBER}) \[(?P<low>{_NUMBER}), (?P<high>{_NUMBER})\]")
 
@@ -254,8 +261,15 @@ def _by_exact_bounds(value: Floats, first: Kinds, second: Kinds, others: Kinds) 
     return Audit(value, low, high, p_value)
 
 
-def compared(name: str, ours: Field, k: int, judged: Booleans, probability: Floats) -> list[Comparison]:
-    """Every pair at k as a report would compare it."""
+def compared(
+    name: str,
+    ours: Field,
+    k: int,
+    judged: Booleans,
+    probability: Floats,
+    queries: NDArray[np.int64] | None = None,
+) -> list[Comparison]:
+    """Every pair at k as a report would compare it; with `queries` on these, and without an audit."""
     base, top = ground(name), ours.tops[k]
     counted = {
         key: np.add.reduceat(mask, ours.starts, axis=0).astype(float)
@@ -275,25 +289,58 @@ def compared(name: str, ours: Field, k: int, judged: Booleans, probability: Floa
     relevant = np.broadcast_to(counted["relevant"][:, None], ahead.shape)
     further = counted["left"][:, None] - mine - theirs
     scored = counted["relevant"] > 0
+    if queries is not None:
+        ahead, relevant, mine, theirs, further = (
+            part[queries] for part in (ahead, relevant, mine, theirs, further)
+        )
+        scored = scored[queries]
     lower, upper = recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=further)
     least, most = lower[scored].mean(axis=0), upper[scored].mean(axis=0)
     differences = (ahead / np.maximum(relevant, 1))[scored]
     low, high = difference_intervals(differences, samples=SAMPLES)
     p_value = adjusted(randomisation_test(differences, permutations=PERMUTATIONS))
-    audit = audit_of(ours, k, base.truth, judged, probability)
+    audit = audit_of(ours, k, base.truth, judged, probability) if queries is None else None
     is_open = ~((least > 1e-12) | (most < -1e-12))
-    audit_p = adjusted(np.where(is_open, audit.p_value, np.nan))
+    audit_p = None if audit is None else adjusted(np.where(is_open, audit.p_value, np.nan))
+
+    def turning(at: int) -> float | None:
+        parts = [part[:, at] for part in (ahead, relevant, mine, theirs, further)]
+        return turning_share(lambda share: limits_at(share, *parts), scored)
+
     return [
         Comparison(
             *(ours.names[one], ours.names[other], "recall", k, int(scored.sum())),
             *(float(differences[:, at].mean()), float(low[at]), float(high[at]), float(p_value[at])),
             *("randomisation", "holm", None, None, (float(least[at]), float(most[at])), None),
-            *(int((mine + theirs)[scored, at].sum()), (float(audit.low[at]), float(audit.high[at]))),
-            *((1.0, 1.0), float(audit.value[at])),
-            estimate_p_value=float(audit_p[at]) if is_open[at] else None,
+            int((mine + theirs)[scored, at].sum()),
+            None if audit is None else (float(audit.low[at]), float(audit.high[at])),
+            *((1.0, 1.0), None if audit is None else float(audit.value[at])),
+            estimate_p_value=float(audit_p[at]) if audit_p is not None and is_open[at] else None,
+            turning=turning(at),
         )
         for at, (one, other) in enumerate(zip(ours.one, ours.other, strict=True))
     ]
+
+
+def limits_at(
+    share: float, ahead: Floats, relevant: Floats, mine: Floats, theirs: Floats, further: Floats
+) -> tuple[Floats, Floats]:
+    """The limits of a difference where only this share of the unjudged documents can be relevant."""
+    mine, theirs, further = share * mine, share * theirs, share * further
+    return recall_difference_limits(ahead, relevant, mine=mine, other=theirs, further=further)
+
+
+def graded_of(made: list[Comparison], true: Floats, queries: str) -> Counter[str]:
+    """How many grades were given, how many name a run that is not ahead over the full labels and all queries,
+    and of how many tables of pairs that holds at least once."""
+    told = Counter[str]()
+    for grade in NAMED:
+        given = [at for at, one in enumerate(made) if graded(one).grade is grade]
+        false = [at for at in given if (1 if (made[at].difference or 0) > 0 else -1) * true[at] <= 0]
+        told[f"{grade} {queries}"] += len(given)
+        told[f"{grade} {queries} false"] += len(false)
+        told[f"{grade} {queries} families"] += bool(false)
+    return told
 
 
 def has_two_signs(one: Comparison, said: str) -> bool:
@@ -315,9 +362,13 @@ def one_campaign(name: str, budget: float, share: float, seed: int, runs: int) -
     """What all verdicts of one campaign come to."""
     judged, probability = judged_again(name, budget, share, seed)
     ours, told = field(name, runs), Counter[str](campaigns=1)
+    draw = np.random.default_rng(seed)
     for k in ours.tops:
         false = 0
         made = compared(name, ours, k, judged, probability)
+        others = draw.integers(0, len(ours.starts), len(ours.starts))
+        told += graded_of(made, ours.macro[k], SAME)
+        told += graded_of(compared(name, ours, k, judged, probability, others), ours.macro[k], OTHER)
         if not seed:
             check(name, ours, k, judged, probability, made)
         for at, one in enumerate(made):
@@ -385,6 +436,16 @@ def report(cell: tuple[str, float, float], told: Counter[str]) -> bool:
         "two signs": not told["two signs"],
         "verdicts given": given > 0,
     }
+    grades = []
+    for grade, limit in NAMED.items():
+        for queries in (SAME, OTHER):
+            named, wrong = told[f"{grade} {queries}"], told[f"{grade} {queries} false"]
+            checks[f"{grade}, {queries}"] = wrong <= limit * named
+            ever = told[f"{grade} {queries} families"] / families
+            grades.append(
+                f"    {grade}, {queries}: {named / pairs:.1%} of all pairs, {wrong / max(named, 1):.2%} of "
+                f"these false; at least one at a cutoff in {ever:.1%}\n"
+            )
     missed = [check for check, fine in checks.items() if not fine]
     print(
         f"  {name.rstrip(':')}, {budget:.0%} judged, of that {share:.0%} audit; {told['campaigns']:,} "
@@ -394,6 +455,7 @@ def report(cell: tuple[str, float, float], told: Counter[str]) -> bool:
         f"({told['bounds false']:,} and {told['audit false']:,}); at least one at a cutoff in {family:.1%}; "
         f"two signs: {told['two signs']}; the audit’s winner behind in mean recall: "
         f"{told['other way in mean recall'] / max(told[BY_AUDIT], 1):.1%}\n"
+        f"{''.join(grades)}"
         f"    {'LIMIT MISSED: ' + ', '.join(missed) if missed else 'limits kept'}",
         flush=True,
     )

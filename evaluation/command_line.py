@@ -70,7 +70,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_breakdown(parser)
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
     parser.add_argument(
-        "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
+        "--engine", choices=("local", "spark"), default="local", help="where the work is done"
     )
 
 

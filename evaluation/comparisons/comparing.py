@@ -248,6 +248,7 @@ def _comparison(evaluation: Evaluation, row: _Row, method: Method) -> Comparison
         more_labels=audited.more_labels,
         confidence=evaluation.confidence,
         estimate_p_value=row.audited_p_value,
+        turning=None if bounds is None else bounds.turning,
     )
 
 

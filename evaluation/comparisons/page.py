@@ -10,6 +10,7 @@ from django import forms
 
 from evaluation.comparisons.deciding_queue import decision, queues_of
 from evaluation.comparisons.stored import Compared, deciding, turned
+from evaluation.report_store.files import usual_cutoff
 
 if TYPE_CHECKING:
     from evaluation.comparisons.deciding_queue import Decision
@@ -51,7 +52,7 @@ class PairView(forms.Form):
         second = values.get("b") or next(run for run in runs if run != first)
         if second == first:
             second = next(run for run in runs if run != first)
-        k = values.get("k") or min(self._found.cutoffs, key=lambda known: abs(known - 10))
+        k = values.get("k") or usual_cutoff(self._found.cutoffs)
         return PairChoice(first, second, k)
 
 

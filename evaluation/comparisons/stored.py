@@ -29,6 +29,7 @@ from evaluation.report_store.files import (
     scan_beside,
     scan_per_query,
     scan_relevant,
+    usual_cutoff,
 )
 from pooling.formats.cells import guarded_frame
 from pooling.interface.problems import InputError
@@ -38,7 +39,8 @@ if TYPE_CHECKING:
     import altair as alt
     import polars as pl
 
-    from evaluation.comparisons.verdict import ComparisonResult
+    from evaluation.comparisons.answer import Answer
+    from evaluation.comparisons.verdict import Comparison, ComparisonResult
     from evaluation.pool_estimates.of_pool import Basis
 
 COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
@@ -177,15 +179,28 @@ def compared(report: Report) -> Compared | None:
     return Compared(stored) if stored["comparisons"] else None
 
 
+def answer_at(report: Report, k: int) -> Answer | None:
+    """Which run is best at K, how sure that is, and what to do next; None where recall is undefined."""
+    from evaluation.comparisons.answer import answer_of
+
+    found = compared(report)
+    pairs = [] if found is None else [_comparison(one) for one in found.at(k)]
+    return answer_of(report.result["runs"], pairs, k)
+
+
 def _by_the_rule(one: Any) -> ComparisonResult:
     """A stored comparison; one from before verdicts spoke of a single quantity is told anew."""
     if "decided_by" in one:
         current: ComparisonResult = one
         return current
+    return {**one, **_comparison(one).to_dict()}
+
+
+def _comparison(one: Any) -> Comparison:
+    """The value a stored comparison was written from."""
     from evaluation.comparisons.verdict import Comparison
 
-    known = {field.name: one[field.name] for field in fields(Comparison) if field.name in one}
-    return {**one, **Comparison(**known).to_dict()}
+    return Comparison(**{field.name: one[field.name] for field in fields(Comparison) if field.name in one})
 
 
 def comparisons_asked(
@@ -198,7 +213,7 @@ def comparisons_asked(
         raise InputError(
             "This report compares nothing: it has one run, or is too large or too old.", missing=True
         )
-    at = k if k is not None else min(found.cutoffs, key=lambda known: abs(known - 10))
+    at = k if k is not None else usual_cutoff(found.cutoffs)
     if at not in found.cutoffs:
         raise _not_there("k", f"K = {at} is not in this report", found.cutoffs)
     for field, name in (("a", first), ("b", second)):

@@ -21,7 +21,7 @@ UNEVEN_COVERAGE = 0.05
 SMALL_P, SEEN_DIFFERENCE = 0.05, 0.05
 BOUNDED = ("recall", "precision")
 BY_BOUNDS, BY_AUDIT = "bounds", "audit"
-# Less than the last digits of a sum or difference of shares: such a bound is 0.
+# Less than the last digits of a sum of shares: such a bound is 0.
 _ZERO = 1e-12
 # A smaller p-value is told as smaller than this.
 _LEAST_P = 1e-4
@@ -66,6 +66,7 @@ class ComparisonResult(TypedDict):
     more_labels: int | None
     confidence: float
     estimate_p_value: float | None
+    turning: float | None
     leader: str | None
     decided_by: str | None
     warnings: list[str]
@@ -85,7 +86,8 @@ class Comparison:
     in its first K. estimate, estimated: the difference of micro recall that an audit sample estimates, and
     its interval over the draw of labels; estimate_p_value: of that estimate, corrected for the pairs that the
     bounds leave open; more_labels: how many labels more of the audit would decide it. judged: coverage of
-    both. What is undefined is None.
+    both. turning: the share of the unjudged documents that must be relevant, all in favour of the run behind,
+    before the mean difference is 0. What is undefined is None.
     """
 
     first: str
@@ -110,6 +112,7 @@ class Comparison:
     more_labels: int | None = None
     confidence: float = LEVEL
     estimate_p_value: float | None = None
+    turning: float | None = None
 
     @property
     def decided_by(self) -> str | None:
@@ -137,7 +140,7 @@ class Comparison:
     def warnings(self) -> tuple[str, ...]:
         """What forbids to read the raw order."""
         one, other = self.judged
-        if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE + _ZERO:
+        if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE:
             return ()
         return (
             f"judged@K is {percent(one)} for {self.first} and {percent(other)} for {self.second}: they were "
@@ -187,6 +190,7 @@ class Comparison:
             "more_labels": self.more_labels,
             "confidence": self.confidence,
             "estimate_p_value": self.estimate_p_value,
+            "turning": self.turning,
             "leader": self.leader,
             "decided_by": self.decided_by,
             "warnings": list(self.warnings),

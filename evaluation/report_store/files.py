@@ -135,6 +135,11 @@ def cutoffs_of(report: Report, measure: str) -> list[int | None]:
     return [*at, *([None] if measure in figures else [])]
 
 
+def usual_cutoff(cutoffs: Sequence[int]) -> int:
+    """The K that is shown unless another is chosen: the one nearest 10."""
+    return min(cutoffs, key=lambda k: abs(k - 10))
+
+
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:
     """The stored figure of one run, measure and K (None: over the whole run)."""
     from evaluation.measures import key_of

@@ -11,7 +11,9 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
+from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
+from evaluation.report_store.files import usual_cutoff
 from evaluation.report_store.links import link_to
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (
@@ -69,5 +71,7 @@ class ReportResult(APIView):
 
     @extend_schema(operation_id="reports_retrieve", responses={200: ReportResultSerializer, 404: PROBLEM})
     def get(self, request: Request, report_id: int) -> Response:
-        """The same object as `evaluate --format json` prints."""
-        return Response(report_for(request.user, report_id).result)
+        """The same object as `evaluate --format json` prints, with what the report's page says first."""
+        report = report_for(request.user, report_id)
+        answer = answer_at(report, usual_cutoff(report.options["k"]))
+        return Response({**report.result, "answer": None if answer is None else answer.to_dict()})

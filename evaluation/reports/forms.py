@@ -12,7 +12,7 @@ from django import forms
 from evaluation.models import Report
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.choices import MEASURES, default_cutoffs, tagged_queries
-from evaluation.report_store.files import run_names
+from evaluation.report_store.files import run_names, usual_cutoff
 from evaluation.reports.making import ReportRequest
 from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
@@ -229,6 +229,6 @@ class ReportView(forms.Form):
         return Choice(
             measure=values.get("measure") or "recall",
             run=values.get("run") or run_names(self._report)[0],
-            k=values.get("k") or min(cutoffs, key=lambda k: abs(k - 10)),
+            k=values.get("k") or usual_cutoff(cutoffs),
             count=values.get("count") or 10,
         )

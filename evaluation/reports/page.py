@@ -20,6 +20,7 @@ from evaluation.report_store.files import (
     run_names,
 )
 from evaluation.report_store.settings import conventions_in_words
+from evaluation.reports.answer_card import AnswerCard, answer_card
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
@@ -85,6 +86,7 @@ class ReportPage(ChartForm):
     conventions: str
     counts: QueryCounts
     relevant_labels: int
+    answer: AnswerCard | None
     summary: str
     warnings: list[str]
     rows: list[RunRow]
@@ -123,6 +125,7 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> Report
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
+        "answer": answer_card(report, choice.k),
         "summary": recall_in_words(report, choice, coverage),
         "warnings": coverage_warnings(coverage),
         "rows": figure_rows(report, choice.measure, coverage),

@@ -89,6 +89,12 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
         "`audit_by_scores` is what an audit by strata of a model's scores says of its pool, or null: "
         "`relevant`, `runs` to `recall@k` and `precision@k`, `differences`, `strata`, `counts` and `notes`.",
     )
+    answer = serializers.DictField(
+        allow_null=True,
+        help_text="The best `run` at the `k` nearest 10, its `recall` with interval and `judged` share; its "
+        "`rival` with `difference`, interval, `p_value`, `grade` and `turning`, the share of the unjudged "
+        "documents that would reverse the order; a `sentence`, and what to do `next`.",
+    )
     strata = serializers.DictField(
         child=serializers.DictField(),
         required=False,

@@ -3,11 +3,12 @@ it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers
 from evaluation.scoring.inputs import pool_frame, run_frame
@@ -32,11 +33,15 @@ class Unsettled:
 
 @dataclass(frozen=True)
 class DifferenceBounds:
-    """(Q,) least and largest difference per query, NaN where it does not count for both runs."""
+    """(Q,) least and largest difference per query, NaN where it does not count for both runs.
+
+    open_pairs: unjudged documents that only one of the runs has. turning: see `turning_share`.
+    """
 
     lower: Floats
     upper: Floats
     open_pairs: int
+    turning: float | None = None
 
     def mean(self) -> tuple[float, float] | None:
         """Of the mean over queries; None when no query counts."""
@@ -128,15 +133,44 @@ def difference_bounds(
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
     relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]
-    if measure == "precision":
-        upper, lower = (ahead + mine) / k, (ahead - other) / k
-    else:
-        lower, upper = recall_difference_limits(
-            ahead, relevant, mine=mine, other=other, further=shared + rest
-        )
     counted = evaluation.runs[first].scored & evaluation.runs[second].scored
-    lower, upper = (np.where(counted, bound, np.nan) for bound in (lower, upper))
-    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()))
+
+    def limits(share: float) -> tuple[Floats, Floats]:
+        """The bounds where only this share of the unjudged documents can be relevant."""
+        if measure == "precision":
+            return (ahead - share * other) / k, (ahead + share * mine) / k
+        mine_of, other_of, further = (np.multiply(share, many) for many in (mine, other, shared + rest))
+        return recall_difference_limits(ahead, relevant, mine=mine_of, other=other_of, further=further)
+
+    lower, upper = (np.where(counted, bound, np.nan) for bound in limits(1.0))
+    turning = turning_share(limits, counted)
+    return DifferenceBounds(lower, upper, int((mine + other)[counted].sum()), turning)
+
+
+def turning_share(
+    limits: Callable[[float], tuple[Floats, Floats]], counted: npt.NDArray[np.bool_]
+) -> float | None:
+    """The share of the unjudged documents in favour of the run behind that must be relevant, and none of
+    those in favour of the other, before the mean difference is 0; None where even all of them leave its sign.
+
+    limits: share -> (Q,) least and largest difference where at most that share is relevant. In favour of the
+    run behind are those only it has, and, where it has fewer relevant ones, those both or neither has.
+    """
+    if not counted.any():
+        return None
+    as_labelled = float(limits(0.0)[0][counted].mean())
+    behind = 0 if as_labelled > 0 else 1
+
+    def worst(share: float) -> float:
+        return float(limits(share)[behind][counted].mean())
+
+    if as_labelled == 0:
+        return 0.0
+    if worst(1.0) * as_labelled > 0:
+        return None
+    from scipy.optimize import brentq
+
+    return float(brentq(worst, 0.0, 1.0, xtol=1e-4))
 
 
 def recall_difference_limits(

@@ -22,5 +22,7 @@ class ShallowJSONParser(JSONParser):
             value = super().parse(stream, media_type, parser_context)
             refuse_deeper(value)
         except (RecursionError, NestedTooDeeplyError):
-            raise ParseError(f"The JSON is nested too deeply; it has more than {DEEPEST} levels.") from None
+            raise ParseError(
+                f"The JSON is nested too deeply; it has more than {DEEPEST} lists and objects in each other."
+            ) from None
         return value

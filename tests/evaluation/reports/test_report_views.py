@@ -275,3 +275,17 @@ def test_a_measure_over_the_whole_run_has_one_column_and_its_picture(world: Worl
     assert ">MAP<" in picture
     assert "Mean nDCG@K over queries" in by_k
     assert "nDCG@2" in by_k
+
+
+def test_a_report_opens_with_its_answer_and_the_next_step_leads_to_the_documents(
+    world: World, client: Client
+) -> None:
+    client.force_login(world.ada)
+    report = make_report(world, SPARSE)
+    page = get(client, reverse("report", args=[report.pk]))
+    answer = client.get(f"/api/reports/{report.pk}/").json()["answer"]
+    assert answer["run"] == "alpha"
+    assert answer["rival"]["run"] == "beta"
+    assert f'<h2 id="answer">{answer["sentence"]}</h2>' in page
+    assert page.index(answer["sentence"]) < page.index("convention-line")
+    assert f"{reverse('report_comparisons', args=[report.pk])}?a=alpha&amp;b=beta&amp;k=3" in page

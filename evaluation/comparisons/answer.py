@@ -1,0 +1,140 @@
+"""What a report says first: which run is best, how sure that is, what could turn it, and what to do next."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from evaluation.comparisons.grades import MARGIN, Grade, graded
+from evaluation.comparisons.verdict import Comparison
+from evaluation.scoring.figures import Figures
+from evaluation.significance import queries_needed
+from pooling.formats.wording import counted
+
+#: To ask for more queries than this is no advice.
+MOST_QUERIES = 100_000
+
+
+@dataclass(frozen=True)
+class Rival:
+    """How the best run compares with the next best: the difference in its favour, its interval over queries
+    and its p-value, corrected for so many `pairs`; the grade; the share of the unjudged documents that must
+    turn out against it before the order turns; and how many of these only one of the two has."""
+
+    run: str
+    difference: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    pairs: int
+    grade: Grade
+    turning: float | None
+    unjudged: int | None
+
+
+@dataclass(frozen=True)
+class NextStep:
+    """The most valuable thing to do: `judge` so many documents, or have so many `queries` in all."""
+
+    kind: str
+    count: int
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The best run by its mean recall at `k`, with its interval over `queries` and its coverage; how it
+    compares with the next best, None where there is no other; a sentence for people, and what to do next."""
+
+    k: int
+    run: str
+    recall: float
+    low: float | None
+    high: float | None
+    queries: int
+    judged: float | None
+    sentence: str
+    rival: Rival | None = None
+    next: NextStep | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The fields as plain values."""
+        return asdict(self)
+
+
+def answer_of(
+    figures: Mapping[str, Figures], comparisons: Sequence[Comparison], k: int, margin: float = MARGIN
+) -> Answer | None:
+    """The answer at K; None where recall is undefined.
+
+    figures: run -> `measure@k` -> figure. comparisons: of all pairs of runs at K. margin: a difference within
+    ± margin does not matter.
+    """
+    key = f"recall@{k}"
+    means = {run: held[key]["mean"] for run, held in figures.items()}
+    known = {run: mean for run, mean in means.items() if mean is not None}
+    ranked = sorted(known, key=lambda run: -known[run])
+    if not ranked:
+        return None
+    best = ranked[0]
+    figure, judged = figures[best][key], figures[best].get(f"judged@{k}")
+    one = _with_next(comparisons, ranked)
+    sentence = f"{best} is the only run that is compared." if one is None else graded(one, margin).sentence
+    return Answer(
+        k=k,
+        run=best,
+        recall=known[best],
+        low=figure["low"],
+        high=figure["high"],
+        queries=figure["queries"],
+        judged=None if judged is None else judged["mean"],
+        sentence=sentence,
+        rival=None if one is None else _rival(one, best, len(comparisons), margin),
+        next=None if one is None else _next_step(one, graded(one, margin).grade),
+    )
+
+
+def _with_next(comparisons: Sequence[Comparison], ranked: Sequence[str]) -> Comparison | None:
+    """The comparison of the best run with the best of those it was compared with."""
+    places = {run: place for place, run in enumerate(ranked)}
+    pairs = [
+        one for one in comparisons if ranked[0] in (one.first, one.second) and one.difference is not None
+    ]
+    pairs = [one for one in pairs if one.first in places and one.second in places]
+    return min(pairs, key=lambda one: places[one.first] + places[one.second], default=None)
+
+
+def _rival(one: Comparison, best: str, pairs: int, margin: float) -> Rival:
+    """Its signs are in favour of the best run."""
+    ours = one.first == best
+    low, high = (one.low, one.high) if ours else (_negative(one.high), _negative(one.low))
+    difference = one.difference or 0.0
+    return Rival(
+        run=one.second if ours else one.first,
+        difference=difference if ours else 0.0 - difference,
+        low=low,
+        high=high,
+        p_value=one.p_value,
+        pairs=pairs,
+        grade=graded(one, margin).grade,
+        turning=one.turning,
+        unjudged=one.open_pairs,
+    )
+
+
+def _next_step(one: Comparison, grade: Grade) -> NextStep | None:
+    if grade is Grade.LABELS and one.open_pairs:
+        documents = counted(one.open_pairs, "document")
+        sentence = f"Judge the {documents} that only one of the two has in its first {one.k}."
+        return NextStep("judge", one.open_pairs, sentence)
+    if grade is Grade.QUERIES and one.deviation and one.difference:
+        needed = queries_needed(one.deviation, abs(one.difference))
+        if one.queries < needed <= MOST_QUERIES:
+            sentence = f"Add queries: this difference takes about {needed:,}, and there are {one.queries:,}."
+            return NextStep("queries", needed, sentence)
+    return None
+
+
+def _negative(number: float | None) -> float | None:
+    return None if number is None else 0.0 - number

@@ -1,0 +1,130 @@
+"""How sure it is which of two runs is better, in one of five grades and a sentence that can be repeated.
+
+A verdict (`evaluation.comparisons.verdict`) asks what no label can turn, or what an audit proves. A grade
+weighs both uncertainties: which queries were asked, and which documents have no label. The two limits on the
+share of unjudged documents come from simulated campaigns (`benchmarks/verdicts.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from evaluation.comparisons.verdict import BY_AUDIT, BY_BOUNDS, Comparison, Interval
+from evaluation.measures import titled
+from evaluation.scoring.wording import percent
+from pooling.formats.wording import counted
+
+#: A difference in a mean that is too small to matter.
+MARGIN = 0.01
+#: Largest corrected p-value, and least share of the unjudged documents that must turn out against the leader.
+CLEARLY = (0.05, 1 / 3)
+PROBABLY = (0.10, 0.2)
+
+
+class Grade(StrEnum):
+    """How sure the order of two runs is."""
+
+    CLEARLY_BETTER = "clearly_better"
+    PROBABLY_BETTER = "probably_better"
+    NO_DIFFERENCE = "no_difference"
+    LABELS = "cannot_tell_labels"
+    QUERIES = "cannot_tell_queries"
+
+
+@dataclass(frozen=True)
+class Graded:
+    """A grade; the run that is ahead and the one behind, by the labels there are; and the sentence."""
+
+    grade: Grade
+    ahead: str
+    behind: str
+    sentence: str
+
+
+def graded(one: Comparison, margin: float = MARGIN) -> Graded:
+    """The grade of a comparison; differences within ± margin do not matter."""
+    swapped = one.difference is not None and one.difference < 0
+    ahead, behind = (one.second, one.first) if swapped else (one.first, one.second)
+    grade = _grade(one, margin)
+    return Graded(grade, ahead, behind, _SENTENCES[grade](one, ahead, behind, margin))
+
+
+def _grade(one: Comparison, margin: float) -> Grade:
+    if one.difference is None or one.low is None or one.high is None or one.p_value is None:
+        return Grade.QUERIES
+    labels = one.bounds if one.estimated is None else one.estimated
+    if _within((one.low, one.high), margin) and _within(labels, margin):
+        return Grade.NO_DIFFERENCE
+    apart = one.low > 0 or one.high < 0
+    if one.p_value <= CLEARLY[0] and apart and _labels_hold(one, CLEARLY[1]):
+        return Grade.CLEARLY_BETTER
+    if not _labels_hold(one, PROBABLY[1]):
+        return Grade.LABELS
+    return Grade.PROBABLY_BETTER if one.p_value <= PROBABLY[0] else Grade.QUERIES
+
+
+def _labels_hold(one: Comparison, share: float) -> bool:
+    """Whether the audit proves the sign of the difference as labelled, or it takes at least this share of the
+    unjudged documents to turn it."""
+    if one.contradicted or not one.difference or one.bounds is None:
+        return False
+    if one.decided_by in (BY_AUDIT, BY_BOUNDS):
+        return one.leader == (one.first if one.difference > 0 else one.second)
+    return one.turning is not None and one.turning >= share
+
+
+def _within(span: Interval | None, margin: float) -> bool:
+    return span is not None and -margin <= span[0] and span[1] <= margin
+
+
+def _clearly(one: Comparison, ahead: str, behind: str, margin: float) -> str:
+    return f"{ahead} is clearly better than {behind}{_unless(one, behind)}."
+
+
+def _probably(one: Comparison, ahead: str, behind: str, margin: float) -> str:
+    return f"{ahead} is probably better than {behind}{_unless(one, behind)}."
+
+
+def _no_difference(one: Comparison, ahead: str, behind: str, margin: float) -> str:
+    return f"{ahead} and {behind} do not differ by more than {margin:g} in {titled(one.measure, one.k)}."
+
+
+def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
+    begins = f"It cannot be told yet whether {ahead} is better than {behind}"
+    if one.contradicted:
+        return f"{begins}: the labels found first favour {ahead}, the audit favours {behind}."
+    if one.bounds is None:
+        return f"{begins}: what unjudged documents can do to {titled(one.measure, one.k)} has no bound here."
+    if one.turning is None:
+        return f"{begins}: the unjudged documents could turn it."
+    return (
+        f"{begins}: it turns if {percent(one.turning)} of the unjudged documents that would help {behind} "
+        "are relevant. More labels would decide it."
+    )
+
+
+def _queries_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
+    return (
+        f"It cannot be told yet whether {ahead} is better than {behind}: "
+        f"{counted(one.queries, 'query')} say too little about a difference this small."
+    )
+
+
+_SENTENCES = {
+    Grade.CLEARLY_BETTER: _clearly,
+    Grade.PROBABLY_BETTER: _probably,
+    Grade.NO_DIFFERENCE: _no_difference,
+    Grade.LABELS: _labels_open,
+    Grade.QUERIES: _queries_open,
+}
+
+
+def _unless(one: Comparison, behind: str) -> str:
+    """What would have to be true for the labels to turn it; nothing where none can or an audit says no."""
+    if one.decided_by is not None or one.turning is None:
+        return ""
+    return (
+        f", unless more than {percent(one.turning)} of the unjudged documents that would help {behind} are "
+        "relevant"
+    )

@@ -1,0 +1,158 @@
+"""Grades and the answer of a report: each sentence from figures set by hand, and the share that turns it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from evaluation import compare, evaluate
+from evaluation.comparisons.answer import answer_of
+from evaluation.comparisons.grades import Grade, graded
+from evaluation.comparisons.verdict import Comparison
+
+# a is ahead by .1, beyond chance, with every document judged.
+SURE = Comparison(
+    first="a",
+    second="b",
+    measure="recall",
+    k=10,
+    queries=50,
+    difference=0.1,
+    low=0.05,
+    high=0.15,
+    p_value=0.001,
+    test="randomisation",
+    correction="holm",
+    effect=0.5,
+    deviation=0.2,
+    bounds=(0.1, 0.1),
+    settled=50,
+    open_pairs=0,
+    estimated=None,
+    judged=(1.0, 1.0),
+)
+
+
+def opened(turning: float, **changes: Any) -> Comparison:
+    """The same with unjudged documents, of which this share turns it."""
+    return replace(SURE, bounds=(-0.2, 0.3), open_pairs=94, turning=turning, **changes)
+
+
+@pytest.mark.parametrize(
+    ("one", "grade"),
+    [
+        (SURE, Grade.CLEARLY_BETTER),
+        (opened(0.34), Grade.CLEARLY_BETTER),
+        (opened(0.33), Grade.PROBABLY_BETTER),
+        (opened(0.2), Grade.PROBABLY_BETTER),
+        (opened(0.19), Grade.LABELS),
+        (opened(0.34, p_value=0.06), Grade.PROBABLY_BETTER),
+        (opened(0.34, p_value=0.11), Grade.QUERIES),
+        (replace(SURE, p_value=0.2, low=-0.01), Grade.QUERIES),
+        (replace(SURE, low=None, high=None), Grade.QUERIES),  # too few queries for an interval
+        (replace(SURE, difference=None), Grade.QUERIES),
+        (opened(0.05, estimated=(0.02, 0.2), estimate=0.1), Grade.CLEARLY_BETTER),  # by the audit
+        (opened(0.9, estimated=(-0.2, -0.02), estimate=-0.1), Grade.LABELS),  # the audit says otherwise
+        (replace(SURE, bounds=None, measure="ndcg"), Grade.LABELS),
+        (replace(SURE, difference=0.004, low=0.001, high=0.009, bounds=(0.0, 0.01)), Grade.NO_DIFFERENCE),
+        (replace(SURE, difference=0.004, low=0.001, high=0.009, bounds=(0.0, 0.02)), Grade.CLEARLY_BETTER),
+    ],
+)
+def test_a_grade_weighs_queries_and_labels(one: Comparison, grade: Grade) -> None:
+    turned = replace(one, turning=0.5) if one.bounds == (0.0, 0.02) else one
+    assert graded(turned).grade is grade
+
+
+def test_a_grade_is_told_in_a_sentence() -> None:
+    assert graded(SURE).sentence == "a is clearly better than b."
+    assert graded(opened(0.714)).sentence == (
+        "a is clearly better than b, unless more than 71.4 % of the unjudged documents that would help b are "
+        "relevant."
+    )
+    behind = replace(opened(0.1), difference=-0.1, low=-0.15, high=-0.05)
+    assert graded(behind).sentence == (
+        "It cannot be told yet whether b is better than a: it turns if 10.0 % of the unjudged documents that "
+        "would help a are relevant. More labels would decide it."
+    )
+
+
+def test_the_margin_is_a_setting() -> None:
+    close = replace(SURE, difference=0.02, low=0.01, high=0.03, bounds=(0.02, 0.02))
+
+    assert graded(close).grade is Grade.CLEARLY_BETTER
+    assert graded(close, margin=0.05).sentence == "a and b do not differ by more than 0.05 in Recall@10."
+
+
+# Ten queries with two relevant documents: a finds both, b one and one without a label.
+QRELS = {f"q{number}": {"d1": 1, "d2": 1} for number in range(10)}
+
+
+def every(**scores: float) -> dict[str, dict[str, float]]:
+    """The same list for every query."""
+    return {query: dict(scores) for query in QRELS}
+
+
+RUNS = {"a": every(d1=2, d2=1), "b": every(d1=2, x=1)}
+
+
+def test_the_share_that_turns_it_is_where_the_difference_is_0() -> None:
+    # With a share s of b's documents relevant: (2 - 1 - s) / (2 + s) = 0 at s = 1.
+    result = evaluate(QRELS, RUNS, k=2)
+    assert compare(result, "a", "b").turning == pytest.approx(1)
+
+    # a finds one of two, b none: (1 - 2 s) / (2 + 2 s) = 0 at s = 1/2, seen from either side.
+    runs = {"a": every(d1=2), "b": every(x=2, y=1)}
+    result = evaluate(QRELS, runs, k=2)
+    assert compare(result, "a", "b").turning == pytest.approx(0.5, abs=1e-3)
+    assert compare(result, "b", "a").turning == pytest.approx(0.5, abs=1e-3)
+
+
+def test_what_no_label_can_turn_has_no_such_share_and_what_is_equal_has_0() -> None:
+    judged = {query: {**labels, "x": 0} for query, labels in QRELS.items()}
+    assert compare(evaluate(judged, RUNS, k=2), "a", "b").turning is None
+    assert compare(evaluate(QRELS, {"a": RUNS["b"], "b": RUNS["b"]}, k=2), "a", "b").turning == 0
+
+
+def figures(**means: float | None) -> Any:
+    """Runs with a mean recall and full coverage."""
+    own = {"low": 0.5, "high": 0.7, "queries": 50}
+    return {
+        run: {"recall@10": {"mean": mean, **own}, "judged@10": {"mean": 1.0}} for run, mean in means.items()
+    }
+
+
+def test_the_answer_names_the_best_run_and_the_next_with_signs_in_favour_of_the_best() -> None:
+    second = replace(SURE, first="c", second="a", difference=-0.02, low=-0.04, high=-0.01)
+    second = replace(second, bounds=(-0.02, -0.02))
+    found = answer_of(figures(a=0.6, b=0.5, c=0.58), [SURE, second], k=10)
+
+    assert found is not None
+    assert (found.run, found.recall, found.judged) == ("a", 0.6, 1.0)
+    rival = found.rival
+    assert rival is not None
+    assert (rival.run, rival.difference, rival.low, rival.high) == ("c", 0.02, 0.01, 0.04)
+    assert (rival.pairs, rival.grade) == (2, "clearly_better")
+    assert found.to_dict()["rival"]["grade"] == "clearly_better"
+
+
+def test_the_next_step_is_labels_or_queries() -> None:
+    labels = answer_of(figures(a=0.6, b=0.5), [opened(0.1)], k=10)
+    assert labels is not None
+    assert labels.next is not None
+    assert (labels.next.kind, labels.next.count) == ("judge", 94)
+
+    # ((1.960 + 0.842) × 0.2 / 0.04)² = 196.2
+    small = replace(SURE, difference=0.04, low=-0.02, high=0.1, p_value=0.2, bounds=(0.04, 0.04))
+    queries = answer_of(figures(a=0.54, b=0.5), [small], k=10)
+    assert queries is not None
+    assert queries.next is not None
+    assert (queries.next.kind, queries.next.count) == ("queries", 197)
+
+
+def test_one_run_and_no_run_have_no_rival() -> None:
+    found = answer_of(figures(a=0.6), [], k=10)
+    assert found is not None
+    assert (found.rival, found.next, found.sentence) == (None, None, "a is the only run that is compared.")
+    assert answer_of(figures(a=None), [], k=10) is None
