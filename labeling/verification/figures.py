@@ -170,8 +170,8 @@ def quality(pairs: Compared) -> Quality:
 
     >>> labels, verdicts = np.arange(100) < 30, (np.arange(100) >= 10) & (np.arange(100) < 35)
     >>> print(quality(Compared.of(labels, verdicts, query=np.arange(100) % 20)).verdict)
-    On 100 blind labels of 20 queries this model saves about 40 % of an audit's labels (16 to 61 %); as \
-labels it would miss 33 % of the relevant documents.
+    On 100 blind labels of 20 queries this model saves about 40 % of an audit's labels (16 to 61 %); used \
+as labels, it would miss 33 % of the relevant documents.
     """
     people, model = pairs.relevant, pairs.verdict
     every = np.ones(len(pairs), dtype=np.bool_)
@@ -266,7 +266,7 @@ class Best:
 
         >>> print(Best(7, 12, Figure(0.38, 0.09, 0.6)).sentence("small"))
         Of 12 models compared on these labels, small saves most: 38 % of an audit's labels. The best of many \
-owes part of its figure to chance; allowing for the choice, it saves 9 to 60 %.
+is partly luck; allowing for the choice, it saves 9 to 60 %.
         """
         low, high, value = (self.saved.low or 0.0, self.saved.high or 0.0, self.saved.value or 0.0)
         span = f"it saves {_span(low, high)}" if low else f"it may save nothing, and at most {_percent(high)}"
