@@ -113,7 +113,9 @@ api_urlpatterns: list[URLPattern] = [
         name="api_adjudication",
     ),
     path("queues/<int:queue_id>/search/", search_api.Search.as_view(), name="api_search"),
-    path("collections/<slug:slug>/search-finds/", search_api.SearchFinds.as_view(), name="api_search_finds"),
+    path(
+        "collections/<slug:slug>/search-finds/", search_api.FoundBySearch.as_view(), name="api_search_finds"
+    ),
     path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
     path("queues/<int:queue_id>/progress/", progress_api.Progress.as_view(), name="api_queue_progress"),
     path("queues/<int:queue_id>/selection/", selection_api.AdaptiveOrder.as_view(), name="api_selection"),

@@ -175,7 +175,7 @@ class StoredAnswer(TypedDict):
     counts: bool
 
 
-class Evidence(TypedDict):
+class PauseEvidence(TypedDict):
     """What somebody was paused upon: judgments that were set aside, the score, and the newest answers."""
 
     judgments: int
@@ -183,7 +183,7 @@ class Evidence(TypedDict):
     answers: list[StoredAnswer]
 
 
-def _evidence(queue: Queue, annotator: User, set_aside: int) -> Evidence:
+def _evidence(queue: Queue, annotator: User, set_aside: int) -> PauseEvidence:
     score = score_of(queue, annotator)
     answers = gold_answers(queue, annotator)[:MOST_EVIDENCE]
     return {

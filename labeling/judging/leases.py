@@ -187,23 +187,23 @@ def _take_ordinary(
     """Lock up to `count` items that have slots; `known` is as in `_lock`, `waiting` as in `_claim`."""
     everything = Keys(in_second_order=bookmark.in_second_order)
     if waiting:
-        return _lock(bookmark, everything, count, known, now, skipped_too=True, waiting=True)
+        return _lock(bookmark, everything, count, known=known, now=now, skipped_too=True, waiting=True)
     holds_nothing = not known
     items: list[Item] = []
     for lap, keys in places_ahead(bookmark):
-        found = _lock(bookmark, keys, count - len(items), known, now)
+        found = _lock(bookmark, keys, count - len(items), known=known, now=now)
         if found:
             move(bookmark, lap, found[-1])
         items += found
         if len(items) == count:
             break
     if not items and holds_nothing:
-        items = _lock(bookmark, everything, count, known, now, skipped_too=True)
+        items = _lock(bookmark, everything, count, known=known, now=now, skipped_too=True)
     return items
 
 
 def _lock(
-    bookmark: Bookmark, keys: Keys, count: int, known: set[int], now: datetime, **options: bool
+    bookmark: Bookmark, keys: Keys, count: int, *, known: set[int], now: datetime, **options: bool
 ) -> list[Item]:
     """Lock up to `count` items and keep those that still have a free slot once their leases are counted.
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class PracticeExplanation:
     """Whether a verdict was right, the answer, and why."""
 
     is_right: bool
@@ -28,7 +28,7 @@ class Explanation:
 
 def answer_practice(
     queue: Queue, annotator: User, submission: Submission, *, now: datetime | None = None
-) -> Explanation:
+) -> PracticeExplanation:
     """Take a verdict on a question of the round and say what is right, and why.
 
     `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
@@ -42,4 +42,4 @@ def answer_practice(
     outcome = record_judgment(queue, annotator, submission, now=now)
     if outcome.status == "rejected":
         raise InputError(outcome.detail)
-    return Explanation(submission.verdict == question.answer, question.answer, question.reason)
+    return PracticeExplanation(submission.verdict == question.answer, question.answer, question.reason)

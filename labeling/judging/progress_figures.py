@@ -27,7 +27,7 @@ class OpenItems(TypedDict):
     second_opinion: int | None
 
 
-class Judgments(TypedDict):
+class JudgmentCounts(TypedDict):
     """Judgments that are needed, done and left, and how many more ties are expected to ask for."""
 
     needed: int
@@ -134,7 +134,7 @@ class QueueProgress(TypedDict):
     state: str
     items: Items
     open_items: OpenItems
-    judgments: Judgments
+    judgments: JudgmentCounts
     judged: float
     leases: Leases
     pace: Pace

@@ -304,7 +304,7 @@ class ModelClient:
 
     def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
         """What an answer with an error's status means."""
-        asked = Asked(self._base_url, asking.model, dialect, self._key)
+        asked = AskedModel(self._base_url, asking.model, dialect, self._key)
         retry_after = error.response.headers.get("retry-after")
         return read_problem(error.status_code, error.body, asked, retry_after=retry_after)
 
@@ -359,7 +359,7 @@ def batch_result(line: bytes) -> Mapping[str, Any]:
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedModel:
     """Which model of which server was asked, and in which dialect; `key` is kept out of every sentence."""
 
     base_url: str
@@ -368,7 +368,7 @@ class Asked:
     key: str | None = None
 
 
-def read_problem(status: int, body: Any, asked: Asked, *, retry_after: str | None = None) -> ModelError:
+def read_problem(status: int, body: Any, asked: AskedModel, *, retry_after: str | None = None) -> ModelError:
     """The error that an answer with an error's status means, whether it came by itself or within a batch."""
     told = _told_by(body)
     message, detail, code, param = (_said(told, name) for name in ("message", "detail", "code", "param"))

@@ -15,7 +15,7 @@ from decimal import Decimal
 from typing import Any, TypedDict
 
 from labeling.language_models.client import (
-    Asked,
+    AskedModel,
     ModelError,
     NotTakenError,
     PassingError,
@@ -36,7 +36,7 @@ from labeling.prelabels.running import (
     Pass,
     with_answer,
 )
-from labeling.prelabels.work import Outcome, Pair, Question
+from labeling.prelabels.work import Question, QuestionOutcome, VersionedPair
 
 MOST_REQUESTS = 10_000
 MOST_BYTES = 90_000_000
@@ -57,7 +57,7 @@ class HandedIn(TypedDict):
 class BatchPass(Pass):
     """One turn of such a pass: what is done is fetched, or what is left is handed in."""
 
-    _waiting: dict[str, tuple[str, list[Pair]]] = field(default_factory=dict)
+    _waiting: dict[str, tuple[str, list[VersionedPair]]] = field(default_factory=dict)
     _is_short: bool = False  # the budget kept something out
     _took: int = 0  # results
     _paid: Decimal = Decimal(0)  # for those of the batch that is being read
@@ -167,7 +167,7 @@ class BatchPass(Pass):
         text_hash, pairs = self._waiting.pop(key)
         self._took += 1
         self._asked.pop(key, None)
-        outcome = Outcome(key, text_hash, pairs, attempts=1)
+        outcome = QuestionOutcome(key, text_hash, pairs, attempts=1)
         response = result.get("response")
         response = response if isinstance(response, Mapping) else {}
         try:
@@ -201,7 +201,7 @@ class BatchPass(Pass):
 
     def _problem(self, response: Mapping[str, Any]) -> ModelError:
         status = response.get("status_code")
-        asked = Asked(self.job.prelabeler.base_url, self.asking.model, self.dialect)
+        asked = AskedModel(self.job.prelabeler.base_url, self.asking.model, self.dialect)
         known = status if isinstance(status, int) and status else 500
         return read_problem(known, response.get("body"), asked)
 

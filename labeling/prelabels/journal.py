@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from labeling.language_models.answers import Reading
-from labeling.prelabels.work import Outcome, Pair
+from labeling.prelabels.work import QuestionOutcome, VersionedPair
 
 if TYPE_CHECKING:
     from labeling.models import PrelabelJob
@@ -25,17 +25,17 @@ if TYPE_CHECKING:
 class Recovered(NamedTuple):
     """What a journal holds that the database does not."""
 
-    outcomes: list[Outcome]
+    outcomes: list[QuestionOutcome]
     uncertain: Decimal
     offset: int
 
 
 class StoredOutcome(TypedDict):
-    """An `Outcome` as a line of the journal has it; amounts are texts, so that they stay exact."""
+    """A `QuestionOutcome` as a line of the journal has it; amounts are texts, so that they stay exact."""
 
     key: str
     text_hash: str
-    pairs: Sequence[Pair]
+    pairs: Sequence[VersionedPair]
     reading: Mapping[str, Any] | None
     reason: str
     detail: str
@@ -67,7 +67,7 @@ class Journal:
         """A request ended without an answer, and was not paid."""
         self._append({"back": key})
 
-    def outcome(self, outcome: Outcome) -> None:
+    def outcome(self, outcome: QuestionOutcome) -> None:
         """A question has its outcome; nothing sent for it is open any more."""
         self._append({"outcome": _written(outcome)})
 
@@ -101,7 +101,7 @@ def read_journal(path: Path, stored: int) -> Recovered:
 
     A last line that was cut off by the end of the process is passed over.
     """
-    outcomes: list[Outcome] = []
+    outcomes: list[QuestionOutcome] = []
     open_requests: dict[str, list[Decimal]] = defaultdict(list)
     offset = 0
     with path.open("rb") as file:
@@ -126,7 +126,7 @@ def read_journal(path: Path, stored: int) -> Recovered:
     return Recovered(outcomes, uncertain, offset)
 
 
-def _written(outcome: Outcome) -> StoredOutcome:
+def _written(outcome: QuestionOutcome) -> StoredOutcome:
     # Not `asdict`, which copies everything deeply and takes ten times as long.
     return {
         "key": outcome.key,
@@ -145,12 +145,12 @@ def _written(outcome: Outcome) -> StoredOutcome:
     }
 
 
-def _read(stored: StoredOutcome) -> Outcome:
+def _read(stored: StoredOutcome) -> QuestionOutcome:
     reading = stored["reading"]
-    return Outcome(
+    return QuestionOutcome(
         key=stored["key"],
         text_hash=stored["text_hash"],
-        pairs=[Pair(*pair) for pair in stored["pairs"]],
+        pairs=[VersionedPair(*pair) for pair in stored["pairs"]],
         reading=Reading(**reading) if reading else None,
         reason=stored["reason"],
         detail=stored["detail"],

@@ -39,7 +39,7 @@ from labeling.models import PrelabelJob
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens
 from labeling.prelabels.journal import Journal
 from labeling.prelabels.storing import store_outcomes
-from labeling.prelabels.work import Chunk, Outcome, Question
+from labeling.prelabels.work import Chunk, Question, QuestionOutcome
 
 MOST_ATTEMPTS = 6
 MOST_TIME_OUTS = 2  # each takes a whole time-out, and may be paid
@@ -100,8 +100,8 @@ class Pass:
         self.requests = job.request_count
         self._questions: deque[Question] = deque()
         self._asked: dict[str, Question] = {}  # waiting or being asked
-        self._fresh: list[Outcome] = []  # not in the database yet
-        self._storing: dict[str, Outcome] = {}
+        self._fresh: list[QuestionOutcome] = []  # not in the database yet
+        self._storing: dict[str, QuestionOutcome] = {}
         self._failures_in_a_row = 0
         self._has_answered = job.answered_count > 0
         self._waits_for = ""  # in a sentence
@@ -195,7 +195,7 @@ class Pass:
                 self._asked[question.key] = question
                 self._questions.append(question)
 
-    def _take(self, question: Question, outcome: Outcome) -> None:
+    def _take(self, question: Question, outcome: QuestionOutcome) -> None:
         del self._asked[question.key]
         self._keep(outcome)
         servers_fault = outcome.reason in SERVERS_FAULT
@@ -206,13 +206,13 @@ class Pass:
             many = f"{most} requests in a row got no answer"
             self.stop(STOP, f"{url} has problems: {many}; {told} Resume when it works again.")
 
-    def _keep(self, outcome: Outcome) -> None:
+    def _keep(self, outcome: QuestionOutcome) -> None:
         self.journal.outcome(outcome)
         self._fresh.append(outcome)
 
     # One question.
 
-    async def _ask(self, question: Question) -> Outcome | None:
+    async def _ask(self, question: Question) -> QuestionOutcome | None:
         """What comes of a question; None where the pass ends before it is known."""
         messages = self.prompt.messages(*question.texts)
         at_most = self._most_cost(messages)
@@ -265,7 +265,7 @@ class Pass:
             seconds = asyncio.get_running_loop().time() - began
             cost = self._cost(answer, at_most)
             await self._settle(question, at_most, cost, is_open=True)
-            known = Outcome(
+            known = QuestionOutcome(
                 question.key,
                 question.text_hash,
                 question.pairs,
@@ -307,8 +307,8 @@ class Pass:
 
     def _failure(
         self, question: Question, reason: str, *, detail: str, attempts: int, uncertain: Decimal
-    ) -> Outcome:
-        return Outcome(
+    ) -> QuestionOutcome:
+        return QuestionOutcome(
             question.key,
             question.text_hash,
             question.pairs,
@@ -318,10 +318,10 @@ class Pass:
             uncertain=uncertain,
         )
 
-    def _given_up(self, question: Question, attempts: int, uncertain: Decimal) -> Outcome | None:
+    def _given_up(self, question: Question, attempts: int, uncertain: Decimal) -> QuestionOutcome | None:
         """A question that the end of the pass leaves open; money that may be gone is not forgotten."""
         if uncertain:
-            self._keep(Outcome(question.key, "", [], attempts=attempts, uncertain=uncertain))
+            self._keep(QuestionOutcome(question.key, "", [], attempts=attempts, uncertain=uncertain))
         return None
 
     # Waiting.
@@ -405,7 +405,7 @@ class Pass:
             self.progress(self.job)
 
 
-def with_answer(outcome: Outcome, prompt: str, answer: Answer) -> Outcome:
+def with_answer(outcome: QuestionOutcome, prompt: str, answer: Answer) -> QuestionOutcome:
     """The outcome with what an answer says, or why it says nothing."""
     if answer.refusal:
         return replace(outcome, reason="refused", detail=storable(answer.refusal)[:300])
@@ -420,7 +420,7 @@ def with_answer(outcome: Outcome, prompt: str, answer: Answer) -> Outcome:
     return replace(outcome, reading=reading)
 
 
-def _as_known(outcome: Outcome) -> Outcome:
+def _as_known(outcome: QuestionOutcome) -> QuestionOutcome:
     nothing = Decimal(0)
     return replace(
         outcome, is_known=True, cost=nothing, uncertain=nothing, input_tokens=0, output_tokens=0, seconds=0.0

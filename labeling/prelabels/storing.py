@@ -17,7 +17,7 @@ from pooling.storage.storing import plain_rows, upsert_rows
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from labeling.prelabels.work import Outcome
+    from labeling.prelabels.work import QuestionOutcome
 
 BATCH = 200
 PAIR = ("prelabeler", "query", "document")
@@ -29,7 +29,7 @@ CHANGED_BY_FAILURE = ("reason", "detail", "attempts", "cost", "document_version"
 
 
 def store_outcomes(
-    job: PrelabelJob, outcomes: Sequence[Outcome], *, offset: int | None = None, **facts: Any
+    job: PrelabelJob, outcomes: Sequence[QuestionOutcome], *, offset: int | None = None, **facts: Any
 ) -> str:
     """Store what came of questions, with what the pass counts, in one transaction; returns what admins ask.
 
@@ -97,8 +97,8 @@ class _Counts(TypedDict):
     journal_offset: NotRequired[int]
 
 
-def _counts(job: PrelabelJob, outcomes: Sequence[Outcome]) -> _Counts:
-    def pairs(chosen: Iterable[Outcome]) -> int:
+def _counts(job: PrelabelJob, outcomes: Sequence[QuestionOutcome]) -> _Counts:
+    def pairs(chosen: Iterable[QuestionOutcome]) -> int:
         return sum(len(outcome.pairs) for outcome in chosen)
 
     asked = [outcome for outcome in outcomes if outcome.reading and not outcome.is_known]
@@ -115,7 +115,7 @@ def _counts(job: PrelabelJob, outcomes: Sequence[Outcome]) -> _Counts:
     }
 
 
-def _prelabels(job: PrelabelJob, outcomes: Sequence[Outcome], now: datetime) -> list[Prelabel]:
+def _prelabels(job: PrelabelJob, outcomes: Sequence[QuestionOutcome], now: datetime) -> list[Prelabel]:
     threshold = job.prelabeler.options.get("threshold", DEFAULT_THRESHOLD)
     prelabels = [
         Prelabel(
@@ -151,7 +151,7 @@ def _end_failures(job: PrelabelJob, prelabels: Sequence[Prelabel]) -> None:
         PrelabelFailure.objects.filter(pk__in=over).delete()
 
 
-def _store_failures(job: PrelabelJob, outcomes: Sequence[Outcome], now: datetime) -> None:
+def _store_failures(job: PrelabelJob, outcomes: Sequence[QuestionOutcome], now: datetime) -> None:
     documents = {pair.document for outcome in outcomes for pair in outcome.pairs}
     earlier = {_pair(failure): failure for failure in _failures(job, documents)} if documents else {}
     rows = []

@@ -20,7 +20,7 @@ from pooling.models import Document, Query
 CHUNK = 500
 
 
-class Pair(NamedTuple):
+class VersionedPair(NamedTuple):
     """A pair by keys, and the version of the document whose text is judged."""
 
     query: int
@@ -41,7 +41,7 @@ class Question:
     narrative: str
     title: str
     text: str
-    pairs: list[Pair]
+    pairs: list[VersionedPair]
 
     @property
     def texts(self) -> tuple[str, str, str, str]:
@@ -50,7 +50,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class QuestionOutcome:
     """What came of a question: a reading, or the reason of a failure and what is known of it.
 
     `cost` is what the server reported, `uncertain` at most what requests without an answer may have cost.
@@ -58,7 +58,7 @@ class Outcome:
 
     key: str
     text_hash: str
-    pairs: Sequence[Pair]
+    pairs: Sequence[VersionedPair]
     reading: Reading | None = None
     reason: str = ""
     detail: str = ""
@@ -76,7 +76,7 @@ class Chunk:
     """Some of the pairs: what is to be asked, and what is known without."""
 
     questions: list[Question] = field(default_factory=list)
-    outcomes: list[Outcome] = field(default_factory=list)
+    outcomes: list[QuestionOutcome] = field(default_factory=list)
 
 
 def pending_pairs(job: PrelabelJob) -> list[tuple[int, int]]:
@@ -127,7 +127,7 @@ def _questions(
 ) -> Iterator[Question]:
     for query_key, document_key in pairs:
         query, document = queries[query_key], documents[document_key]
-        pair = Pair(query_key, document_key, document.version)
+        pair = VersionedPair(query_key, document_key, document.version)
         if document.text is None:
             yield Question("", "", query.text, "", "", "", [pair])
             continue
@@ -143,7 +143,7 @@ def _chunk(job: PrelabelJob, questions: Iterable[Question]) -> Chunk:
     for question in questions:
         if not question.key:
             reason = PrelabelFailure.Reason.NO_TEXT
-            chunk.outcomes.append(Outcome("", "", question.pairs, reason=reason))
+            chunk.outcomes.append(QuestionOutcome("", "", question.pairs, reason=reason))
         elif question.key in asked:
             asked[question.key].pairs += question.pairs
         else:
@@ -152,7 +152,9 @@ def _chunk(job: PrelabelJob, questions: Iterable[Question]) -> Chunk:
     for key, question in asked.items():
         if key in known:
             pairs = question.pairs
-            chunk.outcomes.append(Outcome(key, question.text_hash, pairs, reading=known[key], is_known=True))
+            chunk.outcomes.append(
+                QuestionOutcome(key, question.text_hash, pairs, reading=known[key], is_known=True)
+            )
         else:
             chunk.questions.append(question)
     return chunk

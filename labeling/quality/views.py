@@ -56,12 +56,12 @@ def quality_picture(request: HttpRequest, queue_id: int, picture: str, variant: 
     return HttpResponse(content, content_type="image/svg+xml")
 
 
-class AnnotatorRow(AnnotatorQuality):
+class AnnotatorQualityRow(AnnotatorQuality):
     """A row with the units of the page: seconds instead of milliseconds."""
 
     median_seconds: float | None
 
 
-def _shown(row: AnnotatorQuality) -> AnnotatorRow:
+def _shown(row: AnnotatorQuality) -> AnnotatorQualityRow:
     median = row["speed"]["median_ms"]
     return {**row, "median_seconds": None if median is None else median / 1000}

@@ -92,7 +92,7 @@ ITEM_FIELDS = (
 )
 
 
-class Pair(NamedTuple):
+class PoolPair(NamedTuple):
     """A pair of a pool by keys and by the collection's own ids, and its place in the pool's order."""
 
     query: int
@@ -200,7 +200,7 @@ def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:
             record_action(queue.collection, by, STATE_CHANGES[state], queue.name, before=before)
 
 
-def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[Pair]:
+def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[PoolPair]:
     """The pairs of a pool without an imported label: those chosen for judging, or the whole pool.
 
     Of a later version of a pool, or of pairs that were picked, only what is new or was left lying: what
@@ -217,10 +217,10 @@ def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[Pair]:
         labelled.update(held.values_list("query_id", "document_id").iterator())
     chosen = pool.entries.all() if whole else pool.entries.filter(inclusion_probability__isnull=False)
     fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
-    return [Pair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
+    return [PoolPair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
 
 
-def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | None]]:
+def _orders(queue: Queue, pairs: list[PoolPair]) -> tuple[list[int], Sequence[int | None]]:
     """The order key of each pair, and its key for second opinions; an adaptive queue gives them later."""
     if queue.is_adaptive:
         return [HELD_BACK] * len(pairs), [HELD_BACK if queue.bounds[1] > 1 else None] * len(pairs)
@@ -230,7 +230,7 @@ def _orders(queue: Queue, pairs: list[Pair]) -> tuple[list[int], Sequence[int | 
     return first, presentation_keys(queue, pairs, opinion=2)
 
 
-def presentation_keys(queue: Queue, pairs: list[Pair], *, opinion: int = 1) -> list[int]:
+def presentation_keys(queue: Queue, pairs: list[PoolPair], *, opinion: int = 1) -> list[int]:
     """The order key of each pair in a queue with a fixed order. An audit by scores goes part by part, each a
     random sample of every stratum, so that there is an estimate before all of it is judged.
     """
@@ -240,7 +240,7 @@ def presentation_keys(queue: Queue, pairs: list[Pair], *, opinion: int = 1) -> l
 
 
 def _item_rows(
-    queue: Queue, pairs: list[Pair], orders: tuple[list[int], Sequence[int | None]]
+    queue: Queue, pairs: list[PoolPair], orders: tuple[list[int], Sequence[int | None]]
 ) -> Iterator[tuple[Any, ...]]:
     """The rows of `ITEM_FIELDS`, in the order of presentation."""
     first, second = orders
@@ -273,7 +273,7 @@ def _count_newcomers(queue: Queue, started: datetime) -> None:
         recount([item for item in items if (item.query_id, item.document_id) in pairs], timezone.now())
 
 
-def candidates_of(pool: Pool, pairs: list[Pair]) -> list[Candidate]:
+def candidates_of(pool: Pool, pairs: list[PoolPair]) -> list[Candidate]:
     """Pairs of a pool as `labeling/items/ordering.py` takes them."""
     texts = Document.objects.filter(pk__in=pool.entries.values("document"))
     rows = texts.values_list("pk", "title", "text").iterator(chunk_size=2000)

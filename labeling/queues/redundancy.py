@@ -20,7 +20,7 @@ from labeling.adaptive.reordering import order_anew
 from labeling.items.results import QueueResult
 from labeling.items.slots import recount
 from labeling.models import Item, Queue
-from labeling.queues.opening import Pair, presentation_keys, redundancy_of
+from labeling.queues.opening import PoolPair, presentation_keys, redundancy_of
 from labeling.queues.options import checked_judgments
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
@@ -132,7 +132,7 @@ def _draw_second_order(queue: Queue) -> None:
     for key, *pair in rows.order_by("pk").values_list(*fields).iterator():
         keys.append(key)
         query, document, query_id, document_id = pair
-        pairs.append(Pair(query, document, query_id, document_id, position.get((query, document), 0)))
+        pairs.append(PoolPair(query, document, query_id, document_id, position.get((query, document), 0)))
     _store_second(dict(zip(keys, presentation_keys(queue, pairs, opinion=2), strict=True)))
 
 

@@ -19,7 +19,7 @@ from labeling.adaptive.placing import store_keys
 from labeling.adaptive.prior_scores import checked_model
 from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
 from labeling.models import Item, Prelabeler, Queue, latest_scores
-from labeling.queues.opening import Pair, candidates_of
+from labeling.queues.opening import PoolPair, candidates_of
 from pooling.interface.problems import InputError
 from pooling.people.activity_log import record_action
 
@@ -83,7 +83,7 @@ def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
         if not items:
             raise InputError(f"Nothing of “{queue.name}” is left that could be moved.", conflict=True)
         ranked = sorted(items, key=lambda row: -scores.get(row[1:3], mean))
-        pairs = [Pair(row[1], row[2], row[3], row[4], place) for place, row in enumerate(ranked)]
+        pairs = [PoolPair(row[1], row[2], row[3], row[4], place) for place, row in enumerate(ranked)]
         audit = set(queue.pool.entries.filter(in_audit=True).values_list("query", "document"))
         drawn = [(pair.query, pair.document) in audit for pair in pairs]
         candidates = candidates_of(queue.pool, pairs)

@@ -11,14 +11,14 @@ def audit_table(plan: AuditFacts | AuditProvenance) -> str:
     """The plan of an audit, before or after the draw."""
     head = ("score", "pairs", "relevant, supposed", "from", "drawn")
     rows = [
-        (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", source_of(one), f"{one['drawn']:,}")
+        (one["name"], f"{one['pairs']:,}", f"{one['rate']:.1%}", rate_source(one), f"{one['drawn']:,}")
         for one in plan["strata"]
     ]
     without = f"{plan['population']:,} pairs without a label, {plan['certain']:,} with one."
     return "\n".join([*columns([head, *rows]), without, plan["sentence"]])
 
 
-def source_of(stratum: StratumFacts) -> str:
+def rate_source(stratum: StratumFacts) -> str:
     """Where the supposed rate of a stratum comes from."""
     if stratum["rests_on"] == "labels":
         return f"{stratum['labels']:,} blind labels"

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods
 from labeling.score_audits.audits import AuditFacts, audits_of, draw_audit, plan_audit
 from labeling.score_audits.forms import AuditForm
 from labeling.score_audits.strata import StratumFacts
-from labeling.score_audits.tables import source_of
+from labeling.score_audits.tables import rate_source
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
@@ -68,7 +68,7 @@ def _shown(
         "section": "queues",
         "form": form,
         "plan": plan,
-        "strata": [StratumRow(stratum, source_of(stratum), 100 * stratum["rate"]) for stratum in strata],
+        "strata": [StratumRow(stratum, rate_source(stratum), 100 * stratum["rate"]) for stratum in strata],
         "audits": audits_of(collection),
         "can_draw": all(form.fields[name].queryset.exists() for name in ("pool", "prelabeler")),  # type: ignore[attr-defined]
     }

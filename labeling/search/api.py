@@ -117,7 +117,7 @@ class SearchFindsSerializer(serializers.Serializer[Any]):
     sentence = serializers.CharField()
 
 
-class SearchFinds(APIView):
+class FoundBySearch(APIView):
     """What search found."""
 
     @extend_schema(

@@ -53,7 +53,7 @@ def read_queries(
     for line, record in records:
         parts = Parts(file, line, record, QUERY)
         query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
-        refuse_second(file, "query", query.id, lines.setdefault(query.id, line), line)
+        refuse_second(file, "query", query.id, first=lines.setdefault(query.id, line), line=line)
         refuse_odd_weight(file, query, line)
         queries.append(query)
     if not queries:
@@ -91,7 +91,7 @@ def records_source(
     return file, records(file)
 
 
-def refuse_second(file: Source, kind: str, identifier: str, first: int, line: int) -> None:
+def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:
     if first != line:
         problem = f"{kind} {shown(identifier)} comes again (first on line {first})"
         raise file.error(line, problem, "Give every record an id of its own.")

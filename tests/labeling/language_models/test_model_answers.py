@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from labeling.language_models.answers import MalformedAnswerError, Reading, TokenChoice, read_answer
 from labeling.language_models.client import (
-    Asked,
+    AskedModel,
     Dialect,
     ModelError,
     NotTakenError,
@@ -26,7 +26,7 @@ from labeling.language_models.client import (
 )
 from labeling.prelabels.costs import Budget, Prices, most_input_tokens, parse_prices, price_table, prices_of
 from labeling.prelabels.journal import Journal, read_journal
-from labeling.prelabels.work import Outcome, Pair
+from labeling.prelabels.work import QuestionOutcome, VersionedPair
 from tests.bounded import run_bounded
 
 
@@ -172,7 +172,7 @@ def test_what_a_server_does_not_take_is_dropped_once() -> None:
 
 def said(status: int, body: Any, dialect: Dialect | None = None) -> ModelError:
     """What is made of an answer with an error's status."""
-    asked = Asked("http://host/v1", "small", dialect or Dialect(), key="my-own-key-77")
+    asked = AskedModel("http://host/v1", "small", dialect or Dialect(), key="my-own-key-77")
     return read_problem(status, body, asked)
 
 
@@ -258,10 +258,12 @@ def test_a_sentence_about_a_refused_key_does_not_hold_the_key() -> None:
 def test_a_journal_tells_what_is_not_stored_and_what_was_never_answered(tmp_path: Path) -> None:
     path = tmp_path / "1.jsonl"
     journal = Journal(path)
-    first = Outcome(
-        "a", "h", [Pair(1, 2, 1)], Reading("so", True, None, 0.9, "confidence"), cost=Decimal("0.1")
+    first = QuestionOutcome(
+        "a", "h", [VersionedPair(1, 2, 1)], Reading("so", True, None, 0.9, "confidence"), cost=Decimal("0.1")
     )
-    second = Outcome("b", "h", [Pair(1, 3, 1)], reason="truncated", detail="x", uncertain=Decimal("0.2"))
+    second = QuestionOutcome(
+        "b", "h", [VersionedPair(1, 3, 1)], reason="truncated", detail="x", uncertain=Decimal("0.2")
+    )
     journal.sent("a", Decimal(1))
     journal.outcome(first)
     stored = journal.offset
