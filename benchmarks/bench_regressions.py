@@ -27,7 +27,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is loaded
 import numpy as np
 import numpy.typing as npt
 
-from evaluation.canaries.regressions import Change, change_between, false_falls, is_fall
+from evaluation.canaries.regressions import ValueChange, change_between, false_falls, is_fall
 from evaluation.scoring.evaluating import evaluate
 from pooling.formats import name_of, read_qrels, read_run
 from tests.testdata import DATA
@@ -70,7 +70,7 @@ def recentred(whole: Floats, rows: Numbers, generator: np.random.Generator) -> F
     return centred[rows]
 
 
-def compared(differences: Floats, comparisons: int = 1) -> Change:
+def compared(differences: Floats, comparisons: int = 1) -> ValueChange:
     """As a canary does it."""
     return change_between(
         differences,
@@ -82,7 +82,7 @@ def compared(differences: Floats, comparisons: int = 1) -> Change:
     )
 
 
-def marked(change: Change) -> bool:
+def marked(change: ValueChange) -> bool:
     """Whether it is marked as a fall."""
     return is_fall(change.high, change.p, CONFIDENCE)
 

@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evaluation.charts.html_file import check_path as check_html
-from evaluation.charts.html_file import write_html
+from evaluation.charts.html_file import check_html_path, write_html
 from evaluation.comparisons.audited import audited_differences
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
@@ -88,11 +87,11 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
     if options["per_query"]:
-        from evaluation.rendering.per_query import check_path, write_per_query
+        from evaluation.rendering.per_query import check_per_query_path, write_per_query
 
-        check_path(options["per_query"])
+        check_per_query_path(options["per_query"])
     if options["html"]:
-        check_html(options["html"])
+        check_html_path(options["html"])
     queries, strata = _tagged(options["queries"], options["tag"], settings.tags, options["by"])
     pool = _pool(options["pool"], queries)
     result = evaluate(
@@ -182,7 +181,7 @@ def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | 
 
 def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -> Basis | None:
     """What estimates start from; None where there is too much to read again."""
-    from evaluation.pool_estimates.pool_file import design_of
+    from evaluation.pool_estimates.pool_file import design_of_file
 
     if options["format"] == "csv":
         raise ValueError("Estimates have no place in CSV; choose table, json, markdown or latex.")
@@ -190,7 +189,7 @@ def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -
         raise ValueError("--pool estimates recall; name recall among the measures.")
     if too_large(result):
         return None
-    return Basis.of(result, design_of(pool, options["pool"].name, result))
+    return Basis.of(result, design_of_file(pool, options["pool"].name, result))
 
 
 def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None) -> list[Part]:

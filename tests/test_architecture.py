@@ -5,9 +5,12 @@ The order of rooms stands in the docstring of each package.
 
 from __future__ import annotations
 
+import ast
 import subprocess
 import sys
+from collections.abc import Iterable, Iterator
 from functools import cache
+from typing import NamedTuple
 
 import pytest
 
@@ -40,6 +43,65 @@ CUT = "# Cut: "
 DJANGO = {"django", "rest_framework", "django_tasks", "drf_spectacular"}
 HEAVY = {"polars", "pandas", "numpy", "scipy", "altair", "vl_convert", "pyarrow", "openai"}
 LONGEST_MODULE = 450
+# A function takes so many arguments at most, and so many of them by place.
+MOST_ARGUMENTS, MOST_BY_PLACE = 6, 4
+# Packages of which all functions keep to that, and say by name what they return.
+PACKAGES_OF_FEW_ARGUMENTS = ("evaluation", "soundings")
+# What people call by itself, with options by name; beside them what the packages name at their front door.
+ENTRY_POINTS = {"replay", "read_labelled_pool"}
+# What returns a dict without names for its keys: what a framework asks for, and keyword arguments that are
+# passed on. It may only become less.
+WITHOUT_NAMES = {
+    "evaluation/indexes/forms.py: clean",
+    "evaluation/plans/settings.py: _between",
+    "evaluation/reports/forms.py: _or_as_preset",
+    "evaluation/scoring/config.py: _plain",
+    "evaluation/scoring/config.py: arguments",
+    "soundings/installation/environment.py: database",
+    "soundings/installation/environment.py: mail",
+}
+
+
+class Function(NamedTuple):
+    """A function or a method with its arguments, but for `self` and `cls`."""
+
+    path: str
+    node: ast.FunctionDef | ast.AsyncFunctionDef
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.node.name}"
+
+    @property
+    def by_place(self) -> list[str]:
+        names = [one.arg for one in (*self.node.args.posonlyargs, *self.node.args.args)]
+        return names[1:] if names[:1] in (["self"], ["cls"]) else names
+
+    @property
+    def arguments(self) -> list[str]:
+        return [*self.by_place, *(one.arg for one in self.node.args.kwonlyargs)]
+
+    @property
+    def is_entry_point(self) -> bool:
+        return self.node.name in ENTRY_POINTS or self.node.name in _named_at_front_doors()
+
+
+@cache
+def _named_at_front_doors() -> frozenset[str]:
+    import evaluation
+    import soundings
+
+    return frozenset({*evaluation.__all__, *soundings.__all__})
+
+
+def functions_of(packages: Iterable[str]) -> Iterator[Function]:
+    for path in modules():
+        if path.partition("/")[0] in packages:
+            tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+            yield from (
+                Function(path, node)
+                for node in ast.walk(tree)
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            )
 
 
 @cache
@@ -174,3 +236,22 @@ def test_no_module_is_longer_than_can_be_read_at_a_sitting(package: str) -> None
         path: len((ROOT / path).read_text().splitlines()) for path in modules() if path.startswith(package)
     }
     assert {path: length for path, length in lengths.items() if length > LONGEST_MODULE} == {}
+
+
+def test_a_function_takes_few_arguments_and_fewer_by_place() -> None:
+    many = {
+        str(one): one.arguments
+        for one in functions_of(PACKAGES_OF_FEW_ARGUMENTS)
+        if not one.is_entry_point
+        and (len(one.arguments) > MOST_ARGUMENTS or len(one.by_place) > MOST_BY_PLACE)
+    }
+    assert many == {}
+
+
+def test_what_a_function_returns_has_names_for_its_keys() -> None:
+    without = {
+        str(one)
+        for one in functions_of(PACKAGES_OF_FEW_ARGUMENTS)
+        if one.node.returns and "dict[str, Any]" in ast.unparse(one.node.returns)
+    }
+    assert without == WITHOUT_NAMES

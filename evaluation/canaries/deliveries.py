@@ -25,7 +25,7 @@ from django.utils import timezone
 from django_tasks import task
 
 from evaluation.canaries.alerts import News, payload
-from evaluation.canaries.webhooks import SECONDS, Outcome, host_of, no_answer, post_signed
+from evaluation.canaries.webhooks import SECONDS, DeliveryOutcome, host_of, no_answer, post_signed
 from evaluation.models import Canary, CanaryDelivery, CanaryNews
 from pooling.interface.problems import InputError
 from pooling.storage.secrets import unseal
@@ -43,7 +43,7 @@ LATER = -10
 AT_ONCE = 50
 
 Channel, State = CanaryDelivery.Channel, CanaryDelivery.State
-Attempt = Callable[[], Outcome]
+Attempt = Callable[[], DeliveryOutcome]
 
 
 @dataclass(frozen=True)
@@ -176,7 +176,7 @@ def _claimed(delivery: int) -> bool:
     return bool(due.update(state=State.SENDING, next_try_at=now + SENDING))
 
 
-def _note(delivery: CanaryDelivery, outcome: Outcome) -> None:
+def _note(delivery: CanaryDelivery, outcome: DeliveryOutcome) -> None:
     """Store what became of an attempt, and when the next is."""
     now = timezone.now()
     delivery.tries += outcome.tried
@@ -199,7 +199,7 @@ def pause_after(tries: int) -> timedelta:
     return min(FIRST_PAUSE * (1 << min(tries - 1, 20)), LONGEST_PAUSE)
 
 
-def _all_at_once(attempts: Sequence[Attempt]) -> list[Outcome]:
+def _all_at_once(attempts: Sequence[Attempt]) -> list[DeliveryOutcome]:
     """Carry out all attempts, each in a thread of its own, and wait for none beyond the deadline.
 
     What is given up ends by itself: it has the same deadline, but for looking up the name of a host.
@@ -210,15 +210,17 @@ def _all_at_once(attempts: Sequence[Attempt]) -> list[Outcome]:
     running = [pool.submit(attempt) for attempt in attempts]
     done, _ = wait(running, timeout=SECONDS + 1)
     pool.shutdown(wait=False)
-    return [_outcome_of(one) if one in done else Outcome(False, no_answer(SECONDS)) for one in running]
+    return [
+        _outcome_of(one) if one in done else DeliveryOutcome(False, no_answer(SECONDS)) for one in running
+    ]
 
 
-def _outcome_of(attempt: Future[Outcome]) -> Outcome:
+def _outcome_of(attempt: Future[DeliveryOutcome]) -> DeliveryOutcome:
     try:
         return attempt.result()
     except Exception:
         logger.exception("a message about a canary could not be sent")
-        return Outcome(False, "Something went wrong; the server log has the details.")
+        return DeliveryOutcome(False, "Something went wrong; the server log has the details.")
 
 
 def _attempt(delivery: CanaryDelivery) -> Attempt:
@@ -227,7 +229,7 @@ def _attempt(delivery: CanaryDelivery) -> Attempt:
         News(piece.canary, piece.value, tuple(piece.reasons), piece.trouble) for piece in delivery.news.all()
     ]
     if not news:
-        return lambda: Outcome(False, "What it tells of is gone.", tried=False)
+        return lambda: DeliveryOutcome(False, "What it tells of is gone.", tried=False)
     if delivery.channel == Channel.WEBHOOK:
         return _post(delivery, news)
     return _mail(delivery.receiver, news)
@@ -238,14 +240,14 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
     hooks = [piece.canary for piece in news if piece.canary.webhook_url]
     hooks.sort(key=lambda canary: host_of(canary.webhook_url) != delivery.receiver)
     if not hooks:
-        return lambda: Outcome(False, "The canary has no webhook any more.", tried=False)
+        return lambda: DeliveryOutcome(False, "The canary has no webhook any more.", tried=False)
     url = hooks[0].webhook_url
     delivery.receiver = host_of(url)
     try:
         secret = unseal(hooks[0].sealed_secret)
     except InputError as error:
         problem = str(error)
-        return lambda: Outcome(False, problem, tried=False)
+        return lambda: DeliveryOutcome(False, problem, tried=False)
     body = json.dumps(payload(news), ensure_ascii=False).encode()
     headers = {"X-Soundings-Delivery": str(delivery.pk)}
     allowed = settings.WEBHOOK_PRIVATE_NETWORKS
@@ -255,19 +257,19 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
 def _mail(receiver: str, news: Sequence[News]) -> Attempt:
     if not settings.SENDS_MAIL:
         problem = "The site has no mail server; it is set with SOUNDINGS_MAIL_URL."
-        return lambda: Outcome(False, problem, tried=False)
+        return lambda: DeliveryOutcome(False, problem, tried=False)
     if not any(receiver in piece.canary.mail_to for piece in news):
-        return lambda: Outcome(False, "The canary has this address no more.", tried=False)
+        return lambda: DeliveryOutcome(False, "The canary has this address no more.", tried=False)
     said = payload(news)
     subject = " ".join(f"{news[0].canary.collection.name}: {said['title']}".split())
     links = list(dict.fromkeys(one["canary"]["url"] for one in said["alerts"]))
     text = "\n".join([said["text"], "", *links])
 
-    def send() -> Outcome:
+    def send() -> DeliveryOutcome:
         try:
             send_mail(subject, text, None, [receiver], connection=get_connection(timeout=SECONDS))
         except (OSError, SMTPException) as error:
-            return Outcome(False, f"The mail server did not take it: {type(error).__name__}.")
-        return Outcome(True, "The mail server took it.")
+            return DeliveryOutcome(False, f"The mail server did not take it: {type(error).__name__}.")
+        return DeliveryOutcome(True, "The mail server took it.")
 
     return send

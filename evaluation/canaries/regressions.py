@@ -27,7 +27,7 @@ def family_of(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Change:
+class ValueChange:
     """The mean difference of two runs over the queries that count in both, with its interval.
 
     low, high: None where too few queries count for an interval. p: the chance of such a fall where each
@@ -43,7 +43,7 @@ class Change:
     deviation: float | None
 
 
-NOTHING = Change(None, None, None, None, None)
+NOTHING = ValueChange(None, None, None, None, None)
 
 
 def is_fall(high: float | None, p: float | None, confidence: float) -> bool:
@@ -57,7 +57,7 @@ def is_fall(high: float | None, p: float | None, confidence: float) -> bool:
 
 def change_between(
     now: Floats, before: Floats, *, confidence: float, comparisons: int = 1, samples: int, seed: int
-) -> Change:
+) -> ValueChange:
     """The change of (Q,) values by query, NaN where a query does not count; the interval is paired.
 
     comparisons: p is multiplied by it (Bonferroni), 1 at most; the interval is that of one comparison.
@@ -74,12 +74,12 @@ def change_between(
     draws = max(samples, math.ceil(10 * comparisons / false_falls(confidence)))
     p = min(1.0, _chance_of_fall(counted, draws, seed) * comparisons)
     if len(counted) < 2:
-        return Change(float(counted.mean()), None, None, p, None)
+        return ValueChange(float(counted.mean()), None, None, p, None)
     low, high = difference_intervals(differences[:, None], samples=samples, seed=seed, level=confidence)
     mean, deviation = float(counted.mean()), float(counted.std(ddof=1))
     if np.isnan(low[0]):  # too few queries for an interval, and with it for a fall
-        return Change(mean, None, None, p, deviation)
-    return Change(mean, float(low[0]), float(high[0]), p, deviation)
+        return ValueChange(mean, None, None, p, deviation)
+    return ValueChange(mean, float(low[0]), float(high[0]), p, deviation)
 
 
 def _chance_of_fall(counted: Floats, draws: int, seed: int) -> float:

@@ -38,7 +38,7 @@ class RefusedAddressError(Exception):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class DeliveryOutcome:
     """Whether a message arrived, what was answered or went wrong, and whether anything was tried at all."""
 
     sent: bool
@@ -118,7 +118,7 @@ def post_signed(
     headers: dict[str, str] | None = None,
     allowed: Sequence[Network] = (),
     seconds: float = SECONDS,
-) -> Outcome:
+) -> DeliveryOutcome:
     """POST a JSON body once; any 2xx is a success. What the server says beyond its status is not read.
 
     seconds: for the attempt as a whole, but for looking up the host's name: a server that sends a letter now
@@ -127,14 +127,14 @@ def post_signed(
     try:
         status = _post(url, body, secret, headers or {}, allowed=allowed, deadline=time.monotonic() + seconds)
     except RefusedAddressError as error:
-        return Outcome(False, str(error))
+        return DeliveryOutcome(False, str(error))
     except Exception as error:
         if not _is_of_the_network(error):
             raise
-        return Outcome(False, _in_words(error, seconds))
+        return DeliveryOutcome(False, _in_words(error, seconds))
     if 300 <= status < 400:
-        return Outcome(False, f"HTTP {status}: redirects are not followed; name the final address.")
-    return Outcome(200 <= status < 300, f"HTTP {status}")
+        return DeliveryOutcome(False, f"HTTP {status}: redirects are not followed; name the final address.")
+    return DeliveryOutcome(200 <= status < 300, f"HTTP {status}")
 
 
 def no_answer(seconds: float) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SUFFIXES = (".html", ".htm")
 
 
-def check_path(path: Path) -> None:
+def check_html_path(path: Path) -> None:
     """ValueError when `write_html` could not write there; better said before the work than after it."""
     if path.suffix not in SUFFIXES:
         raise ValueError(f"{path.name} ends in none of {', '.join(SUFFIXES)}; --html writes such a file.")

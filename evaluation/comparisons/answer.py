@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import TypedDict
 
 from evaluation.comparisons.grades import MARGIN, Grade, graded
 from evaluation.comparisons.verdict import Comparison
-from evaluation.scoring.figures import Figures
+from evaluation.scoring.figures import RunFigures
 from evaluation.significance import queries_needed
 from pooling.formats.wording import counted
 
@@ -42,6 +42,43 @@ class NextStep:
     sentence: str
 
 
+class RivalResult(TypedDict):
+    """The fields of `Rival`."""
+
+    run: str
+    difference: float
+    low: float | None
+    high: float | None
+    p_value: float | None
+    pairs: int
+    grade: Grade
+    turning: float | None
+    unjudged: int | None
+
+
+class NextStepResult(TypedDict):
+    """The fields of `NextStep`."""
+
+    kind: str
+    count: int
+    sentence: str
+
+
+class AnswerResult(TypedDict):
+    """The fields of `Answer`."""
+
+    k: int
+    run: str
+    recall: float
+    low: float | None
+    high: float | None
+    queries: int
+    judged: float | None
+    sentence: str
+    rival: RivalResult | None
+    next: NextStepResult | None
+
+
 @dataclass(frozen=True)
 class Answer:
     """The best run by its mean recall at `k`, with its interval over `queries` and its coverage; how it
@@ -58,13 +95,39 @@ class Answer:
     rival: Rival | None = None
     next: NextStep | None = None
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> AnswerResult:
         """The fields as plain values."""
-        return asdict(self)
+        rival, following = self.rival, self.next
+        return {
+            "k": self.k,
+            "run": self.run,
+            "recall": self.recall,
+            "low": self.low,
+            "high": self.high,
+            "queries": self.queries,
+            "judged": self.judged,
+            "sentence": self.sentence,
+            "rival": None
+            if rival is None
+            else {
+                "run": rival.run,
+                "difference": rival.difference,
+                "low": rival.low,
+                "high": rival.high,
+                "p_value": rival.p_value,
+                "pairs": rival.pairs,
+                "grade": rival.grade,
+                "turning": rival.turning,
+                "unjudged": rival.unjudged,
+            },
+            "next": None
+            if following is None
+            else {"kind": following.kind, "count": following.count, "sentence": following.sentence},
+        }
 
 
 def answer_of(
-    figures: Mapping[str, Figures], comparisons: Sequence[Comparison], k: int, margin: float = MARGIN
+    figures: Mapping[str, RunFigures], comparisons: Sequence[Comparison], k: int, margin: float = MARGIN
 ) -> Answer | None:
     """The answer at K; None where recall is undefined.
 

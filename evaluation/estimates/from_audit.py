@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from evaluation.scoring.estimate_figures import (
         AuditProposal,
         DifferenceEstimate,
-        Estimate,
+        EstimateFigure,
         MacroEstimate,
         QueryRemainder,
         RecallEstimate,
@@ -135,7 +135,7 @@ def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
     return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
 
 
-def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> Estimate:
+def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> EstimateFigure:
     """One interval as plain values, or the span of several: with nothing that has no answer relevant, with
     all of it, and other extremes. Without a value while so many labels are awaited."""
     values = [None if awaited else one.value for one in found]
@@ -237,7 +237,7 @@ def proposal(
 
 
 def more_labels(
-    estimate: Estimate, sampled: int, left: int, *, pairs: int = 1, confidence: float = LEVEL
+    estimate: EstimateFigure, sampled: int, left: int, *, pairs: int = 1, confidence: float = LEVEL
 ) -> int | None:
     """About how many audit labels more would let the interval of a difference exclude 0, if it stays.
 

@@ -28,10 +28,15 @@ from evaluation.estimates.sample import AuditSample
 from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, mean_intervals
 
 if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import Estimate, PoweredFigure, PoweredFigures, PoweredTotal
+    from evaluation.scoring.estimate_figures import (
+        EstimateFigure,
+        PoweredFigure,
+        PoweredFigures,
+        PoweredTotal,
+    )
 
 OWN_MODEL = "the mean over queries is estimated by a model of its own"
-_NO_ESTIMATE: Estimate = {
+_NO_ESTIMATE: EstimateFigure = {
     "value": None,
     "value_if_relevant": None,
     "low": None,
@@ -118,7 +123,7 @@ def figure(found: Sequence[Powered], covers: str, awaited: int = 0) -> PoweredFi
     return {"human": human, "powered": powered, "weight": found[0].weight, "narrower": narrower, "why": ""}
 
 
-def _ends(estimate: Estimate) -> tuple[float | None, float | None]:
+def _ends(estimate: EstimateFigure) -> tuple[float | None, float | None]:
     return estimate["low"], estimate["high"]
 
 

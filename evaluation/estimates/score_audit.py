@@ -30,7 +30,7 @@ from evaluation.estimates.totals import Remainder, most_missing_in_all
 from evaluation.significance import LEVEL
 
 if TYPE_CHECKING:
-    from evaluation.scoring.estimate_figures import Estimate, MicroFigure, RunDifference, TotalEstimate
+    from evaluation.scoring.estimate_figures import EstimateFigure, MicroFigure, RunDifference, TotalEstimate
 
 PAIR = ["query_id", "document_id"]
 CERTAIN = "certain"
@@ -219,7 +219,7 @@ def differences_by_scores(
     return result
 
 
-def _over(estimate: Estimate, places: int) -> Estimate:
+def _over(estimate: EstimateFigure, places: int) -> EstimateFigure:
     """A number of relevant pairs as a share of places; no more than all of them."""
 
     def share(count: float | None) -> float | None:

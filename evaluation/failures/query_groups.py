@@ -13,7 +13,7 @@ from typing import Any, Literal
 from evaluation.scoring.strata import queries_by_tag
 from pooling.formats.query_facts import WEIGHT_KEYS, known_weight
 
-Kind = Literal["all", "group", "none"]
+GroupKind = Literal["all", "group", "none"]
 
 TAG, RELEVANT, WEIGHT, RUN = "tag", "relevant", "weight", "run"
 # These words are groupings of their own; any other word is a key of the metadata.
@@ -36,7 +36,7 @@ class Group:
     """Some queries: all there are, a group by its name, or those that belong to none."""
 
     name: str | None
-    kind: Kind
+    kind: GroupKind
     query_ids: tuple[str, ...]
 
     def label(self, by: str) -> str:

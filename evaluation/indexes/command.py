@@ -98,9 +98,9 @@ def run_against(
     }
     runs = _runs(options)
     if options["per_query"]:
-        from evaluation.rendering.per_query import check_path, write_frame
+        from evaluation.rendering.per_query import check_per_query_path, write_frame
 
-        check_path(options["per_query"])
+        check_per_query_path(options["per_query"])
     k = list(settings.k or ()) or None
     if target is not None:
         k = [*(k or _default_cutoffs()), target[0]]

@@ -160,7 +160,7 @@ class LatencyTarget(TypedDict):
     cheapest_clear: str | None
 
 
-class LatencyResult(TypedDict):
+class LatencyTableResult(TypedDict):
     """A `LatencyTable` in JSON."""
 
     k: int
@@ -197,7 +197,7 @@ class LatencyTable:
             )
         return _answer(self.target, {row["run"]: row for row in self.rows}, self.k, self.confidence)
 
-    def to_dict(self) -> LatencyResult:
+    def to_dict(self) -> LatencyTableResult:
         """Plain values for JSON."""
         rows, sentence = list(self.rows), self.sentence()
         if self.target is None:

@@ -18,7 +18,7 @@ from evaluation.scoring.wording import interval_or_why_not
 from pooling.formats.cells import table_text
 
 if TYPE_CHECKING:
-    from evaluation.indexes.latency import LatencyResult
+    from evaluation.indexes.latency import LatencyTableResult
     from evaluation.scoring.figures import ThresholdResult
 
 
@@ -51,7 +51,7 @@ class AgainstResult(TypedDict):
     queries: AgainstQueries
     runs: dict[str, dict[str, FoundFigure]]
     thresholds: NotRequired[dict[str, ThresholdResult]]
-    latency: NotRequired[LatencyResult]
+    latency: NotRequired[LatencyTableResult]
     warnings: NotRequired[list[str]]
 
 

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from evaluation.models import Report
     from evaluation.pool_estimates.score_audit_page import ScoreAuditPart
     from evaluation.scoring.estimate_figures import (
-        Estimate,
         EstimatedQueries,
+        EstimateFigure,
         Estimates,
         FloorFigures,
         LeftOutAt,
@@ -222,7 +222,7 @@ def _pair(figure: PoweredFigure, *, counts: bool = False) -> PoweredPair:
     }
 
 
-def _counted(estimate: Estimate) -> tuple[str, str]:
+def _counted(estimate: EstimateFigure) -> tuple[str, str]:
     """A number of documents and its interval in words."""
     value, low, high = (
         "" if end is None else f"{end:,.0f}" for end in (estimate["value"], estimate["low"], estimate["high"])
@@ -259,7 +259,7 @@ def _rows(report: Report, found: Estimates, k: int) -> list[EstimateRow]:
     return rows
 
 
-def _differs(micro: Estimate) -> bool:
+def _differs(micro: EstimateFigure) -> bool:
     return bool(micro["value"] != micro["value_if_relevant"])
 
 
@@ -275,7 +275,7 @@ def _span(figure: Span) -> str:
     return interval(figure).strip()
 
 
-def _bar(micro: Estimate, raw: float | None) -> dict[str, str]:
+def _bar(micro: EstimateFigure, raw: float | None) -> dict[str, str]:
     """Where estimate, interval and raw number stand on a scale of 100 units."""
     places = {"mean": micro["value"], "low": micro["low"], "high": micro["high"], "raw": raw}
     return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}

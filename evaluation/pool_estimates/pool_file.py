@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evaluation.scoring.results import Evaluation
 
 
-def design_of(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesign:
+def design_of_file(pool: pl.DataFrame, name: str, evaluation: Evaluation) -> PoolDesign:
     """The design of a pool read by `pooling.formats.pools`, under the labels of the evaluation.
 
     A file does not tell in which order its audit was drawn, nor which labels were known before: a query's

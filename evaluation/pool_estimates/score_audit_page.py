@@ -11,7 +11,7 @@ from evaluation.scoring.wording import decimal, interval, share_in_words
 
 if TYPE_CHECKING:
     from evaluation.scoring.estimate_figures import (
-        Estimate,
+        EstimateFigure,
         NamedPool,
         NamedScoreAudit,
         NoEstimate,
@@ -123,7 +123,7 @@ def by_scores_cells(found: ScoreAuditEstimates) -> Cells:
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 
 
-def _in_words(one: Estimate | NoEstimate) -> FigureInWords:
+def _in_words(one: EstimateFigure | NoEstimate) -> FigureInWords:
     if_relevant = one.get("value_if_relevant")
     return {
         "value": decimal(one["value"]),

@@ -11,13 +11,13 @@ from evaluation.scoring.wording import decimal, interval, macro_estimate, share_
 
 if TYPE_CHECKING:
     from evaluation.scoring.estimate_figures import Estimates, PoweredEstimates, PoweredFigure
-    from evaluation.scoring.figures import Figures
+    from evaluation.scoring.figures import RunFigures
 
 TITLE = "Estimated from the audit"
 POWERED_TITLE = "Estimated with a model's pre-labels beside the labels"
 
 
-def estimate_tables(figures: Mapping[str, Figures], estimates: Estimates) -> list[Cells]:
+def estimate_tables(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
     """figures: run -> `recall@k` -> the figure that was measured; estimates: of
     `evaluation.pool_estimates.of_pool`,
     and `prediction_powered` of `evaluation.pool_estimates.report_powered`. Where nothing is estimated, a
@@ -34,7 +34,7 @@ def estimate_tables(figures: Mapping[str, Figures], estimates: Estimates) -> lis
     ]
 
 
-def _human_cells(figures: Mapping[str, Figures], estimates: Estimates, level: str) -> Cells:
+def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level: str) -> Cells:
     """One row per run and K: recall over all relevant documents at once as the labels have it and as the
     audit has it, and the same for the mean over queries."""
     header = ("run", "K", "micro", "estimated", "by", "mean", "estimated")

@@ -21,7 +21,7 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], object]] = {
 }
 
 
-def check_path(path: Path) -> None:
+def check_per_query_path(path: Path) -> None:
     """ValueError when `write_per_query` could not write there; better said before the work than after it."""
     if path.suffix not in WRITERS:
         raise ValueError(f"{path.name} ends in none of {', '.join(WRITERS)}; the suffix names the format.")
@@ -36,7 +36,7 @@ def write_per_query(evaluation: Evaluation, path: Path) -> None:
 
 def write_frame(frame: pl.DataFrame, path: Path) -> None:
     """The same of any frame of values by query."""
-    check_path(path)
+    check_per_query_path(path)
     with NamedTemporaryFile(dir=path.absolute().parent, prefix=".per-query-", delete=False) as temporary:
         part = Path(temporary.name)
     try:

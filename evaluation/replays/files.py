@@ -71,10 +71,10 @@ def replay_key(replay: Replay) -> str:
 def replay_svg(replay: Replay, variant: str) -> bytes:
     """The found-by-effort curves as SVG; `variant` is one of `pooling.interface.charting.VARIANTS`."""
     name = f"replays/{replay_key(replay)}-{variant}.svg"
-    return kept_svg(name, lambda: replay_chart(replay, variant))
+    return kept_svg(name, lambda: replay_picture(replay, variant))
 
 
-def replay_chart(replay: Replay, variant: str) -> alt.LayerChart:
+def replay_picture(replay: Replay, variant: str) -> alt.LayerChart:
     """The Altair chart of the curves."""
     curves = result_in_order(replay)["curves"]
     return charts.found_curves(

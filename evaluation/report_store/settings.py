@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.scoring.config import SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
+
+if TYPE_CHECKING:
+    from evaluation.scoring.figures import StratumResult, ThresholdResult
 
 
 def settings_of(report: Report) -> Settings:
@@ -26,7 +30,33 @@ def settings_of(report: Report) -> Settings:
     )
 
 
-def settings_context(report: Report, measure: str) -> dict[str, Any]:
+class ThresholdRow(TypedDict):
+    """What a mean should reach, and the runs that are below it."""
+
+    key: str
+    wanted: str
+    below: list[str]
+
+
+class StratumCells(TypedDict):
+    """One tag and run: the queries in the mean, and (mean, interval) at each K."""
+
+    tag: str
+    run: str
+    queries: int
+    cells: list[tuple[str, str]]
+
+
+class SettingsPart(TypedDict):
+    """What a report's page shows of its settings, and of what became of them."""
+
+    query_warnings: list[str]
+    thresholds: list[ThresholdRow]
+    strata: list[StratumCells]
+    settings: list[tuple[str, str]]
+
+
+def settings_context(report: Report, measure: str) -> SettingsPart:
     """The strata of one measure, the warnings, the thresholds and all settings, for the page."""
     return {
         "query_warnings": report.result.get("warnings", []),
@@ -62,20 +92,22 @@ def _in_words(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def _thresholds(report: Report) -> list[dict[str, Any]]:
-    found = report.result.get("thresholds", {})
+def _thresholds(report: Report) -> list[ThresholdRow]:
+    results: Mapping[str, ThresholdResult] = report.result.get("thresholds", {})
     return [
-        {"key": key, "wanted": f"{held['at_least']:g}", "below": held["below"]} for key, held in found.items()
+        {"key": key, "wanted": f"{result['at_least']:g}", "below": result["below"]}
+        for key, result in results.items()
     ]
 
 
-def _strata(report: Report, measure: str) -> list[dict[str, Any]]:
-    """One row per tag and run: the queries in the mean, and a cell for each K."""
+def _strata(report: Report, measure: str) -> list[StratumCells]:
     from evaluation.measures import key_of
     from evaluation.scoring.results import decimal, interval
 
-    cutoffs, rows = cutoffs_of(report, measure), []
-    for tag, stratum in report.result.get("strata", {}).items():
+    strata: Mapping[str, StratumResult] = report.result.get("strata", {})
+    cutoffs = cutoffs_of(report, measure)
+    rows: list[StratumCells] = []
+    for tag, stratum in strata.items():
         for run in run_names(report):
             figures = [stratum["runs"][run][key_of(measure, k)] for k in cutoffs]
             cells = [(decimal(figure["mean"]), interval(figure).strip()) for figure in figures]

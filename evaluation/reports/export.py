@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice, ChartKind
     from evaluation.rendering.cells import Cells
     from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.figures import Figures
+    from evaluation.scoring.figures import RunFigures
 
 MADE = "%Y-%m-%d %H:%M UTC"
 
@@ -77,7 +77,7 @@ def html_of(report: Report) -> bytes:
     return render_html(held).encode()
 
 
-def _worth(figures: Mapping[str, Figures], estimates: Estimates) -> list[Cells]:
+def _worth(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
     """Tables of what the numbers are worth, whatever they rest on."""
     by_scores = estimates.get("audit_by_scores")
     return [*estimate_tables(figures, estimates), *([by_scores_cells(by_scores)] if by_scores else [])]

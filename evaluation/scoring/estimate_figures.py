@@ -11,7 +11,7 @@ from typing import NotRequired, TypedDict
 from evaluation.scoring.figures import Span
 
 
-class Estimate(Span):
+class EstimateFigure(Span):
     """A number with its interval over the draw of labels.
 
     value: with nothing that has no answer relevant; value_if_relevant: with all of it. covers: which
@@ -35,13 +35,13 @@ class NoEstimate(Span):
     method: NotRequired[str]
 
 
-class DifferenceEstimate(Estimate):
+class DifferenceEstimate(EstimateFigure):
     """The micro recall of one run less that of another."""
 
     p_value: float | None
 
 
-class RunDifference(Estimate):
+class RunDifference(EstimateFigure):
     """The same between two runs at one K."""
 
     first: str
@@ -49,7 +49,7 @@ class RunDifference(Estimate):
     k: int
 
 
-class TotalEstimate(Estimate):
+class TotalEstimate(EstimateFigure):
     """How many documents are relevant; seen: that people have judged so; at_most_unseen: an exact bound."""
 
     seen: int
@@ -67,7 +67,7 @@ class MacroEstimate(NoEstimate):
 class RecallEstimate(TypedDict):
     """Recall over all relevant documents at once, and its mean over queries."""
 
-    micro: Estimate
+    micro: EstimateFigure
     macro: MacroEstimate
 
 
@@ -81,8 +81,8 @@ class PoweredFigure(TypedDict):
     weight: λ; narrower: the share of the human width that is saved; why: why λ is 0, if it is.
     """
 
-    human: Estimate
-    powered: Estimate
+    human: EstimateFigure
+    powered: EstimateFigure
     weight: float
     narrower: float
     why: str
@@ -312,7 +312,7 @@ class ScoreStratum(TypedDict):
 class MicroFigure(TypedDict):
     """An estimate over all pairs at once."""
 
-    micro: Estimate | NoEstimate
+    micro: EstimateFigure | NoEstimate
 
 
 class ScoreAuditFigures(TypedDict):

@@ -59,7 +59,7 @@ class Figure(TypedDict):
 
 
 # `measure@k`, or `measure` over the whole run, -> its figure.
-Figures = Mapping[str, Figure]
+RunFigures = Mapping[str, Figure]
 
 
 class SummaryRow(TypedDict):
@@ -135,7 +135,7 @@ class StratumResult(TypedDict):
     """The queries with one tag, and the figures over them by run."""
 
     queries: StratumCounts
-    runs: Mapping[str, Figures]
+    runs: Mapping[str, RunFigures]
 
 
 class ThresholdResult(TypedDict):

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
         EvaluationResult,
         Extras,
         Figure,
-        Figures,
         MeasuredHow,
         QueryCounts,
+        RunFigures,
         StratumResult,
         StratumRow,
         SummaryRow,
@@ -51,7 +51,7 @@ class RunEvaluation:
     counted: ScoredRun
     scored: npt.NDArray[np.bool_]
     values: Mapping[str, Floats]
-    figures: Figures
+    figures: RunFigures
     whole: Mapping[str, Floats] = field(default_factory=dict)
 
 

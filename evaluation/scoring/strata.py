@@ -14,7 +14,7 @@ from pooling.formats.query_facts import tags_of
 if TYPE_CHECKING:
     import polars as pl
 
-    from evaluation.scoring.figures import Figures
+    from evaluation.scoring.figures import RunFigures
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Stratum:
     """The queries with one tag: (m,) their numbers among the labelled ones; run -> `measure@k` -> figure."""
 
     rows: Integers
-    figures: Mapping[str, Figures]
+    figures: Mapping[str, RunFigures]
 
 
 def rows_by_tag(strata: Mapping[str, Collection[str]], query_ids: pl.Series) -> dict[str, Integers]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -30,6 +30,8 @@ from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULAT
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from evaluation.scoring.figures import EvaluationResult, Figure
+
 SLUG = "demo"
 SEED = 1807
 # Every pair of the first pool is judged by two; of the second, deeper pool this share is judged by one.
@@ -51,6 +53,14 @@ class Cast:
 
 
 @dataclass(frozen=True)
+class Judges:
+    """Who judges, and the folder with the labels that they go by."""
+
+    examples: Path
+    cast: Cast
+
+
+@dataclass(frozen=True)
 class Demo:
     """What the demo leaves behind."""
 
@@ -66,8 +76,8 @@ def run_demo(say: Say) -> Demo:
     cast = make_cast()
     collection = start_collection(examples, cast, say)
     runs = import_everything(collection, examples, cast.admin, say)
-    judge_first_pool(collection, runs, examples, cast, say)
-    judge_second_pool(collection, runs, examples, cast, say)
+    judge_first_pool(collection, runs, Judges(examples, cast), say)
+    judge_second_pool(collection, runs, Judges(examples, cast), say)
     report = release_and_report(collection, runs, cast.admin, say)
     return Demo(collection, report, cast.passwords)
 
@@ -151,11 +161,12 @@ def import_everything(collection: Collection, examples: Path, admin: User, say: 
     return runs
 
 
-def judge_first_pool(collection: Collection, runs: list[Run], examples: Path, cast: Cast, say: Say) -> None:
+def judge_first_pool(collection: Collection, runs: list[Run], judges: Judges, say: Say) -> None:
     """The top of all runs, each pair judged by two."""
-    pool = _pool(collection, runs, f"Top {FIRST_DEPTH}", FIRST_DEPTH, cast.admin, say)
-    queue = _queue(pool, 2, cast.admin)
-    made = _annotators(examples, cast, SEED).judge(queue, at_most=3 * pool.pair_count)
+    pool = _pool(collection, runs, FIRST_DEPTH, judges.cast.admin)
+    _say_built(pool, say)
+    queue = _queue(pool, 2, judges.cast.admin)
+    made = _annotators(judges, SEED).judge(queue, at_most=3 * pool.pair_count)
     split = queue.items.filter(state=Item.State.ADJUDICATION).count()
     say(
         f"The simulated annotators made {made:,} judgments in the queue “{queue.name}”, two for each pair; "
@@ -163,12 +174,13 @@ def judge_first_pool(collection: Collection, runs: list[Run], examples: Path, ca
     )
 
 
-def judge_second_pool(collection: Collection, runs: list[Run], examples: Path, cast: Cast, say: Say) -> None:
+def judge_second_pool(collection: Collection, runs: list[Run], judges: Judges, say: Say) -> None:
     """A deeper pool, judged once and only in part: the rest waits for whoever opens the site."""
-    pool = _pool(collection, runs, f"Top {SECOND_DEPTH}", SECOND_DEPTH, cast.admin, say)
-    queue = _queue(pool, 1, cast.admin)
+    pool = _pool(collection, runs, SECOND_DEPTH, judges.cast.admin)
+    _say_built(pool, say)
+    queue = _queue(pool, 1, judges.cast.admin)
     waiting = queue.items.filter(state=Item.State.OPEN).count()
-    made = _annotators(examples, cast, SEED + 1).judge(queue, at_most=int(waiting * JUDGED_SHARE))
+    made = _annotators(judges, SEED + 1).judge(queue, at_most=int(waiting * JUDGED_SHARE))
     known, left = pool.pair_count - waiting, queue.items.filter(state=Item.State.OPEN).count()
     say(
         f"Of its pairs {known} were judged before; the simulated annotators judged {made} more, once each. "
@@ -176,22 +188,24 @@ def judge_second_pool(collection: Collection, runs: list[Run], examples: Path, c
     )
 
 
-def _pool(collection: Collection, runs: list[Run], name: str, depth: int, admin: User, say: Say) -> Pool:
-    pool = build_pool(collection, name=name, runs=runs, depth=depth, seed=SEED, user=admin)
-    say(f"Built the pool “{name}”: the {depth} first of each run make {pool.pair_count:,} pairs.")
-    return pool
+def _pool(collection: Collection, runs: list[Run], depth: int, admin: User) -> Pool:
+    return build_pool(collection, name=f"Top {depth}", runs=runs, depth=depth, seed=SEED, user=admin)
+
+
+def _say_built(pool: Pool, say: Say) -> None:
+    say(f"Built the pool “{pool.name}”: the {pool.depth} first of each run make {pool.pair_count:,} pairs.")
 
 
 def _queue(pool: Pool, judgments_per_item: int, admin: User) -> Queue:
     return open_queue(pool, name=pool.name, judgments_per_item=judgments_per_item, seed=SEED, user=admin)
 
 
-def _annotators(examples: Path, cast: Cast, seed: int) -> SimulatedAnnotators:
+def _annotators(judges: Judges, seed: int) -> SimulatedAnnotators:
     from pooling.formats import read_qrels
 
-    labels = read_qrels(examples / "qrels.txt").frame.iter_rows()
+    labels = read_qrels(judges.examples / "qrels.txt").frame.iter_rows()
     relevant = {(query, document): relevance > 0 for query, document, relevance in labels}
-    return SimulatedAnnotators(cast.simulated, relevant, ERROR, CANNOT, seed)
+    return SimulatedAnnotators(judges.cast.simulated, relevant, ERROR, CANNOT, seed)
 
 
 def release_and_report(collection: Collection, runs: list[Run], admin: User, say: Say) -> Report:
@@ -215,15 +229,23 @@ def release_and_report(collection: Collection, runs: list[Run], admin: User, say
     )
 
 
-def report_rows(report: Report) -> list[dict[str, Any]]:
-    """One row per run, best Recall@10 first: `run`, then `recall` and `judged` figures by cutoff."""
-    figures = report.result["runs"]
-    rows = [
+class DemoRow(TypedDict):
+    """One run: its recall, and the share of its documents that was judged, by cutoff."""
+
+    run: str
+    recall: dict[int, Figure]
+    judged: dict[int, float | None]
+
+
+def report_rows(report: Report) -> list[DemoRow]:
+    """One row per run, best Recall@10 first."""
+    result: EvaluationResult = report.result
+    rows: list[DemoRow] = [
         {
             "run": name,
             "recall": {k: of_run[f"recall@{k}"] for k in CUTOFFS},
             "judged": {k: of_run[f"judged@{k}"]["mean"] for k in CUTOFFS},
         }
-        for name, of_run in figures.items()
+        for name, of_run in result["runs"].items()
     ]
     return sorted(rows, key=lambda row: (-(row["recall"][10]["mean"] or 0), row["run"]))

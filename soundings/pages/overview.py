@@ -131,17 +131,17 @@ def _pooling_steps(collection: Any) -> list[Step]:
             _counted(collection.query_count, "query"),
             url("queries"),
             "Import queries",
-            collection.query_count,
+            done=collection.query_count,
         ),
-        _step("Documents", texts, url("documents"), "Import documents", collection.text_count),
-        _step("Runs", runs, url("runs"), "Import a run", collection.run_count, url("run_import")),
+        _step("Documents", texts, url("documents"), "Import documents", done=collection.text_count),
+        _step("Runs", runs, url("runs"), "Import a run", done=collection.run_count, at=url("run_import")),
         _step(
             "Pool",
             _counted(collection.pool_count, "pool"),
             url("pools"),
             "Build a pool",
-            collection.pool_count,
-            url("pool_new"),
+            done=collection.pool_count,
+            at=url("pool_new"),
         ),
     ]
 
@@ -159,12 +159,17 @@ def _labeling_steps(collection: Any) -> list[Step]:
             _counted(collection.queue_count, "queue"),
             queues,
             "Open a queue",
-            collection.queue_count,
-            new_queue,
+            done=collection.queue_count,
+            at=new_queue,
         ),
-        _step("Judgments", _judged(collection), queues, "Judge", all_done),
+        _step("Judgments", _judged(collection), queues, "Judge", done=all_done),
         _step(
-            "Qrels release", released, releases, "Release the qrels", collection.release_count, new_release
+            "Qrels release",
+            released,
+            releases,
+            "Release the qrels",
+            done=collection.release_count,
+            at=new_release,
         ),
     ]
 
@@ -173,11 +178,12 @@ def _evaluation_steps(collection: Any) -> list[Step]:
     reports = reverse("reports", args=[collection.slug])
     new = reverse("report_new", args=[collection.slug])
     count = collection.report_count
-    return [_step("Report", _counted(count, "report"), reports, "Make a report", count, new)]
+    return [_step("Report", _counted(count, "report"), reports, "Make a report", done=count, at=new)]
 
 
-def _step(name: str, detail: str, url: str, action: str, done: int | bool, action_url: str = "") -> Step:
-    return Step(name, detail, url, action, action_url or url, done=bool(done))
+def _step(name: str, detail: str, url: str, action: str, *, done: int | bool, at: str = "") -> Step:
+    """at: where the action is done, if not at `url`."""
+    return Step(name, detail, url, action, at or url, done=bool(done))
 
 
 def _judged(collection: Any) -> str:

@@ -10,8 +10,9 @@ from django.core.management.base import CommandParser
 from rich.console import Console
 from rich.table import Table
 
+from evaluation.scoring.wording import percent
 from pooling.interface.commands import InputCommand
-from soundings.demo.steps import CUTOFFS, Demo, report_rows, run_demo
+from soundings.demo.steps import CUTOFFS, Demo, DemoRow, report_rows, run_demo
 from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR
 from soundings.management.commands.serve import add_address_arguments, prepare
 from soundings.serving.processes import require_free_port, serve_site
@@ -77,13 +78,13 @@ def show_table(console: Console, demo: Demo) -> None:
         console.print(line, markup=False, highlight=False)
 
 
-def _cells(row: dict[str, Any]) -> list[str]:
-    at_ten = row["recall"][10]
+def _cells(row: DemoRow) -> list[str]:
+    at_ten, judged = row["recall"][10], row["judged"][10]
     ranges = [(at_ten["low"], at_ten["high"]), at_ten["bounds"]]
     return [
         *(f"{row['recall'][k]['mean']:.3f}" for k in CUTOFFS),
         *(rf"\[{low:.3f}, {high:.3f}]" for low, high in ranges),
-        f"{100 * row['judged'][10]:.1f} %",
+        percent(judged),
     ]
 
 

@@ -14,7 +14,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 
 from evaluation.canaries import deliveries
 from evaluation.canaries.watching import Alerts
-from evaluation.canaries.webhooks import Outcome
+from evaluation.canaries.webhooks import DeliveryOutcome
 from evaluation.models import Canary, CanaryDelivery
 from tests.evaluation.canary_cast import SECRET, import_with_recall, make_canary, make_queries
 from tests.world import World
@@ -27,7 +27,9 @@ HOOK = "https://hooks.example.org/canary"
 @pytest.fixture(autouse=True)
 def _no_receiver(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever is told is away; no test looks for a host of the world."""
-    monkeypatch.setattr(deliveries, "post_signed", lambda *told, **options: Outcome(False, "HTTP 500"))
+    monkeypatch.setattr(
+        deliveries, "post_signed", lambda *told, **options: DeliveryOutcome(False, "HTTP 500")
+    )
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from evaluation.canaries.regressions import Change, change_between, false_falls, is_fall, least_fall
+from evaluation.canaries.regressions import ValueChange, change_between, false_falls, is_fall, least_fall
 from evaluation.significance import queries_needed, randomisation_test
 
 
-def changed(differences: list[float], *, confidence: float = 0.95, comparisons: int = 1) -> Change:
+def changed(differences: list[float], *, confidence: float = 0.95, comparisons: int = 1) -> ValueChange:
     now = np.array(differences)
     before = np.zeros(len(now))
     return change_between(now, before, confidence=confidence, samples=10_000, seed=0, comparisons=comparisons)
@@ -67,7 +67,7 @@ def test_of_very_many_queries_the_limit_decides() -> None:
 
 
 def test_where_nothing_counts_nothing_is_said() -> None:
-    assert changed([np.nan, np.nan]) == Change(None, None, None, None, None)
+    assert changed([np.nan, np.nan]) == ValueChange(None, None, None, None, None)
     one = changed([-1.0, np.nan])
     assert (one.difference, one.high) == (-1.0, None)
     assert not is_fall(one.high, one.p, 0.95)
