@@ -128,6 +128,7 @@ def refuse(
     frame: pl.DataFrame,
     pattern: str,
     what: str,
+    *,
     remedy: str = "Write JSON lines or Parquet.",
 ) -> None:
     for column in ("query_id", "document_id", "query-id", "corpus-id"):
@@ -141,7 +142,7 @@ def refuse(
 def delimitable(path: Path | str, frame: pl.DataFrame) -> pl.DataFrame:
     """The frame itself, when its ids fit into a TSV without quoting; FormatError otherwise."""
     remedy = "A pool is written as TSV, which cannot hold it; change the id in the run."
-    refuse(path, frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL", remedy)
+    refuse(path, frame, r"[\t\n\r\x00]", "a tab, a line end or a NUL", remedy=remedy)
     return frame
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import messages
@@ -11,6 +11,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 
+from pooling.interface.results import Result
 from pooling.models import Job
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def person(request: HttpRequest) -> User:
     return cast("User", request.user)
 
 
-def go_on(request: HttpRequest, outcome: Mapping[str, Any] | Job) -> HttpResponse:
+def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:
     """Redirect to the result of finished work with its sentence, or to the job that does it."""
     if isinstance(outcome, Job):
         return redirect(outcome)

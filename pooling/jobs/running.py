@@ -22,6 +22,7 @@ from django_tasks import task
 
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.progress import Progress
+from pooling.interface.results import Result
 from pooling.models import Collection, Job, JobCancellation
 
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def cancel_job(job: Job, user: User | None) -> None:
     JobCancellation.objects.get_or_create(job=job, defaults={"asked_by": user})
 
 
-def note_stored(job: Job, stored: Mapping[str, object] | None) -> None:
+def note_stored(job: Job, stored: Result | None) -> None:
     """Note what of a running job is stored for good, with `detail`, a sentence, and `url`; None takes it
     back. Whoever takes the job up again finds it under `stored` among the arguments.
     """
