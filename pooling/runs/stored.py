@@ -6,7 +6,7 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, Unpack
 from uuid import uuid4
 
 from django.conf import settings
@@ -274,6 +274,13 @@ def provenance_of(run: Run) -> RunProvenance:
     return provenance
 
 
+class _Options(TypedDict, total=False):
+    """What is asked of a run file: another name than the file's, and the separator of its chunk ids."""
+
+    name: str
+    collapse_chunks: str
+
+
 @importer("run")
 def _run(
     collection: Collection,
@@ -282,17 +289,16 @@ def _run(
     file_name: str,
     user: User | None,
     progress: Progress,
-    name: str = "",
-    collapse_chunks: str = "",
+    **options: Unpack[_Options],
 ) -> RunImported:
     chunks = None
-    if collapse_chunks:
+    if separator := options.get("collapse_chunks"):
         from pooling.ranking.chunks import Chunks
 
-        chunks = Chunks(collapse_chunks)
-    named = name or None
+        chunks = Chunks(separator)
+    name = options.get("name") or None
     run = import_run(
-        collection, path, name=named, file_name=file_name, user=user, progress=progress, chunks=chunks
+        collection, path, name=name, file_name=file_name, user=user, progress=progress, chunks=chunks
     )
     return run_import_result(run)
 
