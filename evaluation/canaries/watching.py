@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypedDict
 
 from django.conf import settings
@@ -60,7 +60,7 @@ class Alerts:
     threshold: float
     only_clear: bool = False
     webhook_url: str = ""
-    secret: str | None = None
+    secret: str | None = field(default=None, repr=False)
     mail_to: Sequence[str] = ()
     reference: str = Canary.Reference.BEST
     pinned: str = ""

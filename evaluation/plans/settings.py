@@ -16,6 +16,8 @@ from pooling.merging.choice import Choice
 from pooling.options.option import Number, Option, chosen, option, options_of, problems_of, same
 
 K = 10
+# Of seconds and hours: days of less would be too many for a number.
+LEAST_TIME = 0.001
 POOL, QUEUE, GOLD = options_of(Choice), options_of(QueueOptions), options_of(GoldOptions)
 LIVE, PRICES = options_of(LiveOptions), options_of(OwnPrices)
 # The options of an order that is adaptive.
@@ -190,9 +192,10 @@ class PlanSettings:
         """Itself; `InputError` names every value that will not do."""
         found = self._given.problems()
         found |= problems_of(self)
-        if self.seconds_per_judgment == 0 or self.hours_per_week == 0:
-            name = "hours_per_week" if self.hours_per_week == 0 else "seconds_per_judgment"
-            found[name] = "Nobody judges in no time: this must be above 0."
+        for name in ("seconds_per_judgment", "hours_per_week"):
+            value = getattr(self, name)
+            if value is not None and 0 <= value < LEAST_TIME:
+                found[name] = f"Nobody judges in no time: this must be {LEAST_TIME:g} or more."
         if (
             self.most_judgments_per_item is not None
             and self.most_judgments_per_item < self.judgments_per_item

@@ -1,7 +1,7 @@
 """Whether a queue may be ordered by a model's scores: asked at its opening and later, of any kind of order.
 
 A language model has seen no label of ours, so among the documents that an order by its scores has not reached
-the audit stays a random part. A local model has learned from the labels of the audit.
+the audit stays a random part. A model that learned from labels of the audit would have to be refused here.
 """
 
 from __future__ import annotations
@@ -20,18 +20,9 @@ if TYPE_CHECKING:
 
 
 def checked_model(pool: Pool, prelabeler: Prelabeler, *, field: str = "prelabeler") -> Prelabeler:
-    """Return `prelabeler`; `InputError` for one of another collection, and for a local model beside an
-    audit."""
-    problem = ""
+    """Return `prelabeler`; `InputError` for one of another collection."""
     if prelabeler.collection_id != pool.collection_id:
-        problem = "These pre-labels belong to another collection."
-    elif prelabeler.source == Prelabeler.Source.LOCAL_MODEL and pool.audit_share:
-        problem = (
-            "A local model has learned from the labels of the audit, so an order by its scores would make "
-            "estimates wrong. Take a model that has not seen them."
-        )
-    if problem:
-        raise InputError(problem, field=field)
+        raise InputError("These pre-labels belong to another collection.", field=field)
     return prelabeler
 
 

@@ -11,12 +11,18 @@ import json
 import re
 import socket
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from labeling.language_models.answers import TokenChoice, storable
-from labeling.language_models.transport import MOST_ANSWER_BYTES, PLAIN, RefusedAnswerError, bound_answer
-from pooling.storage.secrets import redacted
+from labeling.language_models.transport import (
+    MOST_ANSWER_BYTES,
+    PLAIN,
+    RefusedAnswerError,
+    bound_answer,
+    seconds_to_wait,
+)
+from pooling.storage.secrets import HIDDEN, redacted
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -29,6 +35,8 @@ FILE_TIMES = 10
 MOST_DETAIL = 300  # characters of what a server says
 MOST_TOKENS = 10**8  # of a request or an answer
 TOP_LOGPROBS = 5
+# A shorter key may be a word that answers hold anyway, such as the one of a server that takes any.
+SHORTEST_HIDDEN = 8
 # Any key will do where none is asked for; the library wants one.
 NO_KEY = "none"
 # The forms of an answer that are asked for, from the strictest to none.
@@ -260,7 +268,22 @@ class ModelClient:
         )
         if not isinstance(completion, Mapping):
             raise UnanswerableError("malformed", "The server's response is not JSON.", may_be_paid=True)
-        return answer_of(completion)
+        return self.answer_of(completion)
+
+    def answer_of(self, completion: Mapping[str, Any]) -> Answer:
+        """`answer_of`, without the key, should the server say it back: answers are kept and shown."""
+        answer, key = answer_of(completion), self._key or ""
+        if len(key) < SHORTEST_HIDDEN or key not in answer.content + answer.refusal:
+            return answer
+        hidden = {name: getattr(answer, name).replace(key, HIDDEN) for name in ("content", "refusal")}
+        return replace(answer, **hidden)
+
+    def problem(
+        self, status: int, body: Any, model: str, dialect: Dialect, *, retry_after: str | None = None
+    ) -> ModelError:
+        """`read_problem` of this server, whose sentence does not hold the key."""
+        asked = AskedModel(self._base_url, model, dialect, self._key)
+        return read_problem(status, body, asked, retry_after=retry_after)
 
     async def _call(self, sent: Any, asking: Asking, dialect: Dialect, *, times: int = 1) -> Any:
         """What comes of a request within the time-out, or so many of them, however slowly it drips in."""
@@ -304,9 +327,8 @@ class ModelClient:
 
     def _told(self, error: Any, asking: Asking, dialect: Dialect) -> ModelError:
         """What an answer with an error's status means."""
-        asked = AskedModel(self._base_url, asking.model, dialect, self._key)
         retry_after = error.response.headers.get("retry-after")
-        return read_problem(error.status_code, error.body, asked, retry_after=retry_after)
+        return self.problem(error.status_code, error.body, asking.model, dialect, retry_after=retry_after)
 
     # The Batch interface.
 
@@ -365,7 +387,7 @@ class AskedModel:
     base_url: str
     model: str
     dialect: Dialect
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
 
 
 def read_problem(status: int, body: Any, asked: AskedModel, *, retry_after: str | None = None) -> ModelError:
@@ -377,7 +399,7 @@ def read_problem(status: int, body: Any, asked: AskedModel, *, retry_after: str 
     if 300 <= status < 400:
         return StopError(f"{asked.base_url} redirects requests ({status}). Use its final address.")
     if status == 429 and code != "insufficient_quota":
-        return PassingError("rate_limit", said or "Too many requests.", wait=_seconds(retry_after))
+        return PassingError("rate_limit", said or "Too many requests.", wait=seconds_to_wait(retry_after))
     is_too_long = code in _TOO_LONG_CODES or told.get("type") in _TOO_LONG_CODES
     # Before the names of parameters: such a sentence may name the limit of the answer as well.
     if status == 413 or is_too_long or (status in _REFUSING and _TOO_LONG.search(whole)):
@@ -388,7 +410,7 @@ def read_problem(status: int, body: Any, asked: AskedModel, *, retry_after: str 
         return NotTakenError(said, simpler)
     if status >= 500 or status in (408, 409, 425):
         detail = f"{status}: {said}" if said else str(status)
-        return PassingError("server", detail, wait=_seconds(retry_after), is_away=status in _AWAY)
+        return PassingError("server", detail, wait=seconds_to_wait(retry_after), is_away=status in _AWAY)
     return StopError(_stopped(status, said, asked.base_url, asked.model))
 
 
@@ -421,20 +443,3 @@ def _stopped(status: int, said: str, base_url: str, model: str) -> str:
     else:
         why = f"refuses the request ({status})"
     return f"{base_url} {why}. It said: “{said}”" if said else f"{base_url} {why}."
-
-
-def _seconds(retry_after: str | None) -> float | None:
-    """What Retry-After says, in seconds; a date is read as well."""
-    if not retry_after:
-        return None
-    try:
-        return max(0.0, float(retry_after))
-    except ValueError:
-        pass
-    from datetime import UTC, datetime
-    from email.utils import parsedate_to_datetime
-
-    try:
-        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None

@@ -59,7 +59,7 @@ class Prelabeler(models.Model):
 
     class Source(models.TextChoices):
         LANGUAGE_MODEL = "language_model", "language model"
-        LOCAL_MODEL = "local_model", "local model"
+        LOCAL_MODEL = "local_model", "local model"  # nothing makes one: it may not learn from audited labels
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="prelabelers")
     source = models.CharField(max_length=20, choices=Source.choices, default=Source.LANGUAGE_MODEL)

@@ -15,15 +15,12 @@ from decimal import Decimal
 from typing import Any, TypedDict
 
 from labeling.language_models.client import (
-    AskedModel,
     ModelError,
     NotTakenError,
     PassingError,
     StopError,
     UnanswerableError,
-    answer_of,
     batch_result,
-    read_problem,
 )
 from labeling.prelabels.running import (
     BUDGET,
@@ -53,11 +50,20 @@ class HandedIn(TypedDict):
     at_most: str
 
 
+@dataclass(frozen=True)
+class Waiting:
+    """A question that a batch was handed in with, and the most that its answer can cost."""
+
+    text_hash: str
+    pairs: list[VersionedPair]
+    at_most: Decimal
+
+
 @dataclass
 class BatchPass(Pass):
     """One turn of such a pass: what is done is fetched, or what is left is handed in."""
 
-    _waiting: dict[str, tuple[str, list[VersionedPair]]] = field(default_factory=dict)
+    _waiting: dict[str, Waiting] = field(default_factory=dict)
     _is_short: bool = False  # the budget kept something out
     _took: int = 0  # results
     _paid: Decimal = Decimal(0)  # for those of the batch that is being read
@@ -87,7 +93,8 @@ class BatchPass(Pass):
     async def _read_everything(self) -> None:
         """Know the pairs that answers may come for."""
         while question := await self._next_question():
-            self._waiting[question.key] = question.text_hash, question.pairs
+            at_most = self._most_cost(self.prompt.messages(*question.texts))
+            self._waiting[question.key] = Waiting(question.text_hash, question.pairs, at_most)
 
     async def _hand_in_everything(self) -> None:
         lines: list[bytes] = []
@@ -104,7 +111,7 @@ class BatchPass(Pass):
                 lines, size, at_most = [], 0, Decimal(0)
             lines.append(line)
             size, at_most = size + len(line), at_most + cost
-            self._waiting[question.key] = question.text_hash, question.pairs
+            self._waiting[question.key] = Waiting(question.text_hash, question.pairs, cost)
         if lines:
             await self._hand_in(lines, at_most)
 
@@ -164,26 +171,28 @@ class BatchPass(Pass):
         key = result.get("custom_id")
         if not isinstance(key, str) or key not in self._waiting:
             return  # stored already, or the text has changed since
-        text_hash, pairs = self._waiting.pop(key)
+        asked = self._waiting.pop(key)
         self._took += 1
         self._asked.pop(key, None)
-        outcome = QuestionOutcome(key, text_hash, pairs, attempts=1)
+        outcome = QuestionOutcome(key, asked.text_hash, asked.pairs, attempts=1)
         response = result.get("response")
         response = response if isinstance(response, Mapping) else {}
         try:
             if response.get("status_code") != 200:
                 raise self._problem(response)
-            answer = answer_of(response.get("body") or {})
+            answer = self.client.answer_of(response.get("body") or {})
         except NotTakenError as error:
             self.dialect = error.dialect  # it comes again in another round
         except StopError as error:
             self.stop(STOP, error.detail)
         except (PassingError, UnanswerableError) as error:
-            self._keep(replace(outcome, reason=error.reason, detail=error.detail))
+            uncertain = asked.at_most if error.may_be_paid else Decimal(0)
+            self._paid += uncertain
+            self._keep(replace(outcome, reason=error.reason, detail=error.detail, uncertain=uncertain))
         else:
             paid = replace(
                 outcome,
-                cost=self._cost(answer, Decimal(0)),
+                cost=self._cost(answer, asked.at_most),
                 input_tokens=answer.input_tokens or 0,
                 output_tokens=answer.output_tokens or 0,
             )
@@ -201,9 +210,8 @@ class BatchPass(Pass):
 
     def _problem(self, response: Mapping[str, Any]) -> ModelError:
         status = response.get("status_code")
-        asked = AskedModel(self.job.prelabeler.base_url, self.asking.model, self.dialect)
         known = status if isinstance(status, int) and status else 500
-        return read_problem(known, response.get("body"), asked)
+        return self.client.problem(known, response.get("body"), self.asking.model, self.dialect)
 
     async def _drop(self, batch: HandedIn) -> None:
         """Forget a batch, in the transaction that stores its answers at the latest."""

@@ -20,8 +20,7 @@ FORMATS = (*line_writers(), "trec")
 
 def source_of(prelabeler: Prelabeler) -> str:
     """What the source column says, without blanks: kind, model, prompt and the beginning of its hash."""
-    kind = "llm" if prelabeler.source == Prelabeler.Source.LANGUAGE_MODEL else "classifier"
-    parts = [kind, prelabeler.model]
+    parts = ["llm", prelabeler.model]
     if prelabeler.prompt:
         parts += [f"{prelabeler.prompt}-v{prelabeler.prompt_version}", prelabeler.prompt_hash[:8]]
     return re.sub(r"\s+", "_", ":".join(parts))

@@ -47,7 +47,10 @@ def checked_url(base_url: str | None) -> str:
     base_url = (base_url or "").strip().rstrip("/")
     if not base_url:
         return first_server()
-    parts = urlsplit(base_url)
+    try:
+        parts = urlsplit(base_url)
+    except ValueError:  # a bracket that is not closed
+        parts = urlsplit("")
     problem = ""
     if parts.scheme not in ("http", "https") or not parts.hostname:
         problem = f"“{base_url}” is not a valid server address. Write for instance http://localhost:11434/v1."
@@ -197,21 +200,6 @@ def known_prelabeler(
         which = f"{asked} that has answered" if answered else asked
         raise InputError(f"“{collection.slug}” has no model {which}. Known: {known}.", missing=True)
     return found
-
-
-def local_prelabeler(collection: Collection, model: str, options: dict[str, Any]) -> Prelabeler:
-    """The prelabeler of scores that a classifier on this machine gives, made when there is none."""
-    prelabeler, _ = Prelabeler.objects.get_or_create(
-        {"options": options},
-        collection=collection,
-        source=Prelabeler.Source.LOCAL_MODEL,
-        model=model,
-        base_url="",
-        prompt="",
-        prompt_hash="",
-        options_hash=hash_of(options),
-    )
-    return prelabeler
 
 
 def asking_of(prelabeler: Prelabeler, prompt: Prompt) -> Asking:

@@ -41,6 +41,7 @@ logger = logging.getLogger(__name__)
 LANE = "models"
 TURN_SECONDS = 60.0
 MOST_CONCURRENCY = 256
+MOST_PAIRS = 10**9
 # A worker says that it is there twice a second; one on another machine that says nothing for so long is gone.
 SILENCE = timedelta(minutes=2)
 SHORT_SILENCE = timedelta(seconds=30)
@@ -231,7 +232,11 @@ def _check(job: PrelabelJob) -> None:
     problems = {
         "concurrency": not 1 <= job.concurrency <= MOST_CONCURRENCY
         and f"Send 1 to {MOST_CONCURRENCY} requests at a time.",
-        "limit": job.pair_limit is not None and job.pair_limit < 1 and "Ask about at least one pair.",
+        "limit": job.pair_limit is not None
+        and (
+            (job.pair_limit < 1 and "Ask about at least one pair.")
+            or (job.pair_limit > MOST_PAIRS and f"Ask about {MOST_PAIRS:,} pairs at most, or about all.")
+        ),
         "budget": job.budget is not None
         and (
             (job.budget <= 0 and "The budget must be more than 0.")

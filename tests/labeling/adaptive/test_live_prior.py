@@ -168,12 +168,6 @@ def test_what_will_not_do_is_refused_and_nothing_changes(world: World) -> None:
     with pytest.raises(InputError, match="no pre-labels by empty"):
         order_by_scores(queue, empty)
     prelabeler = scored(world, MIDDLE)
-    Prelabeler.objects.filter(pk=prelabeler.pk).update(source=Prelabeler.Source.LOCAL_MODEL)
-    prelabeler.refresh_from_db()
-    with pytest.raises(InputError, match="has learned from the labels of the audit"):
-        order_by_scores(queue, prelabeler)
-    Prelabeler.objects.filter(pk=prelabeler.pk).update(source=Prelabeler.Source.LANGUAGE_MODEL)
-    prelabeler.refresh_from_db()
     finish_queries(queue, None)
     with pytest.raises(InputError, match="Nothing of"):
         order_by_scores(queue, prelabeler)

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
+from pytest_django import Settings
 
 from labeling.language_models.client import ModelClient
 from labeling.models import Prelabel, PrelabelFailure, PrelabelJob, Queue
@@ -103,6 +104,35 @@ def test_a_server_without_the_interface_stops_the_pass_with_a_sentence(
     monkeypatch.undo()
     resume_pass(job)
     assert job.state == State.QUEUED
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "no_usage",  # tells no tokens: taken at the most
+        "negative",  # no answer of use, and perhaps paid
+    ],
+)
+def test_a_cap_holds_though_the_results_of_a_batch_do_not_tell_what_they_cost(
+    queue: Queue, server: ModelServer, fault: str
+) -> None:
+    server.fault_of = lambda query, document: fault
+    job = ask(queue, budget=Decimal("0.14"))
+    # 300 tokens may be written, at 100 for a million: with the text, a request can cost 0.03 and more.
+    taken = job.cost + job.uncertain_cost
+    assert Decimal("0.03") * len(server.requests) <= taken <= Decimal("0.14")
+    assert (job.state, len(server.requests) < 6) == (State.PAUSED, True)
+
+
+def test_a_result_that_names_the_key_is_told_without_it(
+    queue: Queue, server: ModelServer, settings: Settings, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.key = settings.LLM_API_KEY = "plain-words-7781"  # not of a kind that is known by its looks
+    server.faults.extend(["", "401"])
+    job = ask(queue)
+    assert "has expired" in job.detail
+    stored = [list(rows.objects.values()) for rows in (PrelabelJob, PrelabelFailure, Prelabel)]
+    assert server.key not in f"{stored} {caplog.text}"
 
 
 async def no_such_call(*request: Any) -> bytes:

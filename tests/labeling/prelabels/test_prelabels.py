@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from decimal import Decimal
 from typing import Any
 
@@ -11,13 +12,12 @@ import pytest
 from pytest_django import DjangoAssertNumQueries, Settings
 
 from labeling.judging.leases import claim
-from labeling.models import Judgment, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, latest_scores
+from labeling.models import Judgment, Prelabel, PrelabelFailure, PrelabelJob, Queue, latest_scores
 from labeling.prelabels import passes as prelabel_jobs
 from labeling.prelabels.costs import TOKENS_AROUND, Prices
 from labeling.prelabels.estimates import estimate
-from labeling.prelabels.options import key_for, local_prelabeler, prelabeler_for, store_key
+from labeling.prelabels.options import key_for, prelabeler_for, store_key
 from labeling.prelabels.passes import PassOptions, cancel_pass, pause_pass, resume_pass, run_here, start_pass
-from labeling.prelabels.storing import store_scores
 from pooling.interface.problems import InputError
 from pooling.models import Document, Query
 from tests.labeling.helpers import make_queue
@@ -135,17 +135,6 @@ def test_several_models_stand_side_by_side(queue: Queue, server: ModelServer) ->
     run_here(queue, other, PassOptions())
     assert Prelabel.objects.count() == 12
     assert [request["model"] for request in server.requests] == ["small"] * 6 + ["large"] * 6
-
-
-def test_a_classifier_gives_scores_through_the_same_table(queue: Queue) -> None:
-    prelabeler = local_prelabeler(queue.collection, "tf-idf", {"seed": 1})
-    pairs = list(queue.items.values_list("query_id", "document_id"))
-    versions = dict(Document.objects.values_list("pk", "version"))
-    store_scores(prelabeler, {pair: place / 10 for place, pair in enumerate(pairs)}, versions)
-    store_scores(prelabeler, {pairs[0]: 0.9}, versions)
-    assert prelabeler.source == Prelabeler.Source.LOCAL_MODEL
-    assert latest_scores(queue, prelabeler)[pairs[0]] == 0.9
-    assert Prelabel.objects.filter(verdict="relevant").count() == 2
 
 
 # What a server refuses to take, and what it does wrong.
@@ -324,6 +313,20 @@ def most_that_a_request_can_cost(server: ModelServer, queue: Queue) -> Decimal:
     return PRICES.cost(max(sizes) + TOKENS_AROUND, 300)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_whatever_a_server_does_what_is_known_and_may_have_been_paid_stays_within_the_cap(
+    queue: Queue, server: ModelServer, seed: int
+) -> None:
+    chance = random.Random(seed)
+    kinds = ["", "", "no_usage", "reset", "negative", "malformed", "refusal", "500", "429"]
+    server.faults.extend(chance.choices(kinds, k=40))
+    cap = Decimal(chance.randint(5, 25)) / 100
+    job = ask(queue, prices=PRICES, budget=cap, concurrency=4)
+    assert 0 < job.cost + job.uncertain_cost <= cap
+    told = sum(row.cost for kind in (Prelabel, PrelabelFailure) for row in kind.objects.all())
+    assert told == job.cost
+
+
 def test_a_server_that_tells_no_usage_is_taken_at_the_most(queue: Queue, server: ModelServer) -> None:
     server.fault_of = lambda query, document: "no_usage"
     job = ask(queue, prices=PRICES, limit=1)
@@ -459,6 +462,7 @@ def test_guidelines_that_change_make_another_prompt(queue: Queue, server: ModelS
     ("options", "said"),
     [
         ({"base_url": "ftp://host"}, "not a valid server address"),
+        ({"base_url": "http://[::1"}, "not a valid server address"),
         ({"base_url": "http://user:secret@host/v1"}, "must not contain a key"),
         ({"base_url": "https://api.openai.com/v1"}, "There is no key"),
         ({"concurrency": 0}, "1 to 256"),
@@ -466,6 +470,7 @@ def test_guidelines_that_change_make_another_prompt(queue: Queue, server: ModelS
         ({"prompt": "graded", "threshold": 4}, "1 to 3"),
         ({"threshold": 1}, "graded"),
         ({"limit": 0}, "one pair"),
+        ({"limit": 10**30}, "pairs at most"),
         ({"budget": Decimal(-1)}, "more than 0"),
     ],
 )

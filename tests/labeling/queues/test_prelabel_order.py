@@ -65,12 +65,7 @@ def test_what_will_not_do_is_refused(world: World) -> None:
     prelabeler = make_prelabels(world)
     with pytest.raises(InputError, match="has a fixed order"):
         order_without_scores(queue)
-    queue.pool.audit_share = 0.2
-    prelabeler.source = Prelabeler.Source.LOCAL_MODEL
-    with pytest.raises(InputError, match="has learned from the labels of the audit"):
-        order_by_scores(queue, prelabeler)
     queue.items.update(state=Item.State.DONE)
-    prelabeler.source = Prelabeler.Source.LANGUAGE_MODEL
     with pytest.raises(InputError, match="Nothing of"):
         order_by_scores(queue, prelabeler)
 

@@ -147,8 +147,6 @@ def test_supposed_rates_come_from_blind_labels_where_there_are_enough(world: Wor
     low, high = plan_audit(pool, prelabeler, 100, strata=2).plan.strata
     assert (low.rests_on, high.rests_on) == ("labels", "labels")
     assert low.rate < 0.05 < 0.3 < high.rate
-    prelabeler.source = Prelabeler.Source.LOCAL_MODEL
-    assert {one.rests_on for one in plan_audit(pool, prelabeler, 100, strata=2).plan.strata} == {"scores"}
 
 
 def test_nobody_who_judges_gets_anything_of_scores_or_strata(world: World, client: Client) -> None:
