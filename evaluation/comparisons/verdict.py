@@ -21,7 +21,7 @@ UNEVEN_COVERAGE = 0.05
 SMALL_P, SEEN_DIFFERENCE = 0.05, 0.05
 BOUNDED = ("recall", "precision")
 BY_BOUNDS, BY_AUDIT = "bounds", "audit"
-# Less than the last digits of a sum of shares: such a bound is 0.
+# Less than the last digits of a sum or difference of shares: such a bound is 0.
 _ZERO = 1e-12
 # A smaller p-value is told as smaller than this.
 _LEAST_P = 1e-4
@@ -140,7 +140,7 @@ class Comparison:
     def warnings(self) -> tuple[str, ...]:
         """What forbids to read the raw order."""
         one, other = self.judged
-        if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE:
+        if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE + _ZERO:
             return ()
         return (
             f"judged@K is {percent(one)} for {self.first} and {percent(other)} for {self.second}: they were "

@@ -73,7 +73,7 @@ def by_sets(labels: Labels, documents: list[str], k: int, least: int) -> Figures
     return {f"{name}@{k}": value for name, value in found.items()}
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=cases(), least=st.integers(1, 3))
 def test_counts_are_those_of_sets(some: list[Case], least: int) -> None:
     # A query without a relevant document has no value at all; test_measures.py has that case.
@@ -86,7 +86,7 @@ def test_counts_are_those_of_sets(some: list[Case], least: int) -> None:
         assert {key: found[key] for key in expected} == pytest.approx(expected)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=cases(0, 1))
 def test_measures_stand_in_their_order(some: list[Case]) -> None:
     for (labels, _), found in zip(some, values(some), strict=True):
@@ -109,7 +109,7 @@ def test_measures_stand_in_their_order(some: list[Case]) -> None:
             assert found[f"precision@{shallow}"] * shallow <= found[f"precision@{deep}"] * deep + 1e-12
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=cases(), at=st.integers(0, 6))
 def test_a_relevant_document_that_moves_up_lowers_no_measure(some: list[Case], at: int) -> None:
     pairs = [
@@ -133,7 +133,7 @@ def test_a_relevant_document_that_moves_up_lowers_no_measure(some: list[Case], a
         assert after[f"recall@{at + 1}"] > before[f"recall@{at + 1}"] if at + 1 in CUTOFFS else True
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=cases(), more=lists)
 def test_documents_added_at_the_end_lower_nothing(some: list[Case], more: list[str]) -> None:
     longer = [(labels, list(dict.fromkeys([*documents, *more]))) for labels, documents in some]
@@ -145,7 +145,7 @@ def test_documents_added_at_the_end_lower_nothing(some: list[Case], more: list[s
                 assert all(after[f"{name}@{k}"] == pytest.approx(before[f"{name}@{k}"]) for name in AT_K)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=cases(), others=st.lists(st.sampled_from("xyz"), unique=True))
 def test_the_best_order_has_every_measure_of_ranks_at_its_most(some: list[Case], others: list[str]) -> None:
     best = [(labels, [*sorted(labels, key=lambda one: -labels[one]), *others]) for labels, _ in some]
@@ -164,7 +164,7 @@ def test_the_best_order_has_every_measure_of_ranks_at_its_most(some: list[Case],
         assert [found[f"recall@{k}"] for k in CUTOFFS] == [min(k, relevant) / relevant for k in CUTOFFS]
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(
     some=cases(0, 1),
     between=st.lists(st.tuples(st.integers(0, 8), st.sampled_from("uvwxyz")), unique_by=lambda one: one[1]),
@@ -183,7 +183,7 @@ def test_bpref_looks_past_documents_without_a_label(some: list[Case], between: l
     assert values(filled, ["bpref"]) == values(judged, ["bpref"])
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=cases(0, 1))
 def test_inferred_ap_of_a_pool_that_is_judged_whole_is_average_precision(some: list[Case]) -> None:
     whole = [(dict.fromkeys(documents, 0) | labels, documents) for labels, documents in some]
@@ -192,7 +192,7 @@ def test_inferred_ap_of_a_pool_that_is_judged_whole_is_average_precision(some: l
         assert found["infap"] == pytest.approx(found["map"], abs=1e-4)
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(
     some=cases(),
     names=st.permutations("stuvwxyz"),

@@ -37,7 +37,7 @@ def students_t(values: Any, weights: Any, level: float) -> tuple[float, float]:
     return mean - reach, mean + reach
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(values=counts, level=levels, weighted=st.booleans())
 def test_an_interval_is_never_narrower_than_students_t(values: Any, level: float, weighted: bool) -> None:
     weights = np.arange(1.0, len(values) + 1) if weighted else np.ones(len(values))
@@ -52,7 +52,7 @@ def test_an_interval_is_never_narrower_than_students_t(values: Any, level: float
         assert least == pytest.approx(theirs)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(values=counts, shift=st.integers(-50, 50), factor=st.sampled_from([0.5, 3.0]), weighted=st.booleans())
 def test_an_interval_moves_and_stretches_with_its_values(
     values: Any, shift: int, factor: float, weighted: bool
@@ -70,7 +70,7 @@ def test_an_interval_moves_and_stretches_with_its_values(
         assert interval(far, weights=weights[:, None]) == (low, high)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=counts)
 def test_a_higher_level_holds_all_that_a_lower_one_holds(values: Any) -> None:
     spans = [interval(values, level=level) for level in (0.5, 0.8, 0.95, 0.99)]
@@ -80,7 +80,7 @@ def test_a_higher_level_holds_all_that_a_lower_one_holds(values: Any) -> None:
         assert higher >= high - 1e-12
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_a_column_has_the_interval_that_it_has_alone(data: st.DataObject) -> None:
     size = data.draw(st.integers(10, 16))
@@ -123,7 +123,7 @@ def test_the_limit_of_many_weighted_queries_by_hand(level: float) -> None:
     )
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=st.lists(st.integers(-10, 10), min_size=10, max_size=14))
 def test_the_interval_of_differences_stays_within_what_is_possible(values: list[int]) -> None:
     differences = np.array(values)[:, None] / 10

@@ -47,7 +47,7 @@ def share_of_patterns(values: Any, *, falls_only: bool) -> float:
     return sum(reached) / len(reached)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(values=tenths, falls_only=st.booleans(), seed=st.integers(0, 1_000))
 def test_p_is_the_share_of_all_sign_patterns(values: Any, falls_only: bool, seed: int) -> None:
     share = share_of_patterns(values, falls_only=falls_only)
@@ -58,7 +58,7 @@ def test_p_is_the_share_of_all_sign_patterns(values: Any, falls_only: bool, seed
     assert p == pytest.approx((1 + PERMUTATIONS * share) / (1 + PERMUTATIONS), abs=6 * error + 1e-12)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=partly)
 def test_a_fall_and_the_rise_that_mirrors_it_share_out_the_patterns(values: Any) -> None:
     if np.isnan(values).all():
@@ -72,14 +72,14 @@ def test_a_fall_and_the_rise_that_mirrors_it_share_out_the_patterns(values: Any)
     assert min(fall, rise) >= 1 / 100
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=tenths, factor=st.sampled_from([0.25, 0.5, 4.0]))
 def test_the_unit_of_a_measure_changes_neither_p_nor_effect(values: Any, factor: float) -> None:
     for test in (randomisation_test, t_test, effect_sizes):
         assert one_p(test, values * factor) == pytest.approx(one_p(test, values), nan_ok=True)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=partly, others=partly)
 def test_t_and_effect_are_those_of_scipy_without_the_queries_that_do_not_count(
     values: Any, others: Any
@@ -100,7 +100,7 @@ def test_t_and_effect_are_those_of_scipy_without_the_queries_that_do_not_count(
             assert p == (0 if counted[0] else 1)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=partly, others=partly)
 def test_the_order_of_queries_and_of_pairs_is_no_evidence(values: Any, others: Any) -> None:
     size = min(len(values), len(others))
@@ -113,7 +113,7 @@ def test_the_order_of_queries_and_of_pairs_is_no_evidence(values: Any, others: A
         assert turned[::-1] == pytest.approx(forward, nan_ok=True)
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=tenths, more=st.integers(0, 10))
 def test_a_lead_that_grows_on_every_query_alike_is_no_less_significant(values: Any, more: int) -> None:
     values = (
@@ -136,7 +136,7 @@ def by_closed_testing(values: list[float]) -> list[float]:
     ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=chances, missing=st.integers(0, 2))
 def test_corrections_are_those_of_their_definitions(values: list[float], missing: int) -> None:
     expected = {
@@ -150,7 +150,7 @@ def test_corrections_are_those_of_their_definitions(values: list[float], missing
         assert np.isnan(found[len(values) :]).all()
 
 
-@settings(max_examples=30)
+@settings(max_examples=20)
 @given(values=chances, data=st.data())
 def test_a_correction_does_not_depend_on_the_order_of_pairs(values: list[float], data: st.DataObject) -> None:
     order = np.array(data.draw(st.permutations(range(len(values)))))
@@ -169,7 +169,7 @@ def test_a_correction_leaves_what_it_was_given_as_it_was() -> None:
         assert given_values.tolist() == [0.04, 0.01]
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(
     deviation=st.integers(1, 60).map(lambda one: one / 100),
     difference=st.integers(1, 20).map(lambda one: one / 100),

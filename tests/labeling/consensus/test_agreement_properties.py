@@ -28,7 +28,7 @@ def values(found: Agreement) -> dict[str, float | None]:
     return {name: one.value for name in shown if isinstance(one := getattr(found, name), Figure)}
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(rows=votes, chance=st.randoms(use_true_random=False))
 def test_names_and_the_order_of_verdicts_are_no_part_of_agreement(rows: Rows, chance: Any) -> None:
     verdicts = frame(rows)
@@ -42,7 +42,7 @@ def test_names_and_the_order_of_verdicts_are_no_part_of_agreement(rows: Rows, ch
     assert found == pytest.approx(values(agreement(verdicts, least=1)), nan_ok=True)
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(rows=votes)
 def test_turning_every_verdict_exchanges_the_agreement_on_relevant_and_on_not(rows: Rows) -> None:
     before = figures(rows)
@@ -54,7 +54,7 @@ def test_turning_every_verdict_exchanges_the_agreement_on_relevant_and_on_not(ro
     assert after.prevalence == pytest.approx(1 - before.prevalence)
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(rows=votes)
 def test_more_of_the_same_pairs_changes_no_share_and_only_alpha_minds_their_number(rows: Rows) -> None:
     once, often = figures(rows), figures(rows * 3)
@@ -70,7 +70,7 @@ def test_more_of_the_same_pairs_changes_no_share_and_only_alpha_minds_their_numb
     assert large / (3 * n - 1) == pytest.approx(small / (3 * n - 3))
 
 
-@settings(max_examples=8)
+@settings(max_examples=6)
 @given(rows=votes)
 def test_every_figure_stays_where_it_can_be_and_within_its_interval(rows: Rows) -> None:
     found = figures(rows)

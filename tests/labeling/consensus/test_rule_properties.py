@@ -44,7 +44,7 @@ def changed(some: Ballots, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Ba
     return Ballots(change(some.verdicts), some.needed, change(some.gold))
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=pairs, gold=golds)
 def test_turning_every_verdict_turns_every_label(some: list[Any], gold: list[Any]) -> None:
     here = ballots([FIRST, *some], gold)
@@ -62,7 +62,7 @@ def test_turning_every_verdict_turns_every_label(some: list[Any], gold: list[Any
         assert after["leaning"].to_list() == pytest.approx(leaning, abs=1e-6), rule
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=pairs, gold=golds, chance=st.randoms(use_true_random=False))
 def test_who_came_first_and_what_people_are_called_says_nothing(
     some: list[Any], gold: list[Any], chance: Any
@@ -81,7 +81,7 @@ def test_who_came_first_and_what_people_are_called_says_nothing(
         assert after["leaning"].to_list() == pytest.approx(before["leaning"].to_list(), abs=1e-6), rule
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=pairs, gold=golds)
 def test_every_pair_that_somebody_judged_has_one_outcome_that_its_counts_allow(
     some: list[Any], gold: list[Any]
@@ -101,7 +101,7 @@ def test_every_pair_that_somebody_judged_has_one_outcome_that_its_counts_allow(
             assert row["outcome"] != "conflict" or rule == "unanimous"
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=pairs, gold=golds)
 def test_people_who_all_say_the_same_are_believed_by_every_vote(some: list[Any], gold: list[Any]) -> None:
     here = ballots(some, [])
@@ -114,7 +114,7 @@ def test_people_who_all_say_the_same_are_believed_by_every_vote(some: list[Any],
     assert weighted["leaning"].to_list() == pytest.approx((majority["leaning"] * math.log(4)).to_list())
 
 
-@settings(max_examples=8)
+@settings(max_examples=5)
 @given(some=pairs, gold=golds, rule=st.sampled_from(["majority", "unanimous", "weighted"]))
 def test_what_is_said_of_other_pairs_moves_no_vote(some: list[Any], gold: list[Any], rule: str) -> None:
     together = decide(ballots(some, gold), rule)

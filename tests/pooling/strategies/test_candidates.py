@@ -57,7 +57,7 @@ def test_places_in_a_list_leave_out_ranks_that_are_not_in_the_pool() -> None:
     assert (one.rank.tolist(), one.list_position.tolist()) == ([2, 7], [1, 2])
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10_000), chance=st.randoms(use_true_random=False))
 def test_rows_and_frame_make_the_same_candidates(seed: int, chance: Any) -> None:
     # A live queue makes them from stored rows in any order, a replay from the frame of merged runs.
