@@ -135,3 +135,15 @@ def test_the_expected_share_goes_over_to_what_such_documents_turned_out_to_be(
     hits: float, judged: float, own_hits: int, own_judged: int, share: float
 ) -> None:
     assert expected_share(hits, judged, own_hits, own_judged) == pytest.approx(share)
+
+
+@pytest.mark.parametrize(("further", "first_query"), [(20, 1), (0, 0)])
+def test_a_lead_that_the_rest_of_the_pool_can_thin_out_gains_less_by_a_label(
+    further: int, first_query: int
+) -> None:
+    # In query 0 the first run leads by two of two, and by one of three at worst. One label fewer against it
+    # lifts that bound from 1/23 to 2/22 where 20 more may be relevant, and from 1/3 to 2/2 where none can be.
+    # In query 1 it lifts -2/6 to -1/5.
+    chosen = deciding_set(standing([(2, 0, 0, 0, 1, further), (2, 2, 0, 0, 2, 0)]), 0.5)
+
+    assert chosen["query"].to_list() == ([1, 1, 0] if first_query else [0, 1, 1])
