@@ -19,8 +19,8 @@ from evaluation.significance import (
     mean_intervals,
 )
 
-# Whole numbers, so that no limit is cut at 0 or 1.
-counts = st.lists(st.integers(-9, 9), min_size=10, max_size=14).map(lambda some: np.array(some, dtype=float))
+# Beyond 1, so that no limit is cut at 0 or 1.
+counts = st.lists(st.integers(2, 20), min_size=10, max_size=14).map(lambda some: np.array(some, dtype=float))
 levels = st.sampled_from([0.5, 0.8, 0.95, 0.99])
 
 
@@ -58,7 +58,7 @@ def test_an_interval_moves_and_stretches_with_its_values(
     values: Any, shift: int, factor: float, weighted: bool
 ) -> None:
     weights = np.arange(1.0, len(values) + 1) if weighted else None
-    far = values + 20  # outside 0 to 1, also after the change
+    far = values + 20  # beyond 1 after the change as well
     low, high = interval(far, weights=weights)
 
     assert interval(far * factor, weights=weights) == pytest.approx((low * factor, high * factor))
