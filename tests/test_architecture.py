@@ -10,7 +10,11 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
+<<<<<<< HEAD
 from typing import NamedTuple
+=======
+from graphlib import TopologicalSorter
+>>>>>>> 9fa932b (pooling: A file says its format, so that no two modules need each other; a test keeps it so.)
 
 import pytest
 
@@ -166,6 +170,18 @@ def test_a_room_imports_only_rooms_that_stand_before_it() -> None:
         if here and there and there > here:
             wrong.append(str(found))
     assert wrong == []
+
+
+def test_no_modules_of_a_room_need_each_other() -> None:
+    """Types count as well, and what is imported inside functions, unless it says that it cuts a circle."""
+    needs: dict[str, set[str]] = {path: set() for path in modules()}
+    for found in every_import():
+        ours = module_of(found.name)
+        lines = (ROOT / found.path).read_text(encoding="utf-8").splitlines()
+        is_cut = CUT in lines[found.line - 1] or CUT in lines[found.line - 2]
+        if ours and place_of(found.path) and not is_cut and not ours.endswith("__init__.py"):
+            needs[found.path].add(ours)
+    TopologicalSorter(needs).prepare()  # a circle is a CycleError that names its modules
 
 
 def test_a_room_takes_from_a_front_door_only_what_is_shared() -> None:

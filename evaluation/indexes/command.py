@@ -15,7 +15,7 @@ from evaluation.indexes.latency import (
     settings_of_runs,
     shown_cutoff,
 )
-from pooling.formats.sources import name_of
+from pooling.formats.registry import name_of
 from pooling.interface.charting import to_png, to_svg
 from pooling.interface.terminal import Writer
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 
-from pooling.formats.sources import name_of
+from pooling.formats.registry import name_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,8 +11,9 @@ if TYPE_CHECKING:
     from pooling.formats.errors import FormatError
     from pooling.formats.qrels import QrelsFile, read_qrels
     from pooling.formats.records import DocumentRecord, QueryRecord, iterate_documents, read_queries
+    from pooling.formats.registry import name_of
     from pooling.formats.runs import RunFile, read_run
-    from pooling.formats.sources import DEFAULT_MAX_BYTES, name_of
+    from pooling.formats.sources import DEFAULT_MAX_BYTES
     from pooling.formats.writing import write_qrels, write_run
 
 __all__ = [
@@ -35,8 +36,9 @@ _HOMES = {
     "errors": ("FormatError",),
     "qrels": ("QrelsFile", "read_qrels"),
     "records": ("DocumentRecord", "QueryRecord", "iterate_documents", "read_queries"),
+    "registry": ("name_of",),
     "runs": ("RunFile", "read_run"),
-    "sources": ("DEFAULT_MAX_BYTES", "name_of"),
+    "sources": ("DEFAULT_MAX_BYTES",),
     "writing": ("write_qrels", "write_run"),
 }
 

@@ -33,7 +33,8 @@ from pooling.formats.bytes.ids import (
     pair_keys,
 )
 from pooling.formats.bytes.lines import QRELS, RUN, IrregularError, Layout, Lines, separator_of
-from pooling.formats.sources import Source, source_of
+from pooling.formats.registry import source_of
+from pooling.formats.sources import Source
 from pooling.formats.values import INT32
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import polars as pl
 
 from pooling.formats.errors import shown
 from pooling.formats.kinds.delimited import delimited_records
+from pooling.formats.registry import source_of
 from pooling.formats.rows import checked_id
-from pooling.formats.sources import Source, source_of
+from pooling.formats.sources import Source
 
 COLUMNS = {
     "query_id": pl.String,

@@ -9,8 +9,9 @@ from pooling.formats import trec
 from pooling.formats.bytes.lines import QRELS
 from pooling.formats.errors import shown
 from pooling.formats.pairs import HASHES, PAIR, alike_notes, repeated_rows
+from pooling.formats.registry import source_of
 from pooling.formats.runs import comment_notes, line_of
-from pooling.formats.sources import Source, source_of
+from pooling.formats.sources import Source
 from pooling.formats.tables import read_table
 from pooling.formats.values import INT32
 from pooling.formats.wording import counted, plural

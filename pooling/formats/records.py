@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 from pooling.formats.errors import shown
 from pooling.formats.query_facts import weight_of
-from pooling.formats.registry import Record, formats
+from pooling.formats.registry import Record, formats, source_of
 from pooling.formats.rows import checked_id
-from pooling.formats.sources import Source, source_of
+from pooling.formats.sources import Source
 from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, plain_name
 
 ID = ("_id", "id")

@@ -11,12 +11,12 @@ from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from pooling.formats import kinds
+from pooling.formats.sources import Source, without_gz
 
 if TYPE_CHECKING:
     import polars as pl
 
     from pooling.formats.rows import Row
-    from pooling.formats.sources import Source
 
 #: The line of a record, or 0 where the format has none, and its fields by their names.
 Record: TypeAlias = tuple[int, dict[str, Any]]
@@ -97,3 +97,35 @@ def writing(kind: str) -> dict[str, Format]:
 def line_writers() -> dict[str, LineWriter]:
     """What writes any table, by the name of its format."""
     return {name: format.write_lines for name, format in formats().items() if format.write_lines}
+
+
+def name_of(path: Path | str) -> str:
+    """The name of a run: its file's name without `.gz` and one known suffix.
+
+    >>> name_of("runs/bm25.v2.run.gz")
+    'bm25.v2'
+    """
+    name = without_gz(Path(path).name)
+    for suffix in formats_by_suffix():
+        if name.lower().endswith(suffix) and len(name) > len(suffix):
+            return name[: -len(suffix)]
+    return name
+
+
+def source_of(source: Path | str, file_name: str | None, max_bytes: int | None) -> Source:
+    """The file, checked against `max_bytes` as it lies on disk; the suffix of its name tells the format."""
+    path = Path(source)
+    name = file_name or path.name
+    found = Source(path, name, max_bytes, format_of(without_gz(name)).name)
+    if path.is_dir():
+        raise found.error(None, "this is a folder", "Give the files in it.")
+    if path.exists() and not path.is_file():
+        raise found.error(
+            None, "this is a pipe or a device, and files are read twice", "Save it to a file first."
+        )
+    if not found.head:
+        raise found.empty()
+    if max_bytes is not None and found.size > max_bytes:
+        raise found.too_large(max_bytes)
+    found.refuse_other_packers(found.head)
+    return found

@@ -11,7 +11,8 @@ from pooling.formats import trec
 from pooling.formats.bytes.lines import RUN, Layout
 from pooling.formats.errors import shown
 from pooling.formats.pairs import HASHES, alike_notes, first_repeated, repeated_rows
-from pooling.formats.sources import Source, name_of, source_of
+from pooling.formats.registry import name_of, source_of
+from pooling.formats.sources import Source
 from pooling.formats.tables import read_table
 from pooling.formats.wording import counted, plural
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from pooling.formats.errors import FormatError
-from pooling.formats.registry import format_of, formats_by_suffix
 
 #: Most bytes a gzip file may hold once unpacked, unless `max_bytes` says otherwise (4 GiB).
 DEFAULT_MAX_BYTES = 4 * 2**30
@@ -34,35 +33,18 @@ OTHER_PACKERS = {
 }
 
 
-def name_of(path: Path | str) -> str:
-    """The name of a run: its file's name without `.gz` and one known suffix.
-
-    >>> name_of("runs/bm25.v2.run.gz")
-    'bm25.v2'
-    """
-    name = without_gz(Path(path).name)
-    for suffix in formats_by_suffix():
-        if name.lower().endswith(suffix) and len(name) > len(suffix):
-            return name[: -len(suffix)]
-    return name
-
-
 def without_gz(name: str) -> str:
     return name[:-3] if name.lower().endswith(".gz") and len(name) > 3 else name
 
 
 @dataclass(frozen=True)
 class Source:
-    """One file to read; `shown` is the name that errors use and whose suffix decides the format."""
+    """One file to read; `shown` is the name that errors use, `format` the name of its format."""
 
     path: Path
     shown: str
     max_bytes: int | None = None
-
-    @cached_property
-    def format(self) -> str:
-        """The name of the format that the suffix tells."""
-        return format_of(without_gz(self.shown)).name
+    format: str = "trec"
 
     @cached_property
     def head(self) -> bytes:
@@ -182,21 +164,3 @@ class Source:
         except UnicodeDecodeError as error:
             problem = f"byte {error.start + 1} of the line is not UTF-8"
             raise self.error(number, problem, "Save the file as UTF-8.") from error
-
-
-def source_of(source: Path | str, file_name: str | None, max_bytes: int | None) -> Source:
-    """The file, checked against `max_bytes` as it lies on disk."""
-    path = Path(source)
-    found = Source(path, file_name or path.name, max_bytes)
-    if path.is_dir():
-        raise found.error(None, "this is a folder", "Give the files in it.")
-    if path.exists() and not path.is_file():
-        raise found.error(
-            None, "this is a pipe or a device, and files are read twice", "Save it to a file first."
-        )
-    if not found.head:
-        raise found.empty()
-    if max_bytes is not None and found.size > max_bytes:
-        raise found.too_large(max_bytes)
-    found.refuse_other_packers(found.head)
-    return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooling.formats.errors import shown
-from pooling.formats.sources import source_of
+from pooling.formats.registry import source_of
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.ranking.ranking import order_run
 

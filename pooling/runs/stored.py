@@ -16,7 +16,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from pooling.diagnosis.stored import StoredPreflight
-from pooling.formats.sources import name_of
+from pooling.formats.registry import name_of
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.interface.results import Result
