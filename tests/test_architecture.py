@@ -10,11 +10,8 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from functools import cache
-<<<<<<< HEAD
-from typing import NamedTuple
-=======
 from graphlib import TopologicalSorter
->>>>>>> 9fa932b (pooling: A file says its format, so that no two modules need each other; a test keeps it so.)
+from typing import NamedTuple
 
 import pytest
 
