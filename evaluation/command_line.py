@@ -69,7 +69,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     _add_breakdown(parser)
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
     parser.add_argument(
-        "--engine", choices=("local", "spark"), default="local", help="where the work is done"
+        "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
 
 

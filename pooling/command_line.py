@@ -31,7 +31,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_option_arguments(parser, OPTIONS.values())
     add_chunk_arguments(parser.add_argument)
     parser.add_argument(
-        "--engine", choices=("local", "spark"), default="local", help="where the work is done"
+        "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
     parser.add_argument("--output", metavar="FILE", type=Path, help="default: standard output")
 

@@ -88,11 +88,11 @@ def main() -> None:
     except (ImproperlyConfigured, ValueError) as error:
         if "--traceback" in sys.argv or settings.configured:
             raise
-        _refuse(f"The settings cannot be used: {error}")
+        _refuse(f"The settings are not valid: {error}")
     except (OperationalError, ProgrammingError) as error:
         if "--traceback" in sys.argv:
             raise
-        remedy = "If it was never prepared, run migrate (serve and demo do it); else look at DATABASE_URL."
+        remedy = "If it is new, run migrate (serve and demo do so); otherwise check DATABASE_URL."
         _refuse(f"The database cannot be used. {remedy} It said: {error}")
 
 

@@ -48,7 +48,7 @@ def _refuse(collection: Collection, settings: PlanSettings, name: str) -> str:
     name = checked_name(name, "pool")
     pool = Pool(collection=collection, name=name, **asdict(settings.choice))
     if collection.pools.filter(name=name).exists():
-        problem = f"There is a pool “{name}” already. Give this one another name"
+        problem = f"Pool “{name}” already exists. Choose another name"
         if not collection.queues.filter(pool__name=name).exists():
             problem += ", or open a queue on that pool's page: it has none"
         raise InputError(f"{problem}.", field="name", conflict=True)

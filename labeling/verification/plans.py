@@ -105,7 +105,7 @@ def half_width_plan(population: int, half_width: float, rate: float = 0.5, confi
     """
     _check(half_width, confidence)
     if not 0 <= rate <= 1:
-        raise ValueError(f"The supposed rate is {rate:g}; it must lie between 0 and 1.")
+        raise ValueError(f"The supposed rate is {rate:g}; it must be between 0 and 1.")
     from scipy import stats
 
     rate = min(max(rate, LEAST_RATE), 1 - LEAST_RATE)

@@ -73,7 +73,7 @@ def check_choice(budget: Budget | None, audit_share: float) -> None:
     if isinstance(budget, int) and budget < 1:
         raise ValueError(f"The budget is {budget}; it must be 1 pair or more.")
     if not 0 <= audit_share <= 1:
-        raise ValueError(f"The audit share is {audit_share}; it must lie between 0 and 1.")
+        raise ValueError(f"The audit share is {audit_share}; it must be between 0 and 1.")
 
 
 def spread_budget(sizes: Integers, budget: int) -> Integers:

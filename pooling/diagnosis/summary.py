@@ -117,7 +117,7 @@ def as_text(diagnosis: Diagnosis, labels: LabelFinds | None = None) -> str:
     lines.append(f"Pairs by depth: {grown}.")
     if labels:
         dry = labels["dry_depth"]
-        ends = "nobody knows yet where finds end" if dry is None else f"finds dry up at rank {dry:,}"
+        ends = "finds have not dried up" if dry is None else f"finds dry up at rank {dry:,}"
         lines.append(
             f"{labels['labelled']:,} pairs have a label, {labels['relevant']:,} are relevant; {ends}."
         )

@@ -15,7 +15,7 @@ from pooling.interface.chart_library import chart_library, library_version
 def library(request: HttpRequest, version: str) -> HttpResponse:
     """The script of one version; open to everybody, as every static file is."""
     if version != library_version():
-        raise Http404("There is no such version of the script; reload the page.")
+        raise Http404("This version of the script is gone; reload the page.")
     content = chart_library().read_bytes()
     zipped = "gzip" in request.headers.get("Accept-Encoding", "")
     response = HttpResponse(content if zipped else gzip.decompress(content), content_type="text/javascript")

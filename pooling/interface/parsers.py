@@ -22,7 +22,5 @@ class ShallowJSONParser(JSONParser):
             value = super().parse(stream, media_type, parser_context)
             refuse_deeper(value)
         except (RecursionError, NestedTooDeeplyError):
-            raise ParseError(
-                f"The JSON is nested too deeply; it has more than {DEEPEST} lists and objects in each other."
-            ) from None
+            raise ParseError(f"The JSON is nested too deeply; it has more than {DEEPEST} levels.") from None
         return value

@@ -92,7 +92,7 @@ class StorageFullError(InputError):
     """The disk or the database has no room left."""
 
     def __init__(self) -> None:
-        super().__init__("The server's disk is full. Nothing was stored; make room on it, then try again.")
+        super().__init__("The server's disk is full. Nothing was saved. Free some space, then try again.")
 
 
 def is_disk_full(error: BaseException) -> bool:
@@ -146,7 +146,7 @@ def _problem_of_input(exception: Exception) -> Response | None:
         bound = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
         return _problem(
             status.HTTP_413_REQUEST_ENTITY_TOO_LARGE,
-            f"The body is larger than {bound} bytes. Send less at a time, or a file.",
+            f"The request body is larger than {bound} bytes. Send less at a time, or a file.",
         )
     if isinstance(exception, TooManyFieldsSent | TooManyFilesSent):
         bounds = settings.DATA_UPLOAD_MAX_NUMBER_FIELDS, settings.DATA_UPLOAD_MAX_NUMBER_FILES

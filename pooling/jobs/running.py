@@ -35,7 +35,7 @@ Work = Callable[[Job, Progress], Mapping[str, object]]
 WORK: dict[str, Work] = {}
 # Kinds that go on until they are done.
 LASTING: set[str] = set()
-CANCELLED = "Cancelled; nothing was stored."
+CANCELLED = "Cancelled; nothing was saved."
 
 
 class JobCancelledError(Exception):
@@ -112,7 +112,7 @@ def cancel_job(job: Job, user: User | None) -> None:
     a kind that cannot be cancelled.
     """
     if job.kind in LASTING and not job.is_finished:
-        problem = "This work is stored in steps, each of which is of use; it cannot be cancelled. Let it end."
+        problem = "This job saves its results step by step and cannot be cancelled."
         raise InputError(problem, conflict=True)
     now = timezone.now()
     if _changed(job, Job.State.QUEUED, state=Job.State.CANCELLED, detail=CANCELLED, finished_at=now):
@@ -120,7 +120,7 @@ def cancel_job(job: Job, user: User | None) -> None:
         return
     job.refresh_from_db()
     if job.is_finished:
-        problem = f"This job is {job.state} already; there is nothing left to cancel."
+        problem = f"This job is already {job.state}."
         raise InputError(problem, conflict=True)
     JobCancellation.objects.get_or_create(job=job, defaults={"asked_by": user})
 
@@ -141,7 +141,7 @@ def resume_job(job: Job, user: User | None) -> Job:
         failed = Job.objects.select_for_update().get(pk=job.pk)
         stored = failed.result
         if failed.state != Job.State.FAILED or not stored or "resumed" in stored:
-            problem = "There is nothing of this job to go on from. Start it again."
+            problem = "This job cannot be resumed. Start it again."
             raise InputError(problem, conflict=True)
         resumed = start_job(job.collection, job.kind, {**job.arguments, "stored": stored}, user)
         Job.objects.filter(pk=job.pk).update(result={**stored, "resumed": resumed.pk})
@@ -180,9 +180,9 @@ def end_abandoned_jobs() -> int:
     abandoned = [job for job in Job.objects.filter(state=Job.State.RUNNING) if _is_abandoned(job)]
     for job in abandoned:
         detail = (
-            f"The server was stopped in the middle of it. {job.result['detail']}"
+            f"The server was stopped during this job. {job.result['detail']}"
             if job.result
-            else "The server was stopped in the middle of it; nothing of it was stored. Start it again."
+            else "The server was stopped during this job; nothing was saved. Start it again."
         )
         _end(job, Job.State.FAILED, detail)
         _discard_upload(job)

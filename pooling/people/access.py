@@ -23,7 +23,7 @@ JUDGES = (Role.ADMIN, Role.ANNOTATOR)
 MEMBERS = (Role.ADMIN, Role.ANNOTATOR, Role.VIEWER)
 
 # The same words for what does not exist and for what is somebody else's.
-NOTHING_HERE = "There is nothing here, or it belongs to a collection of which you are not a member."
+NOTHING_HERE = "Not found, or it belongs to a collection of which you are not a member."
 
 Row = TypeVar("Row", bound=Model)
 
@@ -39,7 +39,7 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
 def known_role(role: str) -> None:
     """`InputError` for a role that does not exist."""
     if role not in Role.values:
-        raise InputError(f"There is no role “{role}”. A role is {', '.join(Role.values)}.", field="role")
+        raise InputError(f"Unknown role “{role}”. Choose one of {', '.join(Role.values)}.", field="role")
 
 
 def collections_of(user: User | AnonymousUser) -> QuerySet[Collection]:

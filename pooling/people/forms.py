@@ -21,10 +21,10 @@ class NewCollectionForm(CollectionForm):
     class Meta(CollectionForm.Meta):
         fields = ["name", "slug", "question", "guidelines"]
         labels = {"slug": "Short name"}
-        help_texts = {"slug": "Letters, digits, hyphens and underscores. It stands in addresses."}
+        help_texts = {"slug": "Letters, digits, hyphens and underscores. Used in addresses."}
         error_messages = {
             "slug": {
                 "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
-                "unique": "There is a collection with this short name already. Choose another one.",
+                "unique": "A collection with this short name already exists. Choose another one.",
             }
         }

@@ -120,7 +120,7 @@ def withdraw(invitation: Invitation, *, by: User | None) -> None:
     """End an invitation that nobody has used; `InputError` where somebody has."""
     invitation = Invitation.objects.select_for_update(of=("self",)).get(pk=invitation.pk)
     if invitation.accepted_at:
-        raise InputError("Somebody has used this invitation already. Remove the member instead.")
+        raise InputError("This invitation has already been used. Remove the member instead.")
     if not invitation.withdrawn_at:
         invitation.withdrawn_at = timezone.now()
         invitation.save(update_fields=["withdrawn_at"])
@@ -157,7 +157,7 @@ def _standing(rows: QuerySet[Invitation]) -> QuerySet[Invitation]:
 def _usable(invitation: Invitation | None) -> Invitation:
     """`InputError` in words for the person who followed the link."""
     if invitation is None:
-        raise InputError("This is no invitation. Perhaps a part of the link was lost.", missing=True)
+        raise InputError("This link is not valid. Part of it may be missing.", missing=True)
     if invitation.accepted_at:
         raise InputError("This invitation has been used. Ask for a new one.")
     if invitation.withdrawn_at:
@@ -165,7 +165,9 @@ def _usable(invitation: Invitation | None) -> Invitation:
     if invitation.expires_at <= timezone.now():
         raise InputError("This invitation has expired. Ask for a new one.")
     if not _standing(Invitation.objects.filter(pk=invitation.pk)).exists():
-        raise InputError("Whoever made this invitation may no longer invite. Ask somebody else for one.")
+        raise InputError(
+            "The person who sent this invitation is no longer an admin. Ask someone else for one."
+        )
     return invitation
 
 

@@ -37,7 +37,7 @@ def create_collection(
             with transaction.atomic():
                 collection.save()
         except IntegrityError:
-            problem = f"There is a collection “{slug}” already. Choose another short name."
+            problem = f"Collection “{slug}” already exists. Choose another short name."
             raise InputError(problem, field="slug", conflict=True) from None
         if user is not None:
             Membership.objects.create(collection=collection, user=user, role=Role.ADMIN)
@@ -63,7 +63,7 @@ def collection_named(slug: str) -> Collection:
     """The collection of this short name, for commands, which ask nobody for permission."""
     collection = Collection.objects.filter(slug=slug).first()
     if collection is None:
-        raise InputError(f"There is no collection “{slug}”. Make it on the site or with import_collection.")
+        raise InputError(f"No collection “{slug}”. Create it on the site or with import_collection.")
     return collection
 
 
@@ -71,7 +71,7 @@ def account_named(username: str) -> User:
     """The account of this user name, or `InputError`."""
     user = get_user_model().objects.filter(username=username).first()
     if user is None:
-        problem = f"There is no account “{username}”. Make one with create_user first."
+        problem = f"No account “{username}”. Create it with create_user first."
         raise InputError(problem, field="username")
     return user
 
@@ -85,7 +85,7 @@ def add_member(collection: Collection, username: str, role: str, *, by: User | N
             record_action(collection, by, "member added", username, role=role)
             return Membership.objects.create(collection=collection, user=user, role=role)
     except IntegrityError:
-        problem = f"{username} is a member already. Change the role in the list of members."
+        problem = f"{username} is already a member. Change the role in the list of members."
         raise InputError(problem, field="username", conflict=True) from None
 
 
@@ -123,4 +123,4 @@ def _keep_an_admin(membership: Membership) -> None:
         collection_id=membership.collection_id, role=Role.ADMIN
     )
     if [admin.pk for admin in admins] == [membership.pk]:
-        raise InputError(f"{membership.user} is the only admin. Make somebody else admin first.")
+        raise InputError(f"{membership.user} is the only admin. Make someone else an admin first.")

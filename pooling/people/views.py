@@ -38,7 +38,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     form = CollectionForm(request.POST or None, instance=collection)
     if request.method == "POST" and form.is_valid():
         form.save()
-        messages.success(request, "Saved. Annotators see the new text from their next page on.")
+        messages.success(request, "Saved. Annotators see the new text on their next page.")
         return redirect("collection", slug)
     preview = render_markdown(form["guidelines"].value() or "")
     context = {"form": form, "preview": preview, "collection": collection}

@@ -92,7 +92,7 @@ def build_pool(
     progress(0.4, "Merging.")
     pooled = _pooled(frames, choice)
     if pooled.is_empty():
-        raise InputError("Nothing to pool: none of these runs has a query of the collection.")
+        raise InputError("Nothing to pool: these runs have no query of the collection.")
     pool = Pool(collection=collection, name=name, built_by=user, **asdict(choice))
     count_pairs(pool, pooled)
     pool.diagnostics = {**diagnose(frames, pooled, choice.deepest), "left_out_queries": left_out}
@@ -121,7 +121,7 @@ def free_name(collection: Collection, name: str) -> str:
 
 
 def _name_exists(name: str) -> InputError:
-    problem = f"There is a pool “{name}” already. Give this one another name."
+    problem = f"Pool “{name}” already exists. Choose another name."
     return InputError(problem, field="name", conflict=True)
 
 
@@ -195,7 +195,7 @@ def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
             pool.save()
     except IntegrityError:
         if pool.extends is not None and Pool.objects.filter(extends=pool.extends).exists():
-            problem = f"Pool “{pool.extends.name}” was extended meanwhile. Look at the list of pools."
+            problem = f"Pool “{pool.extends.name}” was extended in the meantime. See the list of pools."
             raise InputError(problem, conflict=True) from None
         raise _name_exists(pool.name) from None
     PoolRun.objects.bulk_create(PoolRun(pool=pool, run=run, index=index) for index, run in enumerate(runs))

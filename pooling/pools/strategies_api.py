@@ -18,9 +18,9 @@ class StrategySerializer(serializers.Serializer[Any]):
     group = serializers.CharField(help_text="Fixed orders, Orders that learn, or Samples.")
     summary = serializers.CharField()
     learns = serializers.BooleanField(
-        help_text="Whether labels change its order; a pool takes the order it has with no label yet."
+        help_text="Whether labels change its order; a pool uses its order before any labels."
     )
-    audit_share = serializers.FloatField(help_text="Part of a budget drawn at random, unless you say more.")
+    audit_share = serializers.FloatField(help_text="Default share of a budget drawn at random.")
 
 
 class Strategies(APIView):

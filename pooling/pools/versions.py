@@ -110,8 +110,8 @@ def extend_pool(
     except NothingNewError:
         many = "" if choice.depths else f"{choice.depth:,} "
         raise InputError(
-            f"Nothing is new: the first {many}documents of these runs are all in pool “{pool.name}”. "
-            "Add a run or take a greater depth."
+            f"Nothing is new: the top {many}documents of these runs are all in pool “{pool.name}”. Add "
+            "a run or choose a greater depth."
         ) from None
     except ValueError as error:
         raise InputError(str(error)) from error
@@ -162,11 +162,11 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
 
     if pool.is_picked:
         raise InputError(
-            f"The pairs of pool “{pool.name}” were picked one by one; there are no runs to extend it by."
+            f"The pairs of pool “{pool.name}” were picked individually; there are no runs to extend it by."
         )
     if later := Pool.objects.filter(extends=pool).first():
         raise InputError(
-            f"Pool “{pool.name}” is extended already, by “{later.name}”. Extend that one.", conflict=True
+            f"Pool “{pool.name}” is already extended by “{later.name}”. Extend that one.", conflict=True
         )
     before = set(pool.pool_runs.values_list("run__name", flat=True))
     given = {name: value for name, value in vars(asked).items() if value is not None}
@@ -179,9 +179,9 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
     if strange is not None:
         problems["runs"] = f"Run “{strange}” belongs to another collection. Import it into this one first."
     elif known is not None:
-        problems["runs"] = f"Run “{known}” is in pool “{pool.name}” already. Choose runs that are not."
+        problems["runs"] = f"Run “{known}” is already in pool “{pool.name}”. Choose runs that are not."
     elif not runs and all(choice.depth_of(run) == pool.depth_of(run) for run in before):
-        problems["runs"] = "Nothing would be new. Add a run, or take a greater depth."
+        problems["runs"] = "Nothing would be new. Add a run or choose a greater depth."
     if choice.depth < pool.depth:
         problems["depth"] = f"An extension is at least as deep as its pool, {pool.depth:,}."
     less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
@@ -190,11 +190,13 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
             f"An extension is at least as deep as its pool: of “{less}”, {pool.depth_of(less):,}."
         )
     if choice.strategy in STRATEGIES and STRATEGIES[choice.strategy].samples:
-        problems["strategy"] = "An extension draws by its audit. Choose a strategy that does not sample."
+        problems["strategy"] = (
+            "An extension samples through its audit. Choose a strategy that does not sample."
+        )
     if pool.audit_share and choice.budget is not None and not choice.audit_share:
         problems["audit_share"] = (
-            f"Pool “{pool.name}” has an audit. Without one of their own nothing could be estimated of the "
-            "new pairs: give an audit share, or no budget."
+            f"Pool “{pool.name}” has an audit. The new pairs need a separate audit for estimates: give "
+            "an audit share, or no budget."
         )
     if problems:
         raise InputError(" ".join(problems.values()), fields=problems)

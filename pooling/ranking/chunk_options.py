@@ -15,18 +15,21 @@ def add_chunk_arguments(add_argument: Callable[..., Any]) -> None:
     add_argument(
         "--collapse-chunks",
         metavar="SEPARATOR",
-        help="make documents of chunks: their id is what stands before the last SEPARATOR, "
-        "their score the best of their chunks",
+        help="collapse chunks to documents: the document id is the part before the last SEPARATOR, the "
+        "score is that of the best chunk",
     )
     add_argument(
-        "--chunk-map", metavar="FILE", type=Path, help="the same by a TSV file of chunk ids and document ids"
+        "--chunk-map",
+        metavar="FILE",
+        type=Path,
+        help="the same with a TSV file of chunk ids and document ids",
     )
 
 
 def chunks_of(separator: str | None, path: Path | None) -> Chunks | None:
     """What two options of a command say; None where they say nothing, ValueError where both do."""
     if separator is not None and path is not None:
-        raise ValueError("--collapse-chunks and --chunk-map tell chunks in two ways; name one of them.")
+        raise ValueError("--collapse-chunks and --chunk-map are two ways to map chunks; use one of them.")
     from pooling.ranking.chunks import Chunks, read_chunk_map
 
     if path is not None:

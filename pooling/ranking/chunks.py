@@ -34,7 +34,7 @@ class Chunks:
 
     def __post_init__(self) -> None:
         if (self.separator is None) == (self.mapping is None):
-            raise ValueError("Tell chunks by a separator or by a file of chunks and documents, not by both.")
+            raise ValueError("Map chunks by a separator or by a file of chunks and documents, not both.")
         if self.separator is not None and (not self.separator or self.separator.strip(" \t\r\n") == ""):
             raise ValueError("The separator of chunk ids is empty; write for instance “#”.")
 
@@ -69,7 +69,7 @@ class Chunks:
                 ids,
                 found.is_null(),
                 run,
-                what=f"is not among those of {self.name}",
+                what=f"is not in {self.name}",
                 remedy="Add its line there.",
             )
             return found
@@ -115,7 +115,7 @@ class Collapsed:
         """How many chunks became how many documents, in a sentence."""
         fewest, most = min(self.after.values(), default=0), max(self.after.values(), default=0)
         depth = f"{fewest:,}" if fewest == most else f"{fewest:,} to {most:,}"
-        kept = "" if self.documents < self.chunks else " No two chunks were of one document."
+        kept = "" if self.documents < self.chunks else " No two chunks belonged to the same document."
         return (
             f"{self.chunks:,} chunks became {self.documents:,} documents, {depth} for a query: {words}.{kept}"
         )

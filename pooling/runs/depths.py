@@ -10,7 +10,7 @@ from django.template.loader import render_to_string
 
 # The number beside the run NAME is the input `depths.NAME`; the HTTP interface reads addresses alike.
 PREFIX = "depths."
-HELP = "The number beside a run is a depth of its own; empty, it is the depth of all."
+HELP = "A number next to a run sets its own depth; empty: the depth above."
 
 
 class RunChoices(forms.CheckboxSelectMultiple):

@@ -32,19 +32,17 @@ class RunsForm(forms.Form):
         label="Run files",
         help_text="TREC, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped. Several at once are fine.",
     )
-    name = forms.CharField(
-        required=False, max_length=200, help_text="Left empty, a run is called by its file's name."
-    )
+    name = forms.CharField(required=False, max_length=200, help_text="Empty: the file's name.")
     collapse_chunks = forms.CharField(
         required=False,
         max_length=20,
         label="Separator of chunk ids",
-        help_text="If the runs hold chunks such as page-7#3, write what stands before the chunk’s number, "
-        "here #. Each document then stands where its best chunk does.",
+        help_text="If the runs contain chunks such as page-7#3, write what precedes the chunk number, "
+        "here #. Each document then gets the rank of its best chunk.",
     )
 
     def clean(self) -> dict[str, Any] | None:
         cleaned = super().clean()
         if self.cleaned_data.get("name") and len(self.cleaned_data.get("file", [])) > 1:
-            self.add_error("name", "A name fits one file. Leave it empty to import several.")
+            self.add_error("name", "A name works for one file only. Leave it empty to import several.")
         return cleaned

@@ -19,7 +19,7 @@ class RunUploadSerializer(UploadSerializer):
         default="",
         allow_blank=True,
         max_length=20,
-        help_text="Make documents of chunks: their id is what stands before the last of these separators.",
+        help_text="Collapse chunks to documents: the document id is the part before the last separator.",
     )
 
 

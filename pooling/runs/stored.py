@@ -128,7 +128,7 @@ def _refuse_known_name(collection: Collection, name: str) -> None:
 
 
 def _name_exists(name: str) -> InputError:
-    problem = f"There is a run “{name}” already, and runs do not change. Give this one another name."
+    problem = f"Run “{name}” already exists, and runs do not change. Choose another name."
     return InputError(problem, field="name", conflict=True)
 
 
@@ -183,13 +183,14 @@ def _no_query_in_common(
     example = frame["query_id"][0]
     return (
         f"{file_name}: no query of this run is in “{collection.slug}”; the run's first is “{example}”, the "
-        f"collection's “{query_ids[0]}”. Import the run's queries, or choose the run's own collection."
+        f"collection's “{query_ids[0]}”. Import the run's queries, or choose the collection the run "
+        "belongs to."
     )
 
 
 def _same_bytes(collection: Collection, sha256: str) -> list[str]:
     twins = collection.runs.filter(sha256=sha256).values_list("name", flat=True)
-    return [f"The same file was imported before, as “{twin}”." for twin in twins]
+    return [f"The same file was already imported as “{twin}”." for twin in twins]
 
 
 def _stored(run: Run, frame: pl.DataFrame) -> Run:

@@ -77,5 +77,5 @@ def _import_all(request: HttpRequest, collection: Collection, form: RunsForm) ->
 
 def _sentence(outcome: Result | Job) -> str:
     if isinstance(outcome, Job):
-        return f"{outcome.arguments['file_name']} goes to the background worker, as job {outcome.pk}."
+        return f"{outcome.arguments['file_name']} is imported in the background as job {outcome.pk}."
     return outcome["detail"]

@@ -37,8 +37,8 @@ def unseal(sealed: str) -> str:
         return _fernet().decrypt(sealed.encode()).decode()
     except InvalidToken:
         raise InputError(
-            "A stored key cannot be read, because the installation's secret key is not the one it was "
-            "encrypted with. Store the key again."
+            "A saved key cannot be read because the installation's secret key has changed. Save the "
+            "key again."
         ) from None
 
 

@@ -19,6 +19,6 @@ class ImportSummarySerializer(serializers.Serializer[Any]):
     created = serializers.IntegerField()
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
-    left_out = serializers.IntegerField(help_text="Documents that no pool contains.")
+    left_out = serializers.IntegerField(help_text="Documents that are in no pool.")
     detail = serializers.CharField()
     url = serializers.CharField()

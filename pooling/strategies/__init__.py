@@ -95,40 +95,46 @@ class Kind:
 STRATEGIES: dict[str, Kind] = {
     kind.name: kind
     for kind in (
-        Kind("depth", static.Depth, "best rank first: what some run has at rank 1, then at rank 2, …"),
-        Kind("rrf", static.ReciprocalRankFusion, "reciprocal rank fusion: what several runs rank high"),
+        Kind("depth", static.Depth, "best rank first: documents at rank 1 of any run, then at rank 2, …"),
+        Kind(
+            "rrf",
+            static.ReciprocalRankFusion,
+            "reciprocal rank fusion: documents that several runs rank high",
+        ),
         Kind(
             "combmnz",
             static.CombMNZ,
             "sum of normalised scores, times the number of runs that found it",
             needs_scores=True,
         ),
-        Kind("borda", static.Borda, "points by place in each run"),
-        Kind("rbp", static.RankBiased, "points that fall by a fifth with each rank: the very top only"),
-        Kind("mtf", fronts.MoveToFront, "move to front: stays with a run while it brings relevant documents"),
+        Kind("borda", static.Borda, "points by rank in each run"),
+        Kind("rbp", static.RankBiased, "points that fall by a fifth with each rank: favours the very top"),
+        Kind("mtf", fronts.MoveToFront, "move to front: stays with a run while it finds relevant documents"),
         Kind(
             "mtf-global", fronts.GlobalMoveToFront, "move to front over all queries at once; easy ones first"
         ),
-        Kind("hedge", weighting.Hedge, "runs lose weight by what they staked on wrong documents"),
-        Kind("maxmean", bandits.MaxMean, "the run whose documents were relevant most often so far"),
-        Kind("thompson", bandits.Thompson, "a run drawn by its chance of being the best"),
+        Kind("hedge", weighting.Hedge, "runs lose weight for ranking non-relevant documents high"),
+        Kind(
+            "maxmean", bandits.MaxMean, "follows the run with the highest share of relevant documents so far"
+        ),
+        Kind("thompson", bandits.Thompson, "follows a run drawn by its probability of being the best"),
         Kind(
             "rbp-adaptive",
             weighting.RankBiasedAdaptive,
-            "what matters most to the rank-biased score of runs that look good",
+            "documents that matter most to the rank-biased score of promising runs",
         ),
         Kind("posterior-rrf", weighting.PosteriorFusion, "rrf with runs weighted by their precision so far"),
         Kind(
             "learned",
             learned.Learned,
-            "learns from all queries which runs to believe; found the most in our measurements",
+            "learns from all queries which runs to trust; found the most in our measurements",
         ),
-        Kind("disagreement", static.Disagreement, "what tells two systems apart first; finds few"),
-        Kind("sampling", sampling.Sampling, "a random order with known probabilities: for estimates"),
+        Kind("disagreement", static.Disagreement, "documents that distinguish two systems first; finds few"),
+        Kind("sampling", sampling.Sampling, "a random order with known probabilities, for estimates"),
         Kind(
             "hybrid",
             audited.Hybrid,
-            "learned, with a fifth drawn at random: finds nearly as much, and can be estimated",
+            "learned, with a fifth drawn at random: finds nearly as much and allows estimates",
             audit_share=audited.SHARE,
         ),
     )

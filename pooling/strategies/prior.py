@@ -44,7 +44,7 @@ def with_priors(
     if not priors["score"].is_finite().all():
         raise ValueError("A prior score is not a finite number; leave out pairs that have none.")
     if priors.select("query_id", "document_id").is_duplicated().any():
-        raise ValueError("A pair has two prior scores; take those of one model and prompt.")
+        raise ValueError("A pair has two prior scores; use those of one model and prompt.")
     by_query: dict[str, dict[str, float]] = {}
     for query_id, document_id, score in priors.select("query_id", "document_id", "score").iter_rows():
         by_query.setdefault(query_id, {})[document_id] = score
@@ -58,7 +58,7 @@ def with_prior(one: Candidates, scores: Scores, *, votes: int | None = None) -> 
     """The same for one query; `scores` by document id. All queries of a strategy must get the same votes."""
     votes = usual_votes(one.runs) if votes is None else votes
     if votes < 1:
-        raise ValueError(f"A prior with {votes} votes says nothing; give it 1 or more.")
+        raise ValueError(f"A prior needs 1 or more votes, not {votes}.")
     scored = np.array([number for number, name in enumerate(one.documents) if name in scores], dtype=np.int64)
     values = np.array([scores[one.documents[number]] for number in scored], dtype=np.float64)
     order = scored[np.argsort(-values, kind="stable")]

@@ -44,7 +44,7 @@ class CombMNZ(StaticStrategy):
 
     def fixed_score(self, one: Candidates) -> Floats:
         if one.score_sum is None:
-            raise ValueError("combmnz needs the scores of the runs, and these candidates carry none.")
+            raise ValueError("combmnz needs the scores of the runs, and these candidates have none.")
         return one.score_sum * one.run_count
 
 

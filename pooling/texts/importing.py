@@ -138,7 +138,7 @@ def _refuse_new_wording(differing: list[tuple[Query, QueryRecord]], place: str) 
         if pooled is not None:
             raise InputError(
                 f"{place}: the text of query “{pooled.query.external_id}” differs from the stored one, and "
-                "a pool contains the query. Give the new wording a new id."
+                "a pool contains the query. Use a new id for the new wording."
             )
 
 
@@ -207,7 +207,7 @@ def _checked_row(record: DocumentRecord, file_name: str) -> tuple[int, str, str,
 def _refuse_repeats(stage: Staged, file_name: str) -> None:
     """`InputError` names the first line whose document stood in the file before."""
     for line, id in stage.rows(_REPEATS):
-        raise InputError(f"{file_name}, line {line}: document “{id}” stands twice in the file. Keep one.")
+        raise InputError(f"{file_name}, line {line}: document “{id}” is in the file twice. Keep one.")
 
 
 def _weighed_batches(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:

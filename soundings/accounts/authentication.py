@@ -37,7 +37,7 @@ class PlainTokenAuthentication(TokenAuthentication):
         for user in rows(statement, [hashed(key)], model, related={"token": ApiToken}):
             if user.is_active and _works(user.token, user):
                 return user, user.token
-        raise AuthenticationFailed("This token does not exist or has ended. Make a new one.")
+        raise AuthenticationFailed("This token does not exist or has expired. Create a new one.")
 
 
 def _works(token: ApiToken, user: User) -> bool:

@@ -25,8 +25,8 @@ class SignInForm(AuthenticationForm):
     """User name and password."""
 
     error_messages = {
-        "invalid_login": "That name and password do not belong together. Capitals matter in both.",
-        "inactive": "This account is switched off. Please ask the person who runs this site.",
+        "invalid_login": "Wrong name or password. Both are case-sensitive.",
+        "inactive": "This account is disabled. Ask the person who runs this site.",
     }
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -61,7 +61,7 @@ class ForgotPasswordForm(PasswordResetForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["email"].label = "E-mail address of your account"
+        self.fields["email"].label = "Email address of your account"
 
     def save(self, *, request: HttpRequest, **options: Any) -> None:  # type: ignore[override]
         """Have the letter sent; the rest of Django's options are those of `soundings.accounts.mail`."""
@@ -71,7 +71,9 @@ class ForgotPasswordForm(PasswordResetForm):
 class TokenForm(forms.Form):
     """A token for a program."""
 
-    name = forms.CharField(max_length=LONGEST_NAME, help_text="What it is for, such as the program's name.")
+    name = forms.CharField(
+        max_length=LONGEST_NAME, help_text="What the token is for, such as the name of a program."
+    )
     days = forms.IntegerField(label="Valid for days", min_value=1, max_value=LONGEST_DAYS)
 
     def __init__(self, *args: Any, **options: Any) -> None:
@@ -89,9 +91,9 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
         self.fields["username"].label = "User name"
-        self.fields["username"].help_text = "Letters, digits and @ . + - _; others see it beside your work."
-        self.fields["email"].label = "E-mail address (optional)"
-        self.fields["email"].help_text = "For a new password, should you forget yours."
+        self.fields["username"].help_text = "Letters, digits and @ . + - _; others see it with your work."
+        self.fields["email"].label = "Email address (optional)"
+        self.fields["email"].help_text = "To reset your password if you forget it."
         self.fields["password1"].label = "Password"
         self.fields["password1"].help_text = HELP_ON_PASSWORDS
         self.fields["password2"].label = "Password, again"
@@ -110,8 +112,8 @@ class MemberForm(RoleForm):
     username = forms.CharField(
         label="User name",
         max_length=150,
-        help_text="They are asked to join, unless you see them in another collection already. "
-        "For somebody without an account, make an invitation below.",
+        help_text="They are asked to join, unless they are a member of another collection of yours. "
+        "For someone without an account, create an invitation below.",
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),
@@ -123,9 +125,9 @@ class InvitationForm(RoleForm):
     """A role for somebody who may not have an account yet."""
 
     email = forms.EmailField(
-        label="E-mail address (optional)",
+        label="Email address (optional)",
         required=False,
-        help_text="The link goes there where this site sends mail; you see it in any case.",
+        help_text="The link is sent there if this site sends email; you see it in any case.",
     )
     days = forms.IntegerField(label="Valid for days", min_value=1, max_value=90, initial=14)
     field_order = ["role", "email", "days"]

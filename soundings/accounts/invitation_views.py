@@ -63,7 +63,7 @@ def invitation_withdraw(request: HttpRequest, slug: str, invitation_id: int) -> 
     invitation = get_object_or_404(collection.invitations, pk=invitation_id)
     try:
         withdraw(invitation, by=person(request))
-        messages.success(request, "The invitation is withdrawn; its link no longer works.")
+        messages.success(request, "Invitation withdrawn; its link no longer works.")
     except InputError as error:
         messages.error(request, str(error))
     return redirect("members", slug)

@@ -55,7 +55,7 @@ def member_role(request: HttpRequest, slug: str, member_id: int) -> HttpResponse
     form = RoleForm(request.POST)
     try:
         if not form.is_valid():
-            raise InputError("A role is admin, annotator or viewer.")
+            raise InputError("Choose admin, annotator or viewer.")
         membership.change_role(member, form.cleaned_data["role"], by=person(request))
         messages.success(request, f"{member.user} is now {member.role} of this collection.")
     except InputError as error:
@@ -71,7 +71,7 @@ def member_remove(request: HttpRequest, slug: str, member_id: int) -> HttpRespon
     member = get_object_or_404(collection.memberships.select_related("user"), pk=member_id)
     try:
         membership.remove_member(member, by=person(request))
-        messages.success(request, f"{member.user} is no longer a member. Their judgments stay.")
+        messages.success(request, f"{member.user} is no longer a member. Their judgments are kept.")
     except InputError as error:
         messages.error(request, str(error))
     return _to_members(request, collection.slug)
@@ -81,8 +81,8 @@ def _in_words(added: Membership | Invitation) -> str:
     if isinstance(added, Membership):
         return f"{added.user} is now {added.role} of this collection."
     return (
-        f"If there is an account “{added.username}”, it is asked on its home page to join as {added.role}, "
-        f"for {OFFERED_DAYS} days."
+        f"If account “{added.username}” exists, its home page offers to join as {added.role} for "
+        f"{OFFERED_DAYS} days."
     )
 
 

@@ -58,7 +58,7 @@ class TooManyTries(APIException):
     """django-axes has closed sign-in for this name from this address, or for the address."""
 
     status_code = status.HTTP_429_TOO_MANY_REQUESTS
-    default_detail = "The password was wrong too often. Sign-in is closed for a quarter of an hour."
+    default_detail = "The password was wrong too often. Sign-in is blocked for 15 minutes."
 
 
 class NewToken(APIView):
@@ -81,7 +81,7 @@ class NewToken(APIView):
         if getattr(request, "axes_locked_out", False):
             raise TooManyTries
         if user is None:
-            raise ValidationError("This name and this password do not belong together.")
+            raise ValidationError("Wrong name or password.")
         row, token = make_token(user, name, days)
         row.token = token  # type: ignore[attr-defined]
         return Response(TokenSerializer(row).data)

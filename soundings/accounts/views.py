@@ -51,7 +51,7 @@ class ForgotPassword(auth.PasswordResetView):
 
     def form_valid(self, form: ForgotPasswordForm) -> HttpResponse:  # type: ignore[override]
         sentence = (
-            f"If an account has this address, a link is on its way to it, at most {MOST_TO_ONE} in an hour."
+            f"If an account has this address, a link is being sent to it (at most {MOST_TO_ONE} an hour)."
         )
         messages.success(self.request, sentence)
         return super().form_valid(form)

@@ -87,7 +87,7 @@ def forget_demo(say: Say) -> None:
     collection = Collection.objects.filter(slug=SLUG).first()
     if collection is None:
         return
-    say(f"The collection “{SLUG}” exists from an earlier demo; it is deleted and made anew.")
+    say(f"The collection “{SLUG}” exists from an earlier demo; it is deleted and created again.")
     files = _stored_files(collection)
     _delete_rows(collection)
     for name in files:
@@ -144,7 +144,8 @@ def start_collection(examples: Path, cast: Cast, say: Say) -> Collection:
     for name in (DEMO_ANNOTATOR, *SIMULATED):
         add_member(collection, name, Role.ANNOTATOR)
     say(
-        f"Made the collection “{SLUG}” with its guidelines, and {len(SIMULATED)} simulated annotators for it."
+        f"Created the collection “{SLUG}” with its guidelines, and {len(SIMULATED)} simulated "
+        "annotators for it."
     )
     return collection
 

@@ -19,7 +19,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         try:
             return super().get_value(var, *args, **options)
         except ValueError:
-            problem = f"{var} is “{os.environ.get(var, '')}”, which cannot be read as what it sets."
+            problem = f"{var} is “{os.environ.get(var, '')}”, which is not a valid value."
             raise ImproperlyConfigured(problem) from None
 
     def networks(self, var: str) -> list[ipaddress.IPv4Network | ipaddress.IPv6Network]:
@@ -35,7 +35,7 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             return dict(self.email_url(var))
         except (KeyError, ImproperlyConfigured):
             raise ImproperlyConfigured(
-                f"{var} is no mail server's address; write for instance smtp+tls://user:password@host:587."
+                f"{var} is not a mail server address; write for instance smtp+tls://user:password@host:587."
             ) from None
 
     def database(self, var: str, default: str) -> dict[str, Any]:
@@ -45,6 +45,6 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
             found: dict[str, Any] = self.db_url(var, default=default)
         if not found.get("ENGINE"):
             raise ImproperlyConfigured(
-                f"{var} is no database's address; write for instance postgres://user@host/name."
+                f"{var} is not a database address; write for instance postgres://user@host/name."
             )
         return found

@@ -49,7 +49,7 @@ def create_account(name: str, password: str, *, site_admin: bool = False) -> Use
     users = get_user_model()
     runs_site = not users.objects.exclude(username__in=OWN_ACCOUNTS, last_login=None).exists()
     if users.objects.filter(username=name).exists():
-        raise InputError(f"There is an account “{name}” already. Choose another name.", conflict=True)
+        raise InputError(f"Account “{name}” already exists. Choose another name.", conflict=True)
     try:
         users(username=name).full_clean(exclude=["password"])
     except ValidationError as error:

@@ -53,7 +53,7 @@ class AddressError(ValueError):
 def require_free_port(host: str, port: int) -> None:
     """Raise `AddressError` when nothing can listen at `host:port`."""
     if not 0 < port < 65536:
-        raise AddressError(f"{port} is no port; choose one from 1 to 65535 with --port.")
+        raise AddressError(f"{port} is not a port; choose one from 1 to 65535 with --port.")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -65,7 +65,7 @@ def require_free_port(host: str, port: int) -> None:
 
 def _why_not(host: str, port: int, error: OSError) -> str:
     if error.errno == errno.EADDRINUSE:
-        return f"Port {port} on {host} is taken by another program. Choose another with --port."
+        return f"Port {port} on {host} is in use by another program. Choose another with --port."
     return f"Cannot listen on {host}, port {port}: {error.strerror or error}."
 
 
@@ -111,7 +111,9 @@ class Server:
         deadline = time.monotonic() + START_SECONDS
         while not self.stops:
             if self.web is not None and self.web.poll() is not None:
-                self.say(f"The web server ended by itself (code {self.web.returncode}), so everything stops.")
+                self.say(
+                    f"The web server stopped unexpectedly (code {self.web.returncode}), so everything stops."
+                )
                 return 1
             if not self._keep_workers():
                 return 1
@@ -134,11 +136,9 @@ class Server:
             now = time.monotonic()
             self.restarts = [moment for moment in self.restarts if now - moment < 60] + [now]
             if len(self.restarts) > RESTARTS_PER_MINUTE:
-                self.say(
-                    "The background worker ends again and again, so everything stops; its errors are above."
-                )
+                self.say("The background worker keeps failing, so everything stops; its errors are above.")
                 return False
-            self.say(f"The background worker ended (code {worker.returncode}); it is started again.")
+            self.say(f"The background worker stopped (code {worker.returncode}); restarting it.")
             self.workers[lane] = _start_worker(lane)
         return True
 
@@ -215,7 +215,7 @@ def serve_site(host: str, port: int, processes: int, say: Callable[[str], None])
         shown = "localhost" if host in (*EVERY_ADDRESS, "127.0.0.1", "::1") else host
         say(f"Soundings is at http://{shown}:{port}/   (Ctrl+C stops it)")
         if host in EVERY_ADDRESS and settings.ALLOWED_HOSTS == settings.LOCAL_HOSTS:
-            say("From other machines it answers once SOUNDINGS_HOSTS lists the names they use for it.")
+            say("To reach it from other machines, add its host names to SOUNDINGS_HOSTS.")
 
     connections.close_all()
     code = Server(host, port, processes, say).run(say_address)

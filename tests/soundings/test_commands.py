@@ -74,7 +74,7 @@ def test_who_runs_the_site_is_known_once_its_admin_has_signed_in(
 @pytest.mark.parametrize(
     ("name", "password", "sentence"),
     [
-        ("ada", PASSWORD, "There is an account “ada” already"),
+        ("ada", PASSWORD, "Account “ada” already exists"),
         ("a b", PASSWORD, "“a b” cannot be a user name"),
         ("new", "short", "too short"),
         ("new", "", "too short"),
@@ -101,8 +101,8 @@ def test_a_member_is_added(world: World) -> None:
     ("slug", "name", "sentence"),
     [
         ("nowhere", "dan", "There is no collection “nowhere”"),
-        ("harbour", "nobody", "There is no account “nobody”"),
-        ("harbour", "ben", "ben is a member already"),
+        ("harbour", "nobody", "No account “nobody”"),
+        ("harbour", "ben", "ben is already a member"),
     ],
 )
 def test_who_cannot_be_added_is_told_in_one_line(world: World, slug: str, name: str, sentence: str) -> None:

@@ -25,7 +25,7 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("--name", help="what the pool is called; an extension may go without")
+        parser.add_argument("--name", help="name of the pool (optional for an extension)")
         parser.add_argument("--runs", metavar="NAME", nargs="+", help="names of runs (default: all)")
         parser.add_argument(
             "--extend",
@@ -35,7 +35,7 @@ class Command(InputCommand):
         )
         add_option_arguments(parser, options_of(Choice).values(), filled=False)
         parser.add_argument(
-            "--diagnostics", action="store_true", help="print sizes, lone finds and families to stderr"
+            "--diagnostics", action="store_true", help="print sizes, unique finds and families to stderr"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -72,7 +72,7 @@ class Command(InputCommand):
         pool = pool_named(collection, options["extend"])
         for name in options_of(Choice).keys() - options_of(Extension):
             if options[name] not in (None, getattr(pool, name)):
-                raise InputError(f"An extension compares as its pool does: leave --{name} out.")
+                raise InputError(f"An extension uses the setting of its pool: omit --{name}.")
         runs = runs_named(collection, options["runs"]) if options["runs"] else list(runs_beside(pool))
         asked = chosen(Extension, options)
         with progress_bar("Extending") as progress:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Command(InputCommand):
-    help = "Import queries and documents; the collection is made when there is none of this name."
+    help = "Import queries and documents. Creates the collection if it does not exist."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
@@ -28,9 +28,11 @@ class Command(InputCommand):
         parser.add_argument(
             "--only-pooled", action="store_true", help="only the documents that some pool contains"
         )
-        parser.add_argument("--name", help="what a new collection is called (default: SLUG)")
-        parser.add_argument("--question", default="", help="what annotators of a new collection are asked")
-        parser.add_argument("--guidelines", metavar="FILE", type=Path, help="a new collection's, in Markdown")
+        parser.add_argument("--name", help="name of a new collection (default: SLUG)")
+        parser.add_argument("--question", default="", help="question for the annotators of a new collection")
+        parser.add_argument(
+            "--guidelines", metavar="FILE", type=Path, help="guidelines of a new collection, in Markdown"
+        )
         parser.add_argument(
             "--admin", metavar="NAME", help="the account that becomes a new collection's admin"
         )
@@ -65,7 +67,7 @@ class Command(InputCommand):
             question=options["question"],
             guidelines=guidelines,
         )
-        self.stdout.write(f"Made the collection “{slug}”.")
+        self.stdout.write(f"Created the collection “{slug}”.")
         if admin is None:
             self.stdout.write(f"It has no members yet: add_member {slug} NAME --role admin")
         return collection

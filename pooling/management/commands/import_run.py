@@ -19,13 +19,13 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("files", metavar="FILE", nargs="+", type=Path, help="run files")
-        parser.add_argument("--name", help="what the run is called (default: the file's name; one file only)")
+        parser.add_argument("--name", help="name of the run (default: the file's name; for one file only)")
         add_chunk_arguments(parser.add_argument)
 
     def handle(self, *args: Any, **options: Any) -> None:
         files, name = options["files"], options["name"]
         if name and len(files) > 1:
-            raise ValueError("--name fits one file. Leave it out to import several.")
+            raise ValueError("--name works with one file only. Omit it to import several.")
         chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
         collection = collection_named(options["slug"])
         for path in files:

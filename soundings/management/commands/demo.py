@@ -24,7 +24,7 @@ class Command(InputCommand):
     help = "Take the example collection from run files to Recall@K, then serve the site."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--no-serve", action="store_true", help="end after the table")
+        parser.add_argument("--no-serve", action="store_true", help="stop after the table")
         add_address_arguments(parser)
 
     def handle(self, *args: Any, no_serve: bool, host: str, port: int, workers: int, **options: Any) -> None:
@@ -71,8 +71,8 @@ def show_table(console: Console, demo: Demo) -> None:
     console.print(table)
     lines = (
         f"{rows[0]['run']}: {rows[0]['recall'][10]['line']}",
-        "The interval covers which queries these are; the bounds, what the unjudged pairs could make of it.",
-        "Documents that no run found count nowhere: recall is of what was found and judged.",
+        "The interval covers the choice of queries; the bounds cover any labels of the unjudged pairs.",
+        "Documents that no run found are not counted: recall is relative to the documents found and judged.",
     )
     for line in lines:
         console.print(line, markup=False, highlight=False)
@@ -91,8 +91,8 @@ def _cells(row: DemoRow) -> list[str]:
 def show_people(console: Console, demo: Demo, host: str, port: int, *, served: bool) -> None:
     """Who can sign in, with passwords that were made just now."""
     console.print()
-    console.print("Sign in as (made for this demo, shown only now):", highlight=False)
-    for name, what in ((DEMO_ADMIN, "sees everything"), (DEMO_ANNOTATOR, "judges the pairs that are left")):
+    console.print("Sign in as (created for this demo, shown only once):", highlight=False)
+    for name, what in ((DEMO_ADMIN, "sees everything"), (DEMO_ANNOTATOR, "judges the remaining pairs")):
         line = f"  {name:<15} password {demo.passwords[name]}   {what}"
         console.print(line, markup=False, highlight=False)
     if not served:

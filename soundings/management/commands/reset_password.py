@@ -17,14 +17,12 @@ from pooling.people.membership import account_named
 class Command(InputCommand):
     """The link is all that is made; the old password works until a new one is chosen."""
 
-    help = (
-        "Print a link by which the owner of an account chooses a new password; it works once, for three days."
-    )
+    help = "Print a link to choose a new password for an account; it works once, for three days."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("name", help="user name of the account")
         parser.add_argument(
-            "--site", default="http://localhost:8000", help="how the site is reached, before the link's path"
+            "--site", default="http://localhost:8000", help="address of the site, to precede the link's path"
         )
 
     def handle(self, *args: Any, name: str, site: str, **options: Any) -> None:

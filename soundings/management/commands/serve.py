@@ -19,7 +19,7 @@ from soundings.serving.processes import require_free_port, serve_site
 class Command(InputCommand):
     """Check, bring the tables up to date, then serve until Ctrl+C or SIGTERM."""
 
-    help = "Serve the site and do its background work."
+    help = "Serve the site and run its background jobs."
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_address_arguments(parser)
@@ -31,9 +31,10 @@ class Command(InputCommand):
         created = create_first_admin()
         if created:
             name, password = created
-            say(self, f"There was no account yet, so one was made: sign in as {name} with {password}")
+            say(self, f"No accounts yet, so one was created: sign in as {name} with {password}")
             say(
-                self, "This password is shown only now; change it once you are in. More accounts: create_user"
+                self,
+                ("This password is shown only once; change it after signing in. More accounts: create_user"),
             )
         serve_site(host, port, workers, lambda sentence: say(self, sentence))
 

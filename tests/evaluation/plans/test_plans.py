@@ -342,7 +342,7 @@ def test_one_button_builds_the_pool_and_opens_the_queue_as_planned(world: World,
     assert (queue.name, queue.bounds, float(queue.price_per_judgment)) == ("spring", (2, 3), 0.25)
     assert (plan["pool"]["pairs"], plan["pool"]["chosen"]) == (pool.pair_count, pool.chosen_count)
     again = client.post(PAGE, asked)
-    assert "There is a pool “spring” already" in again.content.decode()
+    assert "Pool “spring” already exists" in again.content.decode()
     assert Pool.objects.count() == 1
 
 

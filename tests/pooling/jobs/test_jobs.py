@@ -193,7 +193,7 @@ def test_a_running_job_is_cancelled_at_its_next_step_and_leaves_nothing(
     assert job.finished_at is not None
     assert not world.collection.runs.exists()
     assert stored_files(settings) == []
-    assert client.post(address).json()["detail"].startswith("This job is cancelled already")
+    assert client.post(address).json()["detail"].startswith("This job is already cancelled")
 
 
 def test_work_that_is_done_before_it_looks_stays_done(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -206,7 +206,7 @@ def test_work_that_is_done_before_it_looks_stays_done(world: World, monkeypatch:
     run_job.call(job.pk)
     job.refresh_from_db()
     assert (job.state, job.result) == (Job.State.DONE, {"id": 1})
-    with pytest.raises(InputError, match="done already"):
+    with pytest.raises(InputError, match="already done"):
         cancel_job(job, world.ada)
 
 

@@ -89,23 +89,23 @@ def test_one_sentence_for_each_thing_that_cannot_be(world: World) -> None:
     picked = Pool.objects.create(collection=world.collection, name="found", depth=1, strategy="search")
     third = gamma(world)
     asked: list[tuple[dict[str, Any], str]] = [
-        ({}, "Nothing would be new. Add a run, or take a greater depth."),
-        ({"runs": runs[:1]}, "Run “alpha” is in pool “p” already."),
+        ({}, "Nothing would be new. Add a run or choose a greater depth."),
+        ({"runs": runs[:1]}, "Run “alpha” is already in pool “p”."),
         ({"runs": [gamma(world, "foreign", elsewhere)]}, "Run “foreign” belongs to another collection."),
         ({"runs": [third], "depth": 1}, "An extension is at least as deep as its pool, 2."),
         ({"runs": [third], "strategy": "sampling"}, "Choose a strategy that does not sample."),
         ({"runs": [third], "strategy": "none"}, "none"),
         ({"runs": [third], "budget": 2, "audit_share": 0.0}, "Pool “p” has an audit."),
-        ({"runs": [third], "name": "p"}, "There is a pool “p” already."),
+        ({"runs": [third], "name": "p"}, "Pool “p” already exists."),
     ]
     for options, sentence in asked:
         with pytest.raises(InputError, match=sentence):
             extend_pool(pool, **options)
-    with pytest.raises(InputError, match="were picked one by one"):
+    with pytest.raises(InputError, match="were picked individually"):
         extend_pool(picked, runs=[third])
     assert world.collection.pools.count() == 2
     extend_pool(pool, runs=[third])
-    with pytest.raises(InputError, match="is extended already, by “p, version 2”"):
+    with pytest.raises(InputError, match="is already extended by “p, version 2”"):
         extend_pool(pool, depth=3)
 
 
@@ -132,7 +132,7 @@ def test_runs_that_bring_nothing_new_are_refused(world: World) -> None:
     pool = world.build_pool(depth=2)
     path = world.folder / "same.run"
     path.write_text(run_text({"q1": ["d1", "d4"]}))
-    with pytest.raises(InputError, match="Nothing is new: the first 2 documents of these runs are all in"):
+    with pytest.raises(InputError, match="Nothing is new: the top 2 documents of these runs are all in"):
         extend_pool(pool, runs=[import_run(world.collection, path)])
     assert Pool.objects.count() == 1
 

@@ -45,7 +45,7 @@ def test_the_database_does_not_know_the_token(invited: Invited) -> None:
 
 @pytest.mark.parametrize("change", ["withdrawn", "expired", "unknown"])
 def test_a_link_that_no_longer_works_says_why(world: World, invited: Invited, change: str) -> None:
-    sentence = {"withdrawn": "was withdrawn", "expired": "has expired", "unknown": "no invitation"}[change]
+    sentence = {"withdrawn": "was withdrawn", "expired": "has expired", "unknown": "is not valid"}[change]
     token = invited.token
     if change == "withdrawn":
         withdraw(invited.invitation, by=world.ada)

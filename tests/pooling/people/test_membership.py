@@ -18,7 +18,7 @@ def test_whoever_creates_a_collection_becomes_its_admin(world: World) -> None:
 
 
 def test_a_slug_that_is_taken_is_refused(world: World) -> None:
-    with pytest.raises(InputError, match="There is a collection “harbour” already") as refusal:
+    with pytest.raises(InputError, match="Collection “harbour” already exists") as refusal:
         create_collection(world.dan, slug="harbour", name="Another")
     assert refusal.value.conflict
     assert Collection.objects.count() == 1
@@ -32,13 +32,13 @@ def test_a_slug_that_addresses_cannot_hold_is_refused(world: World, slug: str) -
 
 
 def test_a_member_has_one_role(world: World) -> None:
-    with pytest.raises(InputError, match="ben is a member already"):
+    with pytest.raises(InputError, match="ben is already a member"):
         add_member(world.collection, "ben", "viewer")
     assert world.collection.memberships.get(user=world.ben).role == Role.ANNOTATOR
 
 
 @pytest.mark.parametrize(("name", "role"), [("nobody", "viewer"), ("dan", "captain")])
 def test_an_unknown_account_or_role_is_refused(world: World, name: str, role: str) -> None:
-    with pytest.raises(InputError, match="There is no"):
+    with pytest.raises(InputError, match=r"No account|Unknown role"):
         add_member(world.collection, name, role)
     assert not world.collection.memberships.filter(user=world.dan).exists()

@@ -95,11 +95,11 @@ def test_budget_and_audit_are_stored_pair_by_pair(world: World) -> None:
 def test_a_name_that_exists_is_refused(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     pool = world.build_pool()
     runs = list(world.collection.runs.all())
-    with pytest.raises(InputError, match="There is a pool “first pool” already"):
+    with pytest.raises(InputError, match="Pool “first pool” already exists"):
         build_pool(world.collection, name="first pool", runs=runs, depth=1)
     # Somebody else's pool was stored after the look at the names.
     monkeypatch.setattr("pooling.pools.building.free_name", lambda collection, name: name)
-    with pytest.raises(InputError, match="There is a pool “first pool” already"):
+    with pytest.raises(InputError, match="Pool “first pool” already exists"):
         build_pool(world.collection, name="first pool", runs=runs, depth=1)
     assert PoolEntry.objects.count() == pool.pair_count
 

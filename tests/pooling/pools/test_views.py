@@ -104,11 +104,11 @@ def test_import_several_runs_at_once(world: World, client: Client) -> None:
     assert world.collection.runs.count() == 2
     files = [upload("gamma.run", run_text(ALPHA)), upload("beta.run", run_text(BETA))]
     page = text_of(client.post(address, {"file": files}))
-    assert "There is a run “beta” already" in page
+    assert "Run “beta” already exists" in page
     assert "Run “gamma”: 9 rows" in page
     files = [upload("delta.run", run_text(ALPHA)), upload("epsilon.run", run_text(BETA))]
     page = text_of(client.post(address, {"file": files, "name": "one"}))
-    assert "A name fits one file" in page
+    assert "A name works for one file" in page
 
 
 def test_a_runs_page_shows_its_preflight(world: World, client: Client) -> None:
@@ -151,7 +151,7 @@ def test_build_a_pool_from_the_page(world: World, client: Client) -> None:
     assert (pool.strategy, pool.budget, pool.audit_share, pool.seed) == ("depth", 6, 0.4, 5)
     assert "<dt>Depth</dt><dd>2, alpha 3</dd>" in text_of(client.get(pool.get_absolute_url()))
     again = text_of(client.post(reverse("pool_new", args=["harbour"]), body))
-    assert "There is a pool “p” already" in again
+    assert "Pool “p” already exists" in again
 
 
 def test_runs_of_another_collection_cannot_be_pooled(world: World, client: Client) -> None:
@@ -282,7 +282,7 @@ def test_odd_searches_are_answered(world: World, client: Client, text: str) -> N
 @pytest.mark.parametrize(
     ("slug", "told"),
     [
-        ("harbour", "There is a collection with this short name already."),
+        ("harbour", "A collection with this short name already exists."),
         ("not one word", "Use only the letters a to z, digits, hyphens and underscores."),
     ],
 )

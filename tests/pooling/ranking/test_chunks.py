@@ -92,7 +92,7 @@ def test_a_file_tells_the_document_of_each_chunk(tmp_path: Path) -> None:
     assert mapping.words == "best chunk per document (by chunks.tsv)"
     frame = run_of(("c1", 1.0), ("c2", 2.0), ("c3", 3.0))
     assert told(collapse_chunks(frame, mapping, "r").frame) == [("a", 3.0, 1), ("b", 2.0, 2)]
-    with pytest.raises(ValueError, match=r"Run r: chunk c4 is not among those of chunks.tsv\. Add its line"):
+    with pytest.raises(ValueError, match=r"Run r: chunk c4 is not in chunks.tsv\. Add its line"):
         collapse_chunks(run_of(("c4", 1.0)), mapping, "r")
 
 
@@ -117,7 +117,7 @@ def test_what_cannot_be_collapsed_is_refused(tmp_path: Path) -> None:
         collapse_chunks(run_of(("#1", 1.0)), HASH, "r")
     with pytest.raises(ValueError, match="separator of chunk ids is empty"):
         Chunks("")
-    with pytest.raises(ValueError, match="name one of them"):
+    with pytest.raises(ValueError, match="use one of them"):
         chunks_of("#", tmp_path / "chunks.tsv")
 
 

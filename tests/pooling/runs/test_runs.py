@@ -73,7 +73,7 @@ def test_a_name_that_exists_is_refused_and_leaves_no_file(world: World, settings
     world.import_runs()
     before = stored_files(settings)
     path = write(world.folder / "other.run", run_text(BETA))
-    with pytest.raises(InputError, match="There is a run “alpha” already") as refusal:
+    with pytest.raises(InputError, match="Run “alpha” already exists") as refusal:
         import_run(world.collection, path, name="alpha")
     assert refusal.value.conflict
     assert stored_files(settings) == before
@@ -87,7 +87,7 @@ def test_of_two_imports_at_once_the_second_is_refused_and_leaves_no_file(
     before = stored_files(settings)
     # The other import commits its row between this one's look at the names and its own row.
     monkeypatch.setattr("pooling.runs.stored._refuse_known_name", lambda collection, name: None)
-    with pytest.raises(InputError, match="There is a run “alpha” already"):
+    with pytest.raises(InputError, match="Run “alpha” already exists"):
         import_run(world.collection, world.folder / "alpha.run")
     assert stored_files(settings) == before
     assert Run.objects.count() == 2
@@ -96,7 +96,7 @@ def test_of_two_imports_at_once_the_second_is_refused_and_leaves_no_file(
 def test_the_same_bytes_under_another_name_get_a_note(world: World) -> None:
     world.import_runs()
     run = import_run(world.collection, world.folder / "alpha.run", name="again")
-    assert "The same file was imported before, as “alpha”." in run.preflight["notes"]
+    assert "The same file was already imported as “alpha”." in run.preflight["notes"]
 
 
 @pytest.mark.parametrize("with_queries", [True, False])
@@ -121,7 +121,7 @@ def test_a_full_disk_is_one_clear_error_and_stores_nothing(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(FileSystemStorage, "_save", save_half)
-    with pytest.raises(StorageFullError, match=r"The server's disk is full\. Nothing was stored"):
+    with pytest.raises(StorageFullError, match=r"The server's disk is full\. Nothing was saved"):
         import_run(world.collection, write(tmp_path / "alpha.run", run_text(ALPHA)))
     assert stored_files(settings) == []
     assert not Run.objects.exists()

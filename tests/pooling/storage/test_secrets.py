@@ -19,7 +19,7 @@ def test_a_secret_comes_back_and_its_sealed_form_tells_nothing() -> None:
 def test_another_secret_key_reads_nothing_unless_it_knows_the_one_before(settings: Settings) -> None:
     before, sealed = settings.SECRET_KEY, seal("sk-very-secret")
     settings.SECRET_KEY = "another one"
-    with pytest.raises(InputError, match="Store the key again"):
+    with pytest.raises(InputError, match="Save the key again"):
         unseal(sealed)
     settings.SECRET_KEY_FALLBACKS = [before]
     assert unseal(sealed) == "sk-very-secret"

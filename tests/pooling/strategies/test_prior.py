@@ -113,7 +113,7 @@ def test_labels_of_other_queries_tell_what_a_score_is_worth() -> None:
     [
         (priors(a=float("nan")), 1, "not a finite number"),
         (pl.concat([priors(a=1.0), priors(a=2.0)]), 1, "two prior scores"),
-        (priors(a=1.0), 0, "says nothing"),
+        (priors(a=1.0), 0, "needs 1 or more votes"),
     ],
 )
 def test_priors_that_cannot_be_are_refused(frame: pl.DataFrame, votes: int, message: str) -> None:

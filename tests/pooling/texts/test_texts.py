@@ -93,7 +93,7 @@ def test_metadata_alone_change_no_version_and_their_order_changes_nothing(
 
 def test_the_first_repeat_of_several_is_named(world: World, tmp_path: Path) -> None:
     records = [{"_id": id, "text": "x"} for id in ("d8", "d9", "d9", "d8", "d9")]
-    with pytest.raises(InputError, match="line 3: document “d9” stands twice"):
+    with pytest.raises(InputError, match="line 3: document “d9” is in the file twice"):
         import_documents(world.collection, lines(tmp_path / "corpus.jsonl", *records))
 
 

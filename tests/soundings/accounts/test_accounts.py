@@ -28,7 +28,7 @@ def test_sign_in_sends_nobody_to_another_site(world: World, client: Client) -> N
 
 def test_a_wrong_password_is_told_in_a_sentence(world: World, client: Client) -> None:
     page = client.post("/sign-in/", {"username": "ada", "password": "wrong"}).content.decode()
-    assert "do not belong together" in page
+    assert "Wrong name or password" in page
 
 
 def test_sign_in_closes_after_too_many_wrong_passwords_for_that_name_only(
@@ -57,7 +57,7 @@ def test_the_token_of_the_http_interface_is_throttled_as_well(
 def test_a_token_is_given_for_a_password_alone(world: World, client: Client) -> None:
     wrong = client.post("/api/token/", {"username": "ada", "password": "wrong"})
     assert wrong.status_code == 400
-    assert wrong.json()["detail"] == "This name and this password do not belong together."
+    assert wrong.json()["detail"] == "Wrong name or password."
     right = client.post("/api/token/", {"username": "ada", "password": PASSWORD})
     header = f"Token {right.json()['token']}"
     assert client.get("/api/collections/", headers={"authorization": header}).status_code == 200

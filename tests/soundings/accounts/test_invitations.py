@@ -136,8 +136,8 @@ def test_a_forgotten_password_is_replaced_by_mail(world: World, client: Client, 
     world.ben.save()
     known = text(client.post("/password/forgotten/", {"email": "ben@example.org"}, follow=True))  # type: ignore[arg-type]
     unknown = text(client.post("/password/forgotten/", {"email": "no@example.org"}, follow=True))  # type: ignore[arg-type]
-    assert "a link is on its way" in known
-    assert "a link is on its way" in unknown
+    assert "a link is being sent" in known
+    assert "a link is being sent" in unknown
     (letter,) = mail.outbox
     path = re.search(r"/password/new/\S+", letter.body)
     assert path

@@ -49,7 +49,7 @@ def test_nobody_but_an_admin_changes_or_removes(world: World, client: Client, na
 
 @pytest.mark.parametrize(
     ("username", "sentence"),
-    [("ben", "ben is a member already"), ("", "This field is required")],
+    [("ben", "ben is already a member"), ("", "This field is required")],
 )
 def test_who_cannot_be_added_is_told_beside_the_field(
     world: World, client: Client, username: str, sentence: str
@@ -87,7 +87,7 @@ def test_an_admin_who_leaves_is_sent_home(world: World, client: Client) -> None:
 def test_a_role_that_does_not_exist_changes_nothing(world: World, client: Client) -> None:
     client.force_login(world.ada)
     answer = post(client, f"{PATH}{member('ben').pk}/role/", role="owner")
-    assert "A role is admin, annotator or viewer." in answer.content.decode()
+    assert "Choose admin, annotator or viewer." in answer.content.decode()
     assert roles()["ben"] == "annotator"
 
 

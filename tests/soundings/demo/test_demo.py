@@ -45,7 +45,7 @@ def rows(folder: Path, query: str) -> list[tuple[object, ...]]:
 
 
 def test_it_tells_its_steps_and_ends_with_a_table(printed: str) -> None:
-    assert re.search(r"^ 1  Made the collection “demo”", printed, flags=re.MULTILINE)
+    assert re.search(r"^ 1  Created the collection “demo”", printed, flags=re.MULTILINE)
     assert "judgments in the queue “Top 5”, two for each pair" in printed
     assert "simulated annotators" in printed
     for run in ("bm25", "fuzzy", "lsa", "tfidf"):
@@ -87,7 +87,7 @@ def test_again_it_starts_anew_and_comes_to_the_same_figures(
 ) -> None:
     again = manage(folder, "demo", "--no-serve")
     assert again.returncode == 0
-    assert "it is deleted and made anew" in again.stdout
+    assert "it is deleted and created again" in again.stdout
     figures = re.compile(r"[01]\.\d{3}")
     assert figures.findall(again.stdout) == figures.findall(printed)
     assert rows(folder, "select count(*) from pooling_collection") == [(1,)]

@@ -81,7 +81,7 @@ def test_on_postgresql_statements_are_planned_once_unless_a_pooler_cannot_keep_t
 @pytest.mark.parametrize(
     ("variable", "value", "sentence"),
     [
-        ("DATABASE_URL", "nonsense", "DATABASE_URL is no database's address"),
+        ("DATABASE_URL", "nonsense", "DATABASE_URL is not a database address"),
         ("DATABASE_URL", "postgres://nobody@127.0.0.1:1/nothing", "The database cannot be used."),
         ("SOUNDINGS_MAX_UPLOAD_BYTES", "much", "SOUNDINGS_MAX_UPLOAD_BYTES is “much”"),
         ("SOUNDINGS_DATA", "/dev/null/data", "SOUNDINGS_DATA: cannot write to /dev/null/data"),

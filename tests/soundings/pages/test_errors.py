@@ -108,7 +108,7 @@ def test_a_body_too_large_is_refused_as_data(world: World, client: Client, setti
     body = {"slug": "large", "name": "Large", "question": "?" * 100}
     answer = client.post("/api/collections/", body, content_type="application/json")
     assert answer.status_code == 413
-    assert answer.json()["detail"].startswith("The body is larger than 100 bytes.")
+    assert answer.json()["detail"].startswith("The request body is larger than 100 bytes.")
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_a_body_of_megabytes_is_no_form(world: World, client: Client, kind: str)
     body, content_type = bodies[kind]
     answer = client.post("/api/collections/", body, content_type=content_type)
     assert answer.status_code == 413
-    assert answer.json()["detail"].startswith("The body is larger than 2,500,000 bytes.")
+    assert answer.json()["detail"].startswith("The request body is larger than 2,500,000 bytes.")
 
 
 def test_a_form_of_very_many_parts_is_refused_in_a_sentence(world: World, client: Client) -> None:

@@ -97,7 +97,7 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert {mask and mask[1] for mask in masks} == {"0077"}
         refused = manage(tmp_path, "serve", "--port", str(port))
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert f"Port {port} on 127.0.0.1 is taken by another program." in refused.stderr
+        assert f"Port {port} on 127.0.0.1 is in use by another program." in refused.stderr
         assert refused.stderr.count("\n") == 1
     finally:
         server.send_signal(signal.SIGTERM)
@@ -110,13 +110,13 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
 def test_a_port_in_use_is_told_in_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(serving.AddressError, match=f"Port {port} on 127.0.0.1 is taken"):
+        with pytest.raises(serving.AddressError, match=f"Port {port} on 127.0.0.1 is in use"):
             serving.require_free_port("127.0.0.1", port)
 
 
 @pytest.mark.parametrize("port", [0, -1, 70000])
 def test_a_port_that_is_none_is_refused(port: int) -> None:
-    with pytest.raises(serving.AddressError, match=f"{port} is no port"):
+    with pytest.raises(serving.AddressError, match=f"{port} is not a port"):
         serving.require_free_port("127.0.0.1", port)
 
 
@@ -141,7 +141,7 @@ def server_of(
 def test_everything_stops_when_the_web_server_ends_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     server, said = server_of(monkeypatch, ENDS_AT_ONCE, STAYS)
     assert server.run(lambda: None) == 1
-    assert "The web server ended by itself (code 0)" in said[0]
+    assert "The web server stopped unexpectedly (code 0)" in said[0]
     assert set(server.workers) == {"default", "models"}
     assert all(worker.returncode is not None for worker in server.workers.values())
 
@@ -194,8 +194,8 @@ def test_the_site_is_asked_under_a_name_that_it_answers_to(settings: Settings) -
 def test_a_worker_that_ends_is_started_again_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     server, said = server_of(monkeypatch, STAYS, ENDS_AT_ONCE)
     assert server.run(lambda: None) == 1
-    assert said[0] == "The background worker ended (code 0); it is started again."
+    assert said[0] == "The background worker stopped (code 0); restarting it."
     assert len(said) == serving.RESTARTS_PER_MINUTE + 1
-    assert "again and again" in said[-1]
+    assert "keeps failing" in said[-1]
     assert server.web is not None
     assert server.web.returncode is not None
