@@ -109,8 +109,8 @@ def compare_prior(name: str, pool: LabelledPool, auc: float, seeds: int) -> bool
             replay(one, STRATEGIES[STRATEGY], seed=seed, noise=NOISE, batch=BATCH).found(SHARE)
             for one in (pool, with_prior_scores(pool, scores))
         ]
-        live = [live_found(name, pool, seed, prior) for prior in (None, scores)]
-        for kind, found in (("replay", replays), ("live", live)):
+        adaptive = [live_found(name, pool, seed, prior) for prior in (None, scores)]
+        for kind, found in (("replay", replays), ("live", adaptive)):
             gains[kind].append(found[1] - found[0])
             print(
                 f"  seed {seed}, {kind}: found at {SHARE:.0%} of the pool {found[0]:.3f} without scores, "
@@ -248,7 +248,7 @@ def opened(
     """An adaptive queue over the judged pairs, in a collection of its own."""
     from django.contrib.auth.models import User
 
-    from labeling.adaptive.options import LiveOptions
+    from labeling.adaptive.options import AdaptiveOptions
     from labeling.gold.options import GoldOptions
     from labeling.queues.opening import open_queue
     from pooling.models import Membership, Query
@@ -274,12 +274,12 @@ def opened(
         seed=seed,
     )
     keep_judged(built, pool)
-    live = LiveOptions()
+    adaptive = AdaptiveOptions()
     if is_hard:
         budget = sum(rounded_up(SHARE, len(truth)) for truth in pool.truth.values())
-        live = LiveOptions(budget=budget, budget_rule="share")
+        adaptive = AdaptiveOptions(budget=budget, budget_rule="share")
     redundancy = {"judgments_per_item": 2, "most_judgments_per_item": 3} if is_hard else {}
-    return open_queue(built, seed=seed, live=live, gold=GoldOptions(0, 0, 0), **redundancy)
+    return open_queue(built, seed=seed, adaptive=adaptive, gold=GoldOptions(0, 0, 0), **redundancy)
 
 
 def keep_judged(built: Any, pool: LabelledPool) -> None:

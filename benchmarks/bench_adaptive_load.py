@@ -31,8 +31,10 @@ def main() -> int:
     with temporary_site(os.environ.get("DATABASE_URL")) as site:
         first = make_people(site, ANNOTATORS)
         queues = {
-            "fixed": open_one(first, site.folder / "fixed", arguments.queries, live=False),
-            "live": open_one(second_collection(first), site.folder / "live", arguments.queries, live=True),
+            "fixed": open_one(first, site.folder / "fixed", arguments.queries, adaptive=False),
+            "live": open_one(
+                second_collection(first), site.folder / "live", arguments.queries, adaptive=True
+            ),
         }
         analyze()
         site.start()
@@ -100,9 +102,9 @@ def second_collection(first: Any) -> Any:
     return collection
 
 
-def open_one(collection: Any, folder: Path, queries: int, *, live: bool) -> int:
+def open_one(collection: Any, folder: Path, queries: int, *, adaptive: bool) -> int:
     """A queue over a pool of some runs that find the same documents in other orders."""
-    from labeling.adaptive.options import LiveOptions
+    from labeling.adaptive.options import AdaptiveOptions
     from labeling.gold.options import GoldOptions
     from labeling.queues.opening import open_queue
     from pooling.models import Document, Query
@@ -132,8 +134,8 @@ def open_one(collection: Any, folder: Path, queries: int, *, live: bool) -> int:
                 )
         runs.append(import_run(collection, path))
     pool = build_pool(collection, name="pool", runs=runs, depth=DEPTH, strategy="learned", audit_share=0.2)
-    options = LiveOptions() if live else None
-    return int(open_queue(pool, name="queue", seed=1, gold=GoldOptions(0, 0, 0), live=options).pk)
+    options = AdaptiveOptions() if adaptive else None
+    return int(open_queue(pool, name="queue", seed=1, gold=GoldOptions(0, 0, 0), adaptive=options).pk)
 
 
 def parse() -> argparse.Namespace:

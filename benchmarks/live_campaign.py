@@ -17,7 +17,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.live_protocol import Said, check_nothing_is_free, check_plan, check_query, check_queue
-from labeling.adaptive import reordering as adaptive
+from labeling.adaptive import reordering
 from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim, release
 from labeling.judging.verdicts import Submission, record_judgment, skip, undo
@@ -220,7 +220,7 @@ class Campaign:
     @contextmanager
     def _timed(self) -> Iterator[None]:
         """Count what the reordering costs."""
-        inner = adaptive._follow
+        inner = reordering._follow
 
         def timed(*arguments: Any, **options: Any) -> Any:
             started = time.process_time()
@@ -230,8 +230,8 @@ class Campaign:
                 self.ordering += time.process_time() - started
                 self.orders += 1
 
-        adaptive._follow = timed
+        reordering._follow = timed
         try:
             yield
         finally:
-            adaptive._follow = inner
+            reordering._follow = inner

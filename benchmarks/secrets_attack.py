@@ -273,7 +273,7 @@ def _prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dic
     from django.contrib.auth.models import User
     from django.utils import timezone
 
-    from labeling.adaptive.options import LiveOptions
+    from labeling.adaptive.options import AdaptiveOptions
     from labeling.exposure.use import PrelabelUse, change_use
     from labeling.gold.options import GoldOptions
     from labeling.models import Bookmark, GoldQuestion, Prelabel, Prelabeler
@@ -363,7 +363,7 @@ def _prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dic
         judgments_per_item=setting.judgments_per_item,
         seed=seed,
         gold=GoldOptions(GOLD, GOLD, 0, gold_pause="proposed", repeat_share=REPEATS),
-        live=LiveOptions(budget=QUERIES * DOCUMENTS // 2) if setting.adaptive else None,
+        adaptive=AdaptiveOptions(budget=QUERIES * DOCUMENTS // 2) if setting.adaptive else None,
     )
     change_use(queue, PrelabelUse(prelabeler=model, second_opinion_from=0.9), understood=True)
     for place, user in enumerate(users):

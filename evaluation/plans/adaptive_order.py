@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 def planned_order(planned: Planned) -> PlannedOrder | None:
     """What can be told of a plan's adaptive order; None for a fixed one. See `PlannedOrderSerializer`."""
-    live = planned.settings.queue.live
-    if live is None:
+    adaptive = planned.settings.queue.adaptive
+    if adaptive is None:
         return None
     some = planned.chosen[planned.sizes > 0]
     order: PlannedOrder = {
         "least": int(some.min()),
         "most": int(some.max()),
         "open": _open(planned),
-        "best_look": None if live.stop_missing is None else _best_look(planned),
+        "best_look": None if adaptive.stop_missing is None else _best_look(planned),
         "sentences": [],
     }
     sentences = order_sentences(order, asdict(planned.settings))
@@ -37,11 +37,11 @@ def _open(planned: Planned) -> int:
     """Pairs of the budget that no query has before labels come."""
     from pooling.audit.selection import spread
 
-    live, budget = planned.settings.queue.live, planned.settings.budget
-    if live is None or budget is None or live.budget_rule != Selection.Rule.GREEDY:
+    adaptive, budget = planned.settings.queue.adaptive, planned.settings.budget
+    if adaptive is None or budget is None or adaptive.budget_rule != Selection.Rule.GREEDY:
         return 0
     sizes = {str(query): int(size) for query, size in enumerate(planned.sizes) if size}
-    floors = spread(sizes, budget, rule=live.budget_rule, floor=live.budget_floor)
+    floors = spread(sizes, budget, rule=adaptive.budget_rule, floor=adaptive.budget_floor)
     return min(budget, sum(sizes.values())) - sum(floors.values())
 
 
@@ -51,11 +51,11 @@ def _best_look(planned: Planned) -> PlannedLook:
 
     from pooling.audit.bounds import most_missing, most_missing_in_all
 
-    live = planned.settings.queue.live
-    assert live is not None
+    adaptive = planned.settings.queue.adaptive
+    assert adaptive is not None
     some = np.flatnonzero(planned.sizes)
-    level = LEVEL / live.stop_looks
-    if live.stop_over == Selection.Over.QUERY:
+    level = LEVEL / adaptive.stop_looks
+    if adaptive.stop_over == Selection.Over.QUERY:
         middle = some[np.argsort(planned.sizes[some], kind="stable")[len(some) // 2]]
         remainders, found = _at_last_look(planned, np.array([middle]))
         bound = most_missing(remainders[0], 1 - level)
@@ -70,7 +70,9 @@ def _best_look(planned: Planned) -> PlannedLook:
         "found": found,
         "missing_share": share,
         "relevant_share": _best_curve(planned).share,
-        "may_stop": share is not None and live.stop_missing is not None and share <= live.stop_missing,
+        "may_stop": share is not None
+        and adaptive.stop_missing is not None
+        and share <= adaptive.stop_missing,
     }
 
 
@@ -88,10 +90,10 @@ def _at_last_look(planned: Planned, queries: Any) -> tuple[list[Remainder], floa
     from pooling.audit.sample import audit_size
 
     settings = planned.settings
-    live = settings.queue.live
-    assert live is not None
+    adaptive = settings.queue.adaptive
+    assert adaptive is not None
     sizes = planned.sizes[queries]
-    settled = np.array([look_points(int(one), live.stop_looks)[-1] for one in planned.chosen[queries]])
+    settled = np.array([look_points(int(one), adaptive.stop_looks)[-1] for one in planned.chosen[queries]])
     audits = np.array([audit_size(settings.choice.audit_share, int(one)) for one in settled])
     design = design_of(sizes, settled, audits)
     left = np.rint(sizes * (1.0 - design.reached)).astype(np.int64)

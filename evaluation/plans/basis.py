@@ -11,7 +11,7 @@ from django.conf import settings as site
 from django.core.cache import cache
 
 from evaluation.plans.settings import PlanSettings
-from labeling.adaptive.options import LiveOptions, checked_live
+from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
 from labeling.gold.options import site_options
 from labeling.models import Selection
 from labeling.progress.experience import gold_questions, seconds_taken, share_of_ties
@@ -81,8 +81,8 @@ class Planned:
         labels = _labels(collection, numbered, folder)
         tops = all_tops.to_depths(settings.depth, own)
         planned = cls(collection, settings, runs, indexes, own, numbered, all_tops, tops, labels)
-        if settings.queue.live:
-            checked_live(planned.pool, settings.queue.live)
+        if settings.queue.adaptive:
+            checked_adaptive(planned.pool, settings.queue.adaptive)
         return planned
 
     @property
@@ -139,9 +139,9 @@ class Planned:
         budget, some = self.settings.budget, np.flatnonzero(self.sizes)
         if budget is None:
             return self.sizes
-        live = self.settings.queue.live or LiveOptions()
-        floor = floor_of(len(some), budget, live.budget_rule, live.budget_floor)
-        rule = Selection.Rule.SHARE if live.budget_rule == Selection.Rule.GREEDY else live.budget_rule
+        adaptive = self.settings.queue.adaptive or AdaptiveOptions()
+        floor = floor_of(len(some), budget, adaptive.budget_rule, adaptive.budget_floor)
+        rule = Selection.Rule.SHARE if adaptive.budget_rule == Selection.Rule.GREEDY else adaptive.budget_rule
         sizes = {str(query): int(self.sizes[query]) for query in some}
         chosen = np.zeros_like(self.sizes)
         chosen[some] = list(spread(sizes, budget, rule=rule, floor=floor).values())

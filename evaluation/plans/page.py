@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict
 from urllib.parse import urlencode
 
 from evaluation.plans.forms import PlanForm
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from pooling.diagnosis import rows as pictures
 from pooling.runs.depths import PREFIX, given_depths
 
@@ -31,7 +31,7 @@ KEPT = (
     "k",
 )
 # What a choice says when nobody chose.
-USUAL = {"budget_rule": str(LiveOptions.budget_rule), "stop_over": str(LiveOptions.stop_over)}
+USUAL = {"budget_rule": str(AdaptiveOptions.budget_rule), "stop_over": str(AdaptiveOptions.stop_over)}
 
 
 class PlanPart(TypedDict):

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from labeling.adaptive.options import USUAL_LOOKS, LiveOptions
+from labeling.adaptive.options import USUAL_LOOKS, AdaptiveOptions
 from labeling.gold.options import GoldOptions
 from labeling.models import Selection
 from labeling.queues.costs import OwnPrices
@@ -19,7 +19,7 @@ K = 10
 # Of seconds and hours: days of less would be too many for a number.
 LEAST_TIME = 0.001
 POOL, QUEUE, GOLD = options_of(Choice), options_of(QueueOptions), options_of(GoldOptions)
-LIVE, PRICES = options_of(LiveOptions), options_of(OwnPrices)
+ADAPTIVE, PRICES = options_of(AdaptiveOptions), options_of(OwnPrices)
 # The options of an order that is adaptive.
 OF_ADAPTIVE = ("budget_rule", "budget_floor", "stop_missing", "stop_looks", "stop_over")
 FROM_SITE = "the site's, or none while the collection has no gold questions"
@@ -62,16 +62,17 @@ class PlanSettings:
             about="Labels move the order, by the strategy of the pool, which must be one that learns.",
         ),
     )
-    budget_rule: str = field(default=Selection.Rule.EQUAL, metadata=same(LIVE["budget_rule"]))
-    budget_floor: int | None = field(default=None, metadata=same(LIVE["budget_floor"]))
-    stop_missing: float | None = field(default=None, metadata=same(LIVE["stop_missing"]))
+    budget_rule: str = field(default=Selection.Rule.EQUAL, metadata=same(ADAPTIVE["budget_rule"]))
+    budget_floor: int | None = field(default=None, metadata=same(ADAPTIVE["budget_floor"]))
+    stop_missing: float | None = field(default=None, metadata=same(ADAPTIVE["stop_missing"]))
     stop_looks: int = field(
         default=USUAL_LOOKS,
         metadata=same(
-            LIVE["stop_looks"], help=f"{LIVE['stop_looks'].help} Empty: {LIVE['stop_looks'].default} times."
+            ADAPTIVE["stop_looks"],
+            help=f"{ADAPTIVE['stop_looks'].help} Empty: {ADAPTIVE['stop_looks'].default} times.",
         ),
     )
-    stop_over: str = field(default=Selection.Over.QUERY, metadata=same(LIVE["stop_over"]))
+    stop_over: str = field(default=Selection.Over.QUERY, metadata=same(ADAPTIVE["stop_over"]))
     judgments_per_item: int = field(
         default=1, metadata=_known(QUEUE["judgments_per_item"], "The number of judgments of a pair")
     )

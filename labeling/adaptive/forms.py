@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from django import forms
 
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from pooling.interface.option_fields import form_fields
 
 
-@form_fields(LiveOptions, but=["prior"])
-class LiveOptionsForm(forms.Form):
+@form_fields(AdaptiveOptions, but=["prior"])
+class AdaptiveOptionsForm(forms.Form):
     """Whether labels move the order of what is left, and what ends it."""
 
     adaptive = forms.BooleanField(

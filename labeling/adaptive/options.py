@@ -17,7 +17,7 @@ MOST_LOOKS = 20
 
 
 @dataclass(frozen=True)
-class LiveOptions:
+class AdaptiveOptions:
     """budget: pairs in all (None: the pool's, else every pair), spread by `budget_rule` with `budget_floor`
     pairs for each query. With `stop_missing`, a share of the relevant documents, a query (or the queue, as
     `stop_over` says) stops when the audit says that at most so much is missing, at one of `stop_looks` looks.
@@ -104,19 +104,19 @@ class LiveOptions:
     )
 
 
-def options_from(values: Mapping[str, Any]) -> LiveOptions | None:
+def options_from(values: Mapping[str, Any]) -> AdaptiveOptions | None:
     """From what a form, a call or a command brought; None unless `adaptive` is true."""
-    given = chosen(LiveOptions, values)
+    given = chosen(AdaptiveOptions, values)
     if values.get("adaptive"):
-        return LiveOptions(**given)
+        return AdaptiveOptions(**given)
     for name, value in given.items():
-        if value != getattr(LiveOptions(), name):
+        if value != getattr(AdaptiveOptions(), name):
             problem = f"{name} is for a queue whose order is adaptive. Ask for that too, or leave it empty."
             raise InputError(problem, field=name)
     return None
 
 
-def checked_live(pool: Pool, options: LiveOptions) -> LiveOptions:
+def checked_adaptive(pool: Pool, options: AdaptiveOptions) -> AdaptiveOptions:
     """Return `options`; `InputError` for a pool or a value that will not do."""
     from pooling.strategies import STRATEGIES
 
@@ -135,7 +135,7 @@ def checked_live(pool: Pool, options: LiveOptions) -> LiveOptions:
     return options
 
 
-def _problems(pool: Pool, options: LiveOptions) -> dict[str, str]:
+def _problems(pool: Pool, options: AdaptiveOptions) -> dict[str, str]:
     budget = pool.budget if options.budget is None else options.budget
     floor = options.budget_floor or 0
     is_greedy = options.budget_rule == Selection.Rule.GREEDY

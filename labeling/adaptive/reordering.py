@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from labeling.adaptive.next_documents import Known, Planner
-    from labeling.adaptive.options import LiveOptions
+    from labeling.adaptive.options import AdaptiveOptions
     from pooling.interface.progress import Progress
 
 logger = logging.getLogger(__name__)
@@ -56,7 +56,7 @@ SETTLED = (Item.State.DONE, Item.State.ADJUDICATION)
 DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
 
 
-def start(queue: Queue, options: LiveOptions, progress: Progress) -> Selection:
+def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selection:
     """Give an adaptive queue, whose items are stored and held back, its first order."""
     from pooling.audit.selection import spread
     from pooling.strategies.prior import usual_votes

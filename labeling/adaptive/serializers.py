@@ -6,12 +6,12 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.models import QueryPlan, Selection
 from pooling.interface.option_fields import serializer_fields
 
 
-@serializer_fields(LiveOptions, filled=False, but=["prior"])
+@serializer_fields(AdaptiveOptions, filled=False, but=["prior"])
 class LiveOptionsSerializer(serializers.Serializer[Any]):
     """Whether labels move the order of what is left, and what ends it; the rest is for such a queue alone."""
 
@@ -21,7 +21,7 @@ class LiveOptionsSerializer(serializers.Serializer[Any]):
     )
 
 
-@serializer_fields(LiveOptions, filled=False)
+@serializer_fields(AdaptiveOptions, filled=False)
 class LiveQueueSerializer(LiveOptionsSerializer):
     """The same for a queue, of whose pairs a model may have said something."""
 

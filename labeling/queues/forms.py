@@ -6,8 +6,8 @@ from typing import Any
 
 from django import forms
 
-from labeling.adaptive.forms import LiveOptionsForm
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.forms import AdaptiveOptionsForm
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.forms import GoldOptionsForm
 from labeling.gold.options import site_options
 from labeling.models import Queue
@@ -17,14 +17,21 @@ from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
 from pooling.options.option import options_of
 
-PRIOR = options_of(LiveOptions)["prior"]
+PRIOR = options_of(AdaptiveOptions)["prior"]
 
 
 @form_fields(QueueOptions, judgments_per_item={"required": True})
-class QueueForm(LiveOptionsForm, GoldOptionsForm):
+class QueueForm(AdaptiveOptionsForm, GoldOptionsForm):
     """What to judge, how often each pair, and how gold questions come."""
 
-    field_order = ["pool", "name", *options_of(QueueOptions), "adaptive", "prior", *options_of(LiveOptions)]
+    field_order = [
+        "pool",
+        "name",
+        *options_of(QueueOptions),
+        "adaptive",
+        "prior",
+        *options_of(AdaptiveOptions),
+    ]
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     name = forms.CharField(

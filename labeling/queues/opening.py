@@ -39,7 +39,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from labeling.adaptive import reordering as adaptive
+from labeling.adaptive import reordering
 from labeling.adaptive.query_state import HELD_BACK
 from labeling.gold.questions import follow_gold_in
 from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts, parts_of_draw
@@ -116,13 +116,13 @@ def open_queue(
     pool those that another queue has. Judgments that earlier queues brought count: such an item starts with
     them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not needs one
     more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is drawn itself
-    when None) and stored. With `live`, all pairs of the pool may come, and labels move the order of what is
-    left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or nothing is
-    left to judge.
+    when None) and stored. With `adaptive`, all pairs of the pool may come, and labels move the order of
+    what is left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or
+    nothing is left to judge.
     """
     progress = progress or (lambda share, detail: None)
     chosen = QueueOptions(**options).checked(pool)
-    live = chosen.live
+    adaptive = chosen.adaptive
     queue = Queue(
         collection=pool.collection,
         pool=pool,
@@ -131,12 +131,12 @@ def open_queue(
         most_judgments_per_item=chosen.most_judgments_per_item,
         seed=secrets.randbelow(2**31) if chosen.seed is None else chosen.seed,
         opened_by=user,
-        is_adaptive=live is not None,
+        is_adaptive=adaptive is not None,
         **vars(chosen.gold),
     )
     started = timezone.now()
     progress(0.0, "Reading the pool.")
-    pairs = _unlabelled_pairs(pool, whole=live is not None)
+    pairs = _unlabelled_pairs(pool, whole=adaptive is not None)
     if not pairs:
         elsewhere = (
             ", or waits in another queue: judge it there, or close that queue first"
@@ -156,8 +156,8 @@ def open_queue(
             insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
             lock(pool.collection)
             follow_gold_in(queue)
-            if live:
-                adaptive.start(queue, live, progress)
+            if adaptive:
+                reordering.start(queue, adaptive, progress)
             be_alone_with_items()
             _count_newcomers(queue, started)
             facts = {"pool": pool.name, "pairs": len(pairs), **redundancy_of(queue)}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.urls import reverse
 
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.options import GoldOptions
 from labeling.items.results import QueueResult
 from labeling.models import Queue
@@ -29,11 +29,12 @@ def open_or_start(
 
     What can be refused without reading the pool's pairs is refused now.
     """
-    if (pool.pair_count if options.live else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
+    if (pool.pair_count if options.adaptive else pool.chosen_count) <= settings.BACKGROUND_QUEUE_PAIRS:
         return open_queue(pool, name=name, user=user, **vars(options))
-    chosen = {field: value for field, value in asdict(options.checked(pool)).items() if field != "live"}
-    if options.live:
-        chosen["live"] = asdict(options.live)
+    chosen = {field: value for field, value in asdict(options.checked(pool)).items() if field != "adaptive"}
+    if options.adaptive:
+        # As jobs from before have it.
+        chosen["live"] = asdict(options.adaptive)
     arguments = {"pool": pool.pk, "name": free_name(pool, name), **chosen}
     return start_job(pool.collection, "queue", arguments, user)
 
@@ -61,7 +62,7 @@ def _open_in_background(job: Job, progress: Progress) -> QueueOpened:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))
     gold = GoldOptions(**arguments.pop("gold"))
-    live = LiveOptions(**arguments.pop("live")) if "live" in arguments else None
+    adaptive = AdaptiveOptions(**arguments.pop("live")) if "live" in arguments else None
     return opening_result(
-        open_queue(pool, gold=gold, live=live, user=job.created_by, progress=progress, **arguments)
+        open_queue(pool, gold=gold, adaptive=adaptive, user=job.created_by, progress=progress, **arguments)
     )

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from labeling.adaptive import options as adaptive
-from labeling.adaptive.options import LiveOptions, checked_live
+from labeling.adaptive import options as adaptive_options
+from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
 from labeling.gold.options import GoldOptions, checked_options, site_options
 from pooling.interface.problems import InputError
 from pooling.models import Pool
@@ -20,8 +20,8 @@ MOST_JUDGMENTS_PER_ITEM = 20
 class QueueOptions:
     """The options of `labeling.queues.opening.open_queue`.
 
-    gold: how gold questions come among the items; None is as the site's settings say. live: with it, labels
-    move the order of what is left.
+    gold: how gold questions come among the items; None is as the site's settings say. adaptive: with it,
+    labels move the order of what is left.
     """
 
     judgments_per_item: int = field(
@@ -59,13 +59,13 @@ class QueueOptions:
         ),
     )
     gold: GoldOptions | None = None
-    live: LiveOptions | None = None
+    adaptive: AdaptiveOptions | None = None
 
     def checked(self, pool: Pool) -> QueueOptions:
         """Itself, complete; `InputError` for what a queue over `pool` cannot have."""
         checked_judgments(self.judgments_per_item, self.most_judgments_per_item)
-        if self.live:
-            checked_live(pool, self.live)
+        if self.adaptive:
+            checked_adaptive(pool, self.adaptive)
         return replace(self, gold=checked_options(self.gold or site_options()))
 
 
@@ -74,7 +74,7 @@ def options_from(values: Mapping[str, Any]) -> QueueOptions:
     return QueueOptions(
         **chosen(QueueOptions, values),
         gold=site_options(**chosen(GoldOptions, values)),
-        live=adaptive.options_from(values),
+        adaptive=adaptive_options.options_from(values),
     )
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 from django.db.models import Max
 
-from labeling.adaptive import prior as live_prior
+from labeling.adaptive import prior as adaptive_prior
 from labeling.adaptive.placing import store_keys
 from labeling.adaptive.prior_scores import checked_model
 from labeling.items.ordering import Candidate, ranked_order_keys, stretch_of
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 def order_or_start(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = None) -> int | Job:
     """`order_by_scores`, or with None `order_without_scores`; where an adaptive queue has many queries, the
     background worker orders them."""
-    if queue.is_adaptive and live_prior.is_large(queue):
+    if queue.is_adaptive and adaptive_prior.is_large(queue):
         with transaction.atomic():
-            live_prior.set_prior(queue, prelabeler, by=by)
-            return live_prior.start_following(queue, by=by)
+            adaptive_prior.set_prior(queue, prelabeler, by=by)
+            return adaptive_prior.start_following(queue, by=by)
     return order_by_scores(queue, prelabeler, by=by) if prelabeler else order_without_scores(queue, by=by)
 
 
@@ -51,8 +51,8 @@ def order_by_scores(
     `InputError` for a model without scores here.
     """
     if queue.is_adaptive:
-        live_prior.set_prior(queue, prelabeler, by=by)
-        return live_prior.follow_prior(queue, progress)
+        adaptive_prior.set_prior(queue, prelabeler, by=by)
+        return adaptive_prior.follow_prior(queue, progress)
     return _order_fixed(queue, checked_model(queue.pool, prelabeler), by)
 
 
@@ -65,8 +65,8 @@ def order_without_scores(queue: Queue, *, by: User | None = None, progress: Prog
             "another model, or leave it."
         )
         raise InputError(problem, conflict=True)
-    live_prior.set_prior(queue, None, by=by)
-    return live_prior.follow_prior(queue, progress)
+    adaptive_prior.set_prior(queue, None, by=by)
+    return adaptive_prior.follow_prior(queue, progress)
 
 
 def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:

@@ -7,12 +7,12 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.leases import claim
 from labeling.models import Queue
 from labeling.qrels.releases import release_qrels
 from tests.browser.test_accessibility import LOOKS, violations
-from tests.labeling.helpers import judge, make_live_queue
+from tests.labeling.helpers import judge, make_adaptive_queue
 from tests.world import World
 
 
@@ -62,7 +62,9 @@ def test_both_pages_are_accessible_and_fit(
 def test_a_live_order_says_how_far_it_is_and_a_query_is_finished(
     look: str, page_of: Callable[..., Page], world: World
 ) -> None:
-    queue = make_live_queue(world, documents=6, audit_share=0.4, live=LiveOptions(stop_missing=0.2))
+    queue = make_adaptive_queue(
+        world, documents=6, audit_share=0.4, adaptive=AdaptiveOptions(stop_missing=0.2)
+    )
     for lease in claim(queue, world.ben, 12).leases:
         judge(queue, world.ben, lease.item_id, "relevant" if lease.pk % 2 else "not_relevant")
     page = page_of(world.ada, **LOOKS[look])

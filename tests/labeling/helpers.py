@@ -9,7 +9,7 @@ from typing import Any
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.exposure.control_arm import is_blind
 from labeling.exposure.use import PrelabelUse, change_use
 from labeling.judging.leases import claim
@@ -67,7 +67,7 @@ def judge(
     return record_judgment(queue, annotator, Submission(item, key, verdict, **options), now=now)
 
 
-def make_live_pool(
+def make_adaptive_pool(
     world: World,
     name: str = "live pool",
     *,
@@ -95,19 +95,19 @@ def make_live_pool(
     return pool
 
 
-def make_live_queue(
-    world: World, needed: int = 1, *, live: LiveOptions | None = None, **options: Any
+def make_adaptive_queue(
+    world: World, needed: int = 1, *, adaptive: AdaptiveOptions | None = None, **options: Any
 ) -> Queue:
-    """An adaptive queue over a pool of `make_live_pool`, whose options it takes."""
+    """An adaptive queue over a pool of `make_adaptive_pool`, whose options it takes."""
     name = options.pop("name", f"live queue {next(_keys)}")
     of_pool = {
         word: options.pop(word)
         for word in ("queries", "documents", "strategy", "audit_share")
         if word in options
     }
-    pool = make_live_pool(world, f"pool of {name}", **of_pool)
+    pool = make_adaptive_pool(world, f"pool of {name}", **of_pool)
     options |= {"name": name, "judgments_per_item": needed, "seed": 1, "user": world.ada}
-    return open_queue(pool, live=live or LiveOptions(), **options)
+    return open_queue(pool, adaptive=adaptive or AdaptiveOptions(), **options)
 
 
 def make_prelabels(

@@ -9,7 +9,7 @@ from typing import Any
 from evaluation.plans.planning import plan
 from evaluation.plans.settings import OF_ADAPTIVE, PlanSettings, settings_from
 from evaluation.plans.words import plan_text
-from labeling.adaptive.arguments import add_live_arguments
+from labeling.adaptive.arguments import add_adaptive_arguments
 from pooling.interface.commands import InputCommand
 from pooling.options.arguments import add_option_arguments
 from pooling.options.option import options_of
@@ -27,7 +27,7 @@ class Command(InputCommand):
         of_order = ("adaptive", *OF_ADAPTIVE)
         options = [one for one in options_of(PlanSettings).values() if one.name not in of_order]
         add_option_arguments(parser, options, filled=False)
-        add_live_arguments(parser, but=["budget", "prior"])
+        add_adaptive_arguments(parser, but=["budget", "prior"])
         parser.add_argument("--format", choices=("table", "json"), default="table", help="default: table")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-from labeling.adaptive.arguments import add_live_arguments
+from labeling.adaptive.arguments import add_adaptive_arguments
 from labeling.exposure.use import WHAT_ASSISTING_DOES, PrelabelUse, change_use, checked_use
 from labeling.gold.options import GoldOptions
 from labeling.models import PrelabelMode
@@ -30,7 +30,7 @@ class Command(InputCommand):
         add_option_arguments(parser, options_of(QueueOptions).values(), bounded=False)
         gold = parser.add_argument_group("gold questions", "What is not given is as the site's settings say.")
         add_option_arguments(gold, options_of(GoldOptions).values(), filled=False, bounded=False)
-        add_live_arguments(parser)
+        add_adaptive_arguments(parser)
 
         parser.add_argument(
             "--prelabels",

@@ -25,7 +25,7 @@ from tests.world import World, run_text
 
 PAGE = "/collections/harbour/plan/"
 API = f"/api{PAGE}"
-LIVE = {"adaptive": True, "strategy": "learned"}
+ADAPTIVE = {"adaptive": True, "strategy": "learned"}
 
 
 def planned(world: World, **settings: Any) -> Any:
@@ -281,9 +281,9 @@ def test_a_query_that_no_run_answers_is_counted(world: World) -> None:
         ({"seconds_per_judgment": 0}, "seconds_per_judgment"),
         ({"adaptive": True}, "adaptive"),
         ({"budget_floor": 2}, "budget_floor"),
-        ({**LIVE, "budget": 6, "budget_floor": 3}, "budget_floor"),
-        ({**LIVE, "budget_rule": "greedy"}, "budget_rule"),
-        ({**LIVE, "stop_missing": 0.1}, "stop_missing"),
+        ({**ADAPTIVE, "budget": 6, "budget_floor": 3}, "budget_floor"),
+        ({**ADAPTIVE, "budget_rule": "greedy"}, "budget_rule"),
+        ({**ADAPTIVE, "stop_missing": 0.1}, "stop_missing"),
         ({"judgments_per_item": 3, "most_judgments_per_item": 2}, "most_judgments_per_item"),
         ({"strategy": "sampling", "audit_share": 0.1}, "audit_share"),
     ],
@@ -349,16 +349,16 @@ def test_one_button_builds_the_pool_and_opens_the_queue_as_planned(world: World,
 def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: World, client: Client) -> None:
     world.import_runs()
     assert planned(world)["order"] is None
-    equal = planned(world, **LIVE, depth=3, budget=7)["order"]
+    equal = planned(world, **ADAPTIVE, depth=3, budget=7)["order"]
     assert equal["sentences"][0] == "Each query gets as many pairs as any other: 2 to 3."
     assert equal["sentences"][1] == "A query ends by its budget, at the end of its pool, or by hand."
     assert "knows no scores of a model" in equal["sentences"][-1]
     # q1 and q2 have four pairs each, q3 as many: the floor of two leaves one pair of seven open.
-    greedy = planned(world, **LIVE, depth=3, budget=7, budget_rule="greedy", budget_floor=2)
+    greedy = planned(world, **ADAPTIVE, depth=3, budget=7, budget_rule="greedy", budget_floor=2)
     assert (greedy["order"]["open"], greedy["pool"]["chosen"]) == (1, 7)
     assert "cannot be told before there are labels" in greedy["order"]["sentences"][0]
     bound = {"stop_missing": 0.9, "stop_looks": 1, "stop_over": "queue", "audit_share": 0.5}
-    looked = planned(world, **LIVE, depth=3, relevant_share=0.5, **bound)["order"]
+    looked = planned(world, **ADAPTIVE, depth=3, relevant_share=0.5, **bound)["order"]
     # The look comes after two of four pairs of each query: one of them drawn, the other reached.
     look = looked["best_look"]
     assert (look["remainder"], look["sampled"]) == (9, 3)
@@ -368,13 +368,13 @@ def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: Wo
     assert look["may_stop"]
     assert "When cannot be told" in looked["sentences"][1]
     client.force_login(world.ada)
-    page = client.get(PAGE, {**LIVE, "depth": 3, **bound, "stop_missing": 0.05}).content.decode()
+    page = client.get(PAGE, {**ADAPTIVE, "depth": 3, **bound, "stop_missing": 0.05}).content.decode()
     assert "Plan a larger audit share" in page
 
 
 def test_the_queue_of_an_adaptive_plan_spends_and_stops_as_planned(world: World) -> None:
     world.import_runs()
-    asked = {**LIVE, "name": "live", "depth": 3, "budget": 7, "audit_share": 0.4, "budget_rule": "share"}
+    asked = {**ADAPTIVE, "name": "live", "depth": 3, "budget": 7, "audit_share": 0.4, "budget_rule": "share"}
     stop = {"budget_floor": 1, "stop_missing": 0.2, "stop_looks": 2, "stop_over": "queue"}
     begun = client_of(world.ada).post(API, {**asked, **stop}, format="json")
     assert begun.status_code == 201, begun.json()

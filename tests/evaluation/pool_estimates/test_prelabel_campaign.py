@@ -8,7 +8,7 @@ from pytest_django import Settings
 from evaluation.models import Report
 from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.conventions import Conventions
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.leases import claim
 from labeling.models import Prelabel, Prelabeler, Queue
 from labeling.prelabels.options import prelabeler_for
@@ -90,7 +90,7 @@ def test_figures_samples_and_estimates_hold_the_known_rates(world: World, settin
     collection = Collection.objects.create(slug="dl19", name="TREC DL 2019")
     collection.memberships.create(user=world.ben, role="annotator")
     pool = campaign(world, collection)
-    queue = open_queue(pool, seed=1, live=LiveOptions())
+    queue = open_queue(pool, seed=1, adaptive=AdaptiveOptions())
     prelabeler = asked(queue, relevant)
     judge_all(world, queue, relevant)
 

@@ -10,10 +10,10 @@ import pytest
 from django.contrib.auth.models import User
 
 from benchmarks.live_campaign import RESTLESS, Campaign
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.queues.score_order import order_by_scores
 from pooling.models import Document, Membership
-from tests.labeling.helpers import make_live_queue, make_prelabels
+from tests.labeling.helpers import make_adaptive_queue, make_prelabels
 from tests.world import World
 
 DOCUMENTS, BUDGET = 40, 54
@@ -34,12 +34,12 @@ def test_every_sentence_holds_after_each_act_of_a_restless_campaign(
     Membership.objects.bulk_create(
         Membership(collection=world.collection, user=user, role="annotator") for user in users
     )
-    queue = make_live_queue(
+    queue = make_adaptive_queue(
         world,
         2,
         most_judgments_per_item=3,
         documents=DOCUMENTS,
-        live=LiveOptions(budget=BUDGET, budget_rule=rule),
+        adaptive=AdaptiveOptions(budget=BUDGET, budget_rule=rule),
     )
     if rule == "share":
         # One of the two starts from a model's scores, which say the same of every document.

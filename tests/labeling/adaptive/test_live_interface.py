@@ -13,11 +13,11 @@ from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
 from labeling.adaptive.finishing import finish_queries
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.leases import claim
 from labeling.models import QueryPlan, Queue, Selection
 from pooling.models import Query
-from tests.labeling.helpers import judge, make_live_pool, make_live_queue
+from tests.labeling.helpers import judge, make_adaptive_pool, make_adaptive_queue
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def api(world: World) -> APIClient:
 
 
 def test_a_call_opens_an_adaptive_queue_and_tells_how_it_stands(world: World, api: APIClient) -> None:
-    pool = make_live_pool(world)
+    pool = make_adaptive_pool(world)
     body = {"adaptive": True, "budget": 6, "stop_missing": 0.1, "stop_looks": 2}
     opened = api.post(f"/api/pools/{pool.pk}/queue/", body, format="json")
     assert opened.status_code == 201, opened.json()
@@ -60,7 +60,7 @@ def test_a_call_opens_an_adaptive_queue_and_tells_how_it_stands(world: World, ap
 
 
 def test_a_call_finishes_queries_by_hand(world: World, api: APIClient) -> None:
-    queue = make_live_queue(world)
+    queue = make_adaptive_queue(world)
     answer = api.post(f"/api/queues/{queue.pk}/finish/", {"queries": ["q1"]}, format="json")
     assert answer.json() == {"finished": 1}
     assert api.post(f"/api/queues/{queue.pk}/finish/", {}, format="json").json() == {"finished": 2}
@@ -69,7 +69,7 @@ def test_a_call_finishes_queries_by_hand(world: World, api: APIClient) -> None:
 
 
 def test_what_will_not_do_is_one_sentence(world: World, api: APIClient) -> None:
-    pool = make_live_pool(world, strategy="rrf")
+    pool = make_adaptive_pool(world, strategy="rrf")
     refused = api.post(f"/api/pools/{pool.pk}/queue/", {"adaptive": True}, format="json")
     assert refused.status_code == 400
     assert "does not learn" in refused.json()["detail"]
@@ -82,7 +82,7 @@ def test_what_will_not_do_is_one_sentence(world: World, api: APIClient) -> None:
 
 
 def test_only_who_may_read_or_decide_does(world: World) -> None:
-    queue = make_live_queue(world)
+    queue = make_adaptive_queue(world)
     for user, read, finish in ((world.vera, 200, 403), (world.ben, 403, 403), (world.dan, 404, 404)):
         client = APIClient()
         client.force_authenticate(user)
@@ -92,7 +92,7 @@ def test_only_who_may_read_or_decide_does(world: World) -> None:
 
 def test_the_page_opens_shows_and_finishes(world: World, client: Client) -> None:
     client.force_login(world.ada)
-    pool = make_live_pool(world)
+    pool = make_adaptive_pool(world)
     form = {
         "pool": pool.pk,
         "judgments_per_item": 1,
@@ -122,7 +122,7 @@ def test_the_table_of_queries_is_paged_with_as_many_statements_for_a_full_page_a
     world: World, client: Client, django_assert_num_queries: Any
 ) -> None:
     client.force_login(world.ada)
-    queue = make_live_queue(world)
+    queue = make_adaptive_queue(world)
     address = queue.get_absolute_url()
     client.get(address)
     with CaptureQueriesContext(connection) as few:
@@ -141,8 +141,8 @@ def test_a_queue_that_has_stopped_says_that_its_queries_are_being_finished(
     world: World, client: Client, api: APIClient
 ) -> None:
     client.force_login(world.ada)
-    live = LiveOptions(stop_missing=0.1, stop_looks=1, stop_over="queue")
-    queue = make_live_queue(world, live=live)
+    adaptive = AdaptiveOptions(stop_missing=0.1, stop_looks=1, stop_over="queue")
+    queue = make_adaptive_queue(world, adaptive=adaptive)
     assert b"being finished" not in client.get(queue.get_absolute_url()).content
     Selection.objects.update(looks=[LOOK_THAT_STOPS])
     page = client.get(queue.get_absolute_url()).content.decode()
@@ -163,14 +163,14 @@ def add_queries(queue: Queue, count: int) -> None:
 
 def test_the_page_of_a_fixed_queue_says_nothing_of_a_live_order(world: World, client: Client) -> None:
     client.force_login(world.vera)
-    queue = make_live_queue(world)
+    queue = make_adaptive_queue(world)
     assert b"Finish all" not in client.get(queue.get_absolute_url()).content
     Selection.objects.all().delete()
     assert b"Live order" not in client.get(queue.get_absolute_url()).content
 
 
 def test_the_release_page_says_what_finished_the_queries(world: World, client: Client) -> None:
-    queue = make_live_queue(world, live=LiveOptions(budget=3))
+    queue = make_adaptive_queue(world, adaptive=AdaptiveOptions(budget=3))
     while leases := claim(queue, world.ben, 5).leases:
         for lease in leases:
             judge(queue, world.ben, lease.item_id)
@@ -181,8 +181,8 @@ def test_the_release_page_says_what_finished_the_queries(world: World, client: C
 
 
 def test_progress_says_what_moves_a_live_order_but_not_to_annotators(world: World, api: APIClient) -> None:
-    live = LiveOptions(budget=6, budget_rule="share", stop_missing=0.2, stop_looks=1)
-    queue = make_live_queue(world, live=live)
+    adaptive = AdaptiveOptions(budget=6, budget_rule="share", stop_missing=0.2, stop_looks=1)
+    queue = make_adaptive_queue(world, adaptive=adaptive)
     for lease in claim(queue, world.ben, 2).leases[:1]:
         judge(queue, world.ben, lease.item_id)
     finish_queries(queue, ["q3"])
@@ -204,7 +204,7 @@ def test_progress_says_what_moves_a_live_order_but_not_to_annotators(world: Worl
 
 
 def test_the_command_opens_an_adaptive_queue(world: World) -> None:
-    make_live_pool(world)
+    make_adaptive_pool(world)
     said = io.StringIO()
     call_command("open_queue", "harbour", "live pool", "--adaptive", "--budget", "6", stdout=said)
     assert "6 pairs" in said.getvalue()

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from labeling.adaptive import reordering as adaptive
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive import reordering
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.stopping import look_points
 from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim
@@ -18,7 +18,7 @@ from labeling.queues.redundancy import change_redundancy
 from pooling.interface.problems import InputError
 from pooling.models import Document
 from pooling.strategies import STRATEGIES, candidates_of_query
-from tests.labeling.helpers import judge, make_live_pool, make_live_queue
+from tests.labeling.helpers import judge, make_adaptive_pool, make_adaptive_queue
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "BATCH", 2)
+    monkeypatch.setattr(reordering, "BATCH", 2)
 
 
 def order_of(queue: Queue, query: str = "q1") -> list[str]:
@@ -37,7 +37,7 @@ def order_of(queue: Queue, query: str = "q1") -> list[str]:
 
 def one_query(world: World, **options: Any) -> Queue:
     """An adaptive queue over six documents of one query: run 0 has d1 first, run 1 has d6 first."""
-    return make_live_queue(world, queries=1, documents=6, **{"audit_share": 0.0, **options})
+    return make_adaptive_queue(world, queries=1, documents=6, **{"audit_share": 0.0, **options})
 
 
 def judge_next(queue: Queue, world: World, relevant: set[str], count: int = 2) -> list[str]:
@@ -64,7 +64,7 @@ def test_what_is_held_or_judged_is_not_moved_nor_any_batch_of_which_something_wa
     queue = one_query(world)
     held = claim(queue, world.cleo, 1).leases[0].item
     before = dict(queue.items.values_list("pk", "order_key"))
-    adaptive.order_anew(queue)
+    reordering.order_anew(queue)
     (first,) = set(order_of(queue)[:1])
     after = dict(queue.items.values_list("pk", "order_key"))
     assert after[held.pk] == before[held.pk]
@@ -79,16 +79,16 @@ def test_within_a_batch_the_order_hangs_on_the_seed_and_not_on_the_choice(world:
     shown = set()
     for seed in range(6):
         Queue.objects.filter(pk=queues[0].pk).update(seed=seed)
-        adaptive.order_anew(Queue.objects.get(pk=queues[0].pk))
+        reordering.order_anew(Queue.objects.get(pk=queues[0].pk))
         Item.objects.filter(queue=queues[0]).update(order_key=-1)
-        adaptive.order_anew(Queue.objects.get(pk=queues[0].pk))
+        reordering.order_anew(Queue.objects.get(pk=queues[0].pk))
         shown.add(tuple(order_of(queues[0])[:2]))
     assert len(shown) == 2
     assert len({frozenset(pair) for pair in shown}) == 1
 
 
 def test_a_budget_holds_back_what_is_beyond_it_and_finishes_the_query(world: World) -> None:
-    queue = one_query(world, live=LiveOptions(budget=4))
+    queue = one_query(world, adaptive=AdaptiveOptions(budget=4))
     assert len(order_of(queue)) == 4
     judge_next(queue, world, {"d1"})
     assert len(order_of(queue)) == 2
@@ -120,16 +120,16 @@ def test_a_skip_leaves_the_document_to_others_and_moves_nothing(world: World) ->
 def test_an_item_counts_when_it_has_a_label_not_when_one_of_two_has_judged(world: World) -> None:
     queue = one_query(world, needed=2, strategy="maxmean")
     judge_next(queue, world, {"d1"})
-    adaptive.order_anew(queue)
+    reordering.order_anew(queue)
     assert QueryPlan.objects.get(selection=queue.pk).found == 0
     for lease in claim(queue, world.cleo, 2).leases:
         judge(queue, world.cleo, lease.item_id, "relevant")
-    adaptive.order_anew(queue)
+    reordering.order_anew(queue)
     assert QueryPlan.objects.get(selection=queue.pk).found >= 1
 
 
 def test_a_quarantine_takes_labels_back_and_the_pairs_come_up_again(world: World) -> None:
-    queue = one_query(world, live=LiveOptions(budget=4))
+    queue = one_query(world, adaptive=AdaptiveOptions(budget=4))
     judge_next(queue, world, {"d1", "d6"}, count=4)
     assert QueryPlan.objects.get(selection=queue.pk).finished_by == "budget"
     impose(queue, world.ben)
@@ -139,7 +139,7 @@ def test_a_quarantine_takes_labels_back_and_the_pairs_come_up_again(world: World
 
 
 def test_redundancy_can_be_raised_and_the_second_order_follows(world: World) -> None:
-    queue = one_query(world, live=LiveOptions(budget=4))
+    queue = one_query(world, adaptive=AdaptiveOptions(budget=4))
     judge_next(queue, world, set())
     change_redundancy(queue, 2)
     assert not queue.items.filter(second_key=None).exists()
@@ -166,7 +166,7 @@ def test_documents_of_the_audit_are_judged_once_and_their_labels_wait_until_the_
 
 
 def test_labels_known_before_the_draw_teach_and_cost_nothing(world: World) -> None:
-    pool = make_live_pool(world, queries=1, documents=4, strategy="maxmean", audit_share=0.0)
+    pool = make_adaptive_pool(world, queries=1, documents=4, strategy="maxmean", audit_share=0.0)
     known = Document.objects.get(external_id="d1")
     label = ImportedLabel.objects.create(
         collection=world.collection,
@@ -176,7 +176,7 @@ def test_labels_known_before_the_draw_teach_and_cost_nothing(world: World) -> No
         source_name="earlier",
     )
     ImportedLabel.objects.filter(pk=label.pk).update(imported_at=pool.built_at.replace(year=2020))
-    queue = open_queue(pool, live=LiveOptions(budget=2))
+    queue = open_queue(pool, adaptive=AdaptiveOptions(budget=2))
     plan = QueryPlan.objects.get(selection=queue.pk)
     assert plan.reached == [[known.pk, 0]]
     assert plan.found == 1
@@ -184,8 +184,8 @@ def test_labels_known_before_the_draw_teach_and_cost_nothing(world: World) -> No
 
 
 def test_a_budget_for_what_turns_up_goes_to_the_query_with_relevant_documents(world: World) -> None:
-    live = LiveOptions(budget=10, budget_rule="greedy", budget_floor=2)
-    queue = make_live_queue(world, queries=2, documents=6, audit_share=0.0, live=live)
+    adaptive = AdaptiveOptions(budget=10, budget_rule="greedy", budget_floor=2)
+    queue = make_adaptive_queue(world, queries=2, documents=6, audit_share=0.0, adaptive=adaptive)
     while leases := claim(queue, world.ben, 2).leases:
         for lease in leases:
             is_first = lease.item.query.external_id == "q1"
@@ -201,7 +201,7 @@ def test_an_order_that_cannot_be_made_loses_no_verdict(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     queue = one_query(world)
-    monkeypatch.setattr(adaptive, "_order", lambda *arguments, **options: 1 / 0)
+    monkeypatch.setattr(reordering, "_order", lambda *arguments, **options: 1 / 0)
     for lease in claim(queue, world.ben, 2).leases:
         assert judge(queue, world.ben, lease.item_id).status == "stored"
     assert "could not be ordered anew" in caplog.text
@@ -226,25 +226,25 @@ def test_one_query_is_ordered_as_if_all_were_at_hand(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "audit_share", "live", "field"),
+    ("strategy", "audit_share", "adaptive", "field"),
     [
-        ("rrf", 0.2, LiveOptions(), "adaptive"),
-        ("learned", 0.2, LiveOptions(budget=0), "budget"),
-        ("learned", 0.2, LiveOptions(budget_rule="wild"), "budget_rule"),
-        ("learned", 0.2, LiveOptions(budget_rule="greedy"), "budget_rule"),
-        ("learned", 0.2, LiveOptions(budget=3, budget_floor=4), "budget_floor"),
-        ("learned", 0.0, LiveOptions(stop_missing=0.1), "stop_missing"),
-        ("learned", 0.2, LiveOptions(stop_missing=1.5), "stop_missing"),
-        ("learned", 0.2, LiveOptions(stop_missing=0.1, stop_looks=0), "stop_looks"),
-        ("learned", 0.2, LiveOptions(stop_over="week"), "stop_over"),
-        ("learned", 0.2, LiveOptions(budget=5, budget_rule="greedy", stop_missing=0.1), "stop_over"),
+        ("rrf", 0.2, AdaptiveOptions(), "adaptive"),
+        ("learned", 0.2, AdaptiveOptions(budget=0), "budget"),
+        ("learned", 0.2, AdaptiveOptions(budget_rule="wild"), "budget_rule"),
+        ("learned", 0.2, AdaptiveOptions(budget_rule="greedy"), "budget_rule"),
+        ("learned", 0.2, AdaptiveOptions(budget=3, budget_floor=4), "budget_floor"),
+        ("learned", 0.0, AdaptiveOptions(stop_missing=0.1), "stop_missing"),
+        ("learned", 0.2, AdaptiveOptions(stop_missing=1.5), "stop_missing"),
+        ("learned", 0.2, AdaptiveOptions(stop_missing=0.1, stop_looks=0), "stop_looks"),
+        ("learned", 0.2, AdaptiveOptions(stop_over="week"), "stop_over"),
+        ("learned", 0.2, AdaptiveOptions(budget=5, budget_rule="greedy", stop_missing=0.1), "stop_over"),
     ],
 )
 def test_what_will_not_do_is_refused_and_nothing_is_stored(
-    world: World, strategy: str, audit_share: float, live: LiveOptions, field: str
+    world: World, strategy: str, audit_share: float, adaptive: AdaptiveOptions, field: str
 ) -> None:
     with pytest.raises(InputError) as refused:
-        make_live_queue(world, strategy=strategy, audit_share=audit_share, live=live)
+        make_adaptive_queue(world, strategy=strategy, audit_share=audit_share, adaptive=adaptive)
     assert field in refused.value.fields
     assert not Queue.objects.exists()
     assert not Selection.objects.exists()

@@ -14,11 +14,11 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from rest_framework.test import APIClient
 
-from labeling.adaptive import prior as live_prior
-from labeling.adaptive import reordering as adaptive
+from labeling.adaptive import prior as adaptive_prior
+from labeling.adaptive import reordering
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.next_documents import summed
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.planners import known_of, planner_of
 from labeling.adaptive.query_state import read_state
 from labeling.adaptive.state import order_by_query
@@ -29,7 +29,7 @@ from labeling.queues.score_order import order_by_scores, order_without_scores
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction, Job
 from pooling.strategies import STRATEGIES
-from tests.labeling.helpers import SENTINEL, judge, make_live_pool, make_live_queue, make_prelabels
+from tests.labeling.helpers import SENTINEL, judge, make_adaptive_pool, make_adaptive_queue, make_prelabels
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -40,7 +40,7 @@ MIDDLE = {"d3": 0.9718, "d4": 0.95}
 
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "BATCH", 2)
+    monkeypatch.setattr(reordering, "BATCH", 2)
 
 
 @pytest.fixture
@@ -62,7 +62,7 @@ def scored(world: World, scores: Mapping[str, float], model: str = MODEL) -> Pre
 
 def one_query(world: World, **options: Any) -> Queue:
     """Six documents of one query: run 0 has d1, d2, d3, and run 1 d6, d5, d4."""
-    return make_live_queue(world, queries=1, documents=6, **{"audit_share": 0.0, **options})
+    return make_adaptive_queue(world, queries=1, documents=6, **{"audit_share": 0.0, **options})
 
 
 def ahead(queue: Queue) -> list[str]:
@@ -107,7 +107,7 @@ def test_a_batch_is_shown_in_the_same_order_whatever_the_scores_within_it(world:
 
 def test_queries_teach_each_other_anew_when_scores_are_taken_up_changed_or_put_away(world: World) -> None:
     """Every query is ordered by what the labels of all queries say of these runs, and of these votes."""
-    queue = make_live_queue(world, documents=6, audit_share=0.0)
+    queue = make_adaptive_queue(world, documents=6, audit_share=0.0)
     judge_some(queue, world, 8)
     taught = [bytes(Selection.objects.get(queue=queue).lessons)]
     for prelabeler in (scored(world, MIDDLE), scored(world, {"d1": 0.9, "d5": 0.8}, "another"), None):
@@ -145,18 +145,18 @@ def test_queries_teach_each_other_anew_when_scores_are_taken_up_changed_or_put_a
 def test_scores_that_come_later_count_from_the_next_order_on_and_cost_one_statement(world: World) -> None:
     queue = one_query(world)
     with CaptureQueriesContext(connection) as without:
-        adaptive.order_anew(queue)
+        reordering.order_anew(queue)
     order_by_scores(queue, scored(world, MIDDLE))
     late = Prelabel.objects.filter(document__external_id__in=MIDDLE)
     version = late[0].document_version
     late.update(document_version=version + 1)
-    adaptive.order_anew(queue)
+    reordering.order_anew(queue)
     with CaptureQueriesContext(connection) as with_scores:
-        adaptive.order_anew(queue)
+        reordering.order_anew(queue)
     assert len(with_scores) == len(without) + 1
     assert set(ahead(queue)) == {"d1", "d6"}
     late.update(document_version=version)
-    adaptive.order_anew(queue)
+    reordering.order_anew(queue)
     assert set(ahead(queue)) == set(MIDDLE)
 
 
@@ -178,8 +178,8 @@ def test_what_will_not_do_is_refused_and_nothing_changes(world: World) -> None:
 def test_many_queries_are_put_in_order_by_a_job(
     world: World, api: APIClient, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(live_prior, "AT_ONCE", 1)
-    queue, prelabeler = make_live_queue(world), scored(world, MIDDLE)
+    monkeypatch.setattr(adaptive_prior, "AT_ONCE", 1)
+    queue, prelabeler = make_adaptive_queue(world), scored(world, MIDDLE)
     page = f"/queues/{queue.pk}/prelabels/order/"
     started = api.post(f"/api{page}", {"prelabeler": prelabeler.pk}, format="json")
     assert started.status_code == 202
@@ -190,7 +190,7 @@ def test_many_queries_are_put_in_order_by_a_job(
     again = client.post(page, {"without": "1"})
     assert again["Location"] == f"/jobs/{Job.objects.latest('pk').pk}/"
     reports: list[float] = []
-    result = live_prior._follow_in_background(job, lambda share, detail: reports.append(share))
+    result = adaptive_prior._follow_in_background(job, lambda share, detail: reports.append(share))
     assert result["moved"] == 9
     assert reports == sorted(reports)
     assert reports[-1] < 1
@@ -200,9 +200,9 @@ def test_a_queue_opens_with_scores_by_function_call_page_and_command(
     world: World, api: APIClient, client: Client
 ) -> None:
     prelabeler = scored(world, MIDDLE)
-    queue = one_query(world, live=LiveOptions(prior=prelabeler.pk))
+    queue = one_query(world, adaptive=AdaptiveOptions(prior=prelabeler.pk))
     assert set(ahead(queue)) == set(MIDDLE)
-    pool = make_live_pool(world)
+    pool = make_adaptive_pool(world)
     body: dict[str, Any] = {"adaptive": True, "prior": prelabeler.pk, "name": "by call"}
     assert api.post(f"/api/pools/{pool.pk}/queue/", body, format="json").status_code == 201
     client.force_login(world.ada)
@@ -237,7 +237,7 @@ def test_a_queue_is_not_opened_with_scores_that_there_are_not(world: World) -> N
     Prelabel.objects.all().delete()
     for prior, words in ((prelabeler.pk + 1, "Known: "), (prelabeler.pk, "There are no pre-labels by")):
         with pytest.raises(InputError, match=words) as refused:
-            make_live_queue(world, live=LiveOptions(prior=prior))
+            make_adaptive_queue(world, adaptive=AdaptiveOptions(prior=prior))
         assert "prior" in refused.value.fields
     assert not Queue.objects.exists()
 
@@ -245,7 +245,7 @@ def test_a_queue_is_not_opened_with_scores_that_there_are_not(world: World) -> N
 def test_the_queue_its_progress_and_a_release_say_where_the_order_starts(
     world: World, api: APIClient, client: Client
 ) -> None:
-    queue, prelabeler = make_live_queue(world, documents=6), scored(world, MIDDLE)
+    queue, prelabeler = make_adaptive_queue(world, documents=6), scored(world, MIDDLE)
     client.force_login(world.ada)
     page = f"/queues/{queue.pk}/prelabels/"
     assert "Order by these scores" in client.get(page).content.decode()
@@ -263,7 +263,7 @@ def test_the_queue_its_progress_and_a_release_say_where_the_order_starts(
 
 
 def test_nothing_of_the_scores_is_on_the_wire_for_who_judges(world: World, client: Client) -> None:
-    queue, prelabeler = make_live_queue(world, documents=6), scored(world, MIDDLE)
+    queue, prelabeler = make_adaptive_queue(world, documents=6), scored(world, MIDDLE)
     order_by_scores(queue, prelabeler)
     api = APIClient()
     api.force_authenticate(world.ben)

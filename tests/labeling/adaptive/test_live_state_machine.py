@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.stateful import invariant, rule, run_state_machine_as_test
 
-from labeling.adaptive import reordering as adaptive
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive import reordering
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold import repeats
 from labeling.models import Item, Lease, QueryPlan, Queue, Selection
-from tests.labeling.helpers import make_live_queue
+from tests.labeling.helpers import make_adaptive_queue
 from tests.labeling.judging import test_state_machine
 from tests.labeling.judging.test_state_machine import Judging
 from tests.world import World
@@ -29,7 +29,7 @@ class JudgingALiveQueue(Judging):
     def somebody_stops_a_query(self) -> None:
         plan = QueryPlan.objects.filter(selection=self.queue.pk, finished_by="").order_by("place").first()
         if plan and plan.begun:
-            adaptive.stop_by_hand(self.queue, [plan.pk], self.now)
+            reordering.stop_by_hand(self.queue, [plan.pk], self.now)
 
     @invariant()
     def nothing_beyond_the_budget_was_handed_out(self) -> None:
@@ -83,10 +83,10 @@ def test_the_sentences_hold_where_labels_move_the_order(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, rule_of_budget: str
 ) -> None:
     def open_live(world: World, needed: int = 1, **options: Any) -> Queue:
-        live = LiveOptions(budget=BUDGET, budget_rule=rule_of_budget, budget_floor=1)
-        return make_live_queue(world, needed, live=live, **options)
+        adaptive = AdaptiveOptions(budget=BUDGET, budget_rule=rule_of_budget, budget_floor=1)
+        return make_adaptive_queue(world, needed, adaptive=adaptive, **options)
 
-    monkeypatch.setattr(adaptive, "BATCH", 2)
+    monkeypatch.setattr(reordering, "BATCH", 2)
     monkeypatch.setattr(repeats, "GAP", 0)
     monkeypatch.setattr(test_state_machine, "make_queue", open_live)
     machine = type("JudgingInThisWorld", (JudgingALiveQueue,), {"world": world})

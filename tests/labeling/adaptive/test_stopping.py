@@ -8,9 +8,9 @@ import pytest
 
 from benchmarks.bench_bounds import rates
 from evaluation.pool_estimates.stored_sample import read_sample
-from labeling.adaptive import reordering as adaptive
+from labeling.adaptive import reordering
 from labeling.adaptive.finishing import finish_queries
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.state import endings_sentence, order_by_query
 from labeling.judging.leases import claim
 from labeling.models import QueryPlan, Queue, Selection
@@ -18,7 +18,7 @@ from labeling.qrels.labels import current_labels
 from labeling.qrels.releases import read_release, release_qrels
 from pooling.interface.problems import InputError
 from pooling.models import Job, Query
-from tests.labeling.helpers import judge, make_live_queue
+from tests.labeling.helpers import judge, make_adaptive_queue
 from tests.world import World
 
 
@@ -36,13 +36,13 @@ def test_the_looks_of_a_campaign_err_in_at_most_five_of_a_hundred_where_labels_m
 
 @pytest.fixture
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(adaptive, "BATCH", 2)
+    monkeypatch.setattr(reordering, "BATCH", 2)
 
 
 def one_query(world: World, **options: float | str) -> Queue:
     """Six documents of one query, half of them drawn, and a generous bound."""
-    live = LiveOptions(**{"stop_missing": 0.9, "stop_looks": 1, **options})
-    return make_live_queue(world, queries=1, documents=6, audit_share=0.5, live=live)
+    adaptive = AdaptiveOptions(**{"stop_missing": 0.9, "stop_looks": 1, **options})
+    return make_adaptive_queue(world, queries=1, documents=6, audit_share=0.5, adaptive=adaptive)
 
 
 def judge_all(queue: Queue, world: World, relevant: bool = True, most: int = 99) -> int:
@@ -92,8 +92,8 @@ def test_a_run_of_documents_that_are_not_relevant_stops_nothing(world: World) ->
 @pytest.mark.django_db
 @pytest.mark.usefixtures("small_batches")
 def test_a_bound_over_the_queue_stops_all_queries_at_one_look(world: World) -> None:
-    live = LiveOptions(stop_missing=0.9, stop_looks=1, stop_over="queue")
-    queue = make_live_queue(world, queries=3, documents=4, audit_share=0.5, live=live)
+    adaptive = AdaptiveOptions(stop_missing=0.9, stop_looks=1, stop_over="queue")
+    queue = make_adaptive_queue(world, queries=3, documents=4, audit_share=0.5, adaptive=adaptive)
     judge_all(queue, world)
     selection = Selection.objects.get(queue=queue)
     (look,) = selection.looks
@@ -111,14 +111,14 @@ def test_a_bound_over_the_queue_stops_all_queries_at_one_look(world: World) -> N
 def test_a_job_finishes_at_once_all_queries_that_one_request_does_not(
     world: World, monkeypatch: pytest.MonkeyPatch, django_capture_on_commit_callbacks: Any
 ) -> None:
-    monkeypatch.setattr(adaptive, "AT_ONCE", 1)
-    live = LiveOptions(stop_missing=0.9, stop_looks=1, stop_over="queue")
-    queue = make_live_queue(world, queries=3, documents=8, audit_share=0.5, live=live)
+    monkeypatch.setattr(reordering, "AT_ONCE", 1)
+    adaptive = AdaptiveOptions(stop_missing=0.9, stop_looks=1, stop_over="queue")
+    queue = make_adaptive_queue(world, queries=3, documents=8, audit_share=0.5, adaptive=adaptive)
     selection = Selection.objects.get(queue=queue)
     # The first query is at its budget: nothing of it is left to stop, and it is in nobody's way.
     first = selection.plans.order_by("place").first()
     selection.plans.filter(pk=first.pk).update(budget=2)
-    while not adaptive.is_stopped(selection):
+    while not reordering.is_stopped(selection):
         with django_capture_on_commit_callbacks(execute=True):
             assert judge_all(queue, world, most=1)
         selection.refresh_from_db()
@@ -131,8 +131,8 @@ def test_a_job_finishes_at_once_all_queries_that_one_request_does_not(
 @pytest.mark.django_db
 @pytest.mark.usefixtures("small_batches")
 def test_a_query_finished_by_hand_after_a_look_at_all_queries_draws_anew_too(world: World) -> None:
-    live = LiveOptions(stop_missing=0.01, stop_looks=1, stop_over="queue")
-    queue = make_live_queue(world, queries=2, documents=6, audit_share=0.5, live=live)
+    adaptive = AdaptiveOptions(stop_missing=0.01, stop_looks=1, stop_over="queue")
+    queue = make_adaptive_queue(world, queries=2, documents=6, audit_share=0.5, adaptive=adaptive)
     judge_all(queue, world, most=6)
     assert Selection.objects.get(queue=queue).looks
     finish_queries(queue, None)
@@ -144,7 +144,9 @@ def test_a_query_finished_by_hand_after_a_look_at_all_queries_draws_anew_too(wor
 @pytest.mark.django_db
 @pytest.mark.usefixtures("small_batches")
 def test_an_admin_finishes_a_query_and_the_release_says_by_what(world: World) -> None:
-    queue = make_live_queue(world, queries=2, documents=6, audit_share=0.3, live=LiveOptions(budget=8))
+    queue = make_adaptive_queue(
+        world, queries=2, documents=6, audit_share=0.3, adaptive=AdaptiveOptions(budget=8)
+    )
     judge_all(queue, world, most=2)
     first = Query.objects.get(items__pk=queue.items.filter(state="done").first().pk)
     assert finish_queries(queue, [first.external_id], by=world.ada) == 1
@@ -163,7 +165,7 @@ def test_an_admin_finishes_a_query_and_the_release_says_by_what(world: World) ->
 
 @pytest.mark.django_db
 def test_what_cannot_be_finished_is_refused(world: World) -> None:
-    queue = make_live_queue(world)
+    queue = make_adaptive_queue(world)
     with pytest.raises(InputError, match="no query “q9”"):
         finish_queries(queue, ["q9"])
     queue.is_adaptive = False
@@ -173,7 +175,7 @@ def test_what_cannot_be_finished_is_refused(world: World) -> None:
 
 @pytest.mark.django_db
 def test_what_the_audit_shows_is_told_only_where_it_was_looked_at(world: World) -> None:
-    queue = make_live_queue(world, audit_share=0.5, live=LiveOptions(stop_missing=0.1))
+    queue = make_adaptive_queue(world, audit_share=0.5, adaptive=AdaptiveOptions(stop_missing=0.1))
     told = order_by_query(queue)
     assert told is not None
     assert all(row["looks"] == [] and row["next_look"] for row in told["queries"])

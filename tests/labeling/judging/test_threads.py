@@ -18,15 +18,15 @@ from django.contrib.auth.models import User
 from django.db import connection, connections
 from django.db.models import F
 
-from labeling.adaptive import reordering as adaptive
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive import reordering
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.verdicts import Submission, record_judgment
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Membership
-from tests.labeling.helpers import judge, make_live_queue, make_queue, only_lease
+from tests.labeling.helpers import judge, make_adaptive_queue, make_queue, only_lease
 from tests.world import World, make_user, make_world
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -213,9 +213,9 @@ def test_an_order_that_moves_meanwhile_hands_everything_out_once(
     needed: int,
     how: str,
 ) -> None:
-    monkeypatch.setattr(adaptive, "BATCH", 2)
-    live = LiveOptions(budget=15, budget_rule=how, budget_floor=2)
-    queue = make_live_queue(file_world, needed=needed, documents=6, live=live)
+    monkeypatch.setattr(reordering, "BATCH", 2)
+    adaptive = AdaptiveOptions(budget=15, budget_rule=how, budget_floor=2)
+    queue = make_adaptive_queue(file_world, needed=needed, documents=6, adaptive=adaptive)
     done = all_at_once(lambda user: work_through(queue, user), people(file_world))
     keys = [key for keys in done for key in keys]
     assert sorted(JudgmentEvent.objects.values_list("key", flat=True)) == sorted(keys)

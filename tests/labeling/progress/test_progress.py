@@ -8,13 +8,13 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import skip, undo
 from labeling.models import Queue
 from labeling.progress.counts import queue_progress
-from tests.labeling.helpers import judge, make_live_queue, make_queue
+from tests.labeling.helpers import judge, make_adaptive_queue, make_queue
 from tests.world import World
 
 NOW = timezone.now()
@@ -84,7 +84,7 @@ def left(queue: Queue, user: User, now: datetime = NOW) -> int:
 
 
 def test_what_is_left_in_an_adaptive_queue_ends_with_its_budget(world: World, client: Client) -> None:
-    queue = make_live_queue(world, live=LiveOptions(budget=4))
+    queue = make_adaptive_queue(world, adaptive=AdaptiveOptions(budget=4))
     assert queue.items.count() == 9
     assert left(queue, world.ben) == 4
     while leases := claim(queue, world.ben, 4).leases:

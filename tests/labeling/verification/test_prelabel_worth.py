@@ -26,7 +26,7 @@ from labeling.verification.samples import Wanted, open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool, PoolEntry, Query
-from tests.labeling.helpers import judge, make_live_queue, make_prelabels, make_queue
+from tests.labeling.helpers import judge, make_adaptive_queue, make_prelabels, make_queue
 from tests.world import World
 
 pytestmark = pytest.mark.django_db
@@ -183,7 +183,7 @@ def called_first(document: Document) -> tuple[bool, int]:
 
 
 def test_a_label_that_an_adaptive_queue_drew_weighs_by_what_its_order_has_not_reached(world: World) -> None:
-    queue = make_live_queue(world, queries=2, documents=3)
+    queue = make_adaptive_queue(world, queries=2, documents=3)
     plans = list(QueryPlan.objects.filter(selection__queue=queue).order_by("query__external_id"))
     documents = sorted(queue.items.values_list("document", flat=True).distinct())
     for plan, reached in zip(plans, (documents[:1], documents[:2]), strict=True):

@@ -14,7 +14,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from evaluation.pool_estimates.finds import pool_finds
-from labeling.adaptive.options import LiveOptions
+from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.state import order_by_query
 from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
@@ -67,7 +67,7 @@ def campaign(world: World) -> Queue:
         audit_share=0.3,
         budget=9,
     )
-    queue = open_queue(pool, judgments_per_item=2, seed=1, live=LiveOptions(budget=9), gold=GOLD)
+    queue = open_queue(pool, judgments_per_item=2, seed=1, adaptive=AdaptiveOptions(budget=9), gold=GOLD)
     step = 0
     for round_of in range(12):
         person = (world.ben, world.cleo)[round_of % 2]
