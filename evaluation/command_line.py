@@ -184,7 +184,7 @@ def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -
     from evaluation.pool_estimates.pool_file import design_of_file
 
     if options["format"] == "csv":
-        raise ValueError("Estimates have no place in CSV; choose table, json, markdown or latex.")
+        raise ValueError("CSV does not support estimates; choose table, json, markdown or latex.")
     if not recall_cutoffs(result):
         raise ValueError("--pool estimates recall; name recall among the measures.")
     if too_large(result):
@@ -231,7 +231,11 @@ def _add_queries(parser: ArgumentParser) -> None:
     parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for their tags")
     parser.add_argument("--tag", metavar="TAG", help="only queries with this tag in metadata.tags")
     parser.add_argument(
-        "--by-tag", metavar="TAG", nargs="+", action="extend", help="tell the queries with each tag apart"
+        "--by-tag",
+        metavar="TAG",
+        nargs="+",
+        action="extend",
+        help="report the queries with each tag separately",
     )
     add_option_arguments(parser, [SETTINGS["minimum_queries"]], bounded=False)
 
@@ -274,7 +278,7 @@ def _tagged(
     from pooling.formats import read_queries
 
     if path is None and not tag and tags:
-        raise ValueError("The queries' tags stand in a queries file; name it with --queries FILE.")
+        raise ValueError("Tags come from a queries file; name it with --queries FILE.")
     if (path is None and tag) or (path is not None and not (tag or tags or by)):
         raise ValueError("--queries and --tag belong together, or --queries and --by-tag; name both.")
     if path is None or not (tag or tags):
@@ -283,5 +287,5 @@ def _tagged(
 
     by_tag = queries_by_tag((query.id, query.metadata) for query in read_queries(path))
     if tag and tag not in by_tag:
-        raise ValueError(f"{path.name} has no query with the tag {tag}; tags stand in metadata.tags.")
+        raise ValueError(f"{path.name} has no query with the tag {tag}; tags are in metadata.tags.")
     return (set(by_tag[tag]) if tag else None), chosen_strata(by_tag, tags or ())

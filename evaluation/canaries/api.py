@@ -24,7 +24,7 @@ class LeastFallSerializer(serializers.Serializer[dict[str, object]]):
     difference = serializers.FloatField(allow_null=True, help_text="Null: they can show none.")
     deviation = serializers.FloatField(help_text="Of the differences of two versions by query.")
     pairs = serializers.IntegerField(help_text="Pairs of runs it comes from; 0: assumed.")
-    fewest = serializers.IntegerField(help_text="So many queries must fall at least.")
+    fewest = serializers.IntegerField(help_text="At least this many queries must drop.")
     sentence = serializers.CharField()
 
 
@@ -41,7 +41,7 @@ class CanarySerializer(serializers.Serializer[dict[str, object]]):
 
     id = serializers.IntegerField(read_only=True)
     name = serializers.CharField(max_length=200)
-    release = serializers.CharField(required=False, help_text="Name of a release; the newest if absent.")
+    release = serializers.CharField(required=False, help_text="Name of a release; default: the newest.")
     tag = serializers.CharField(
         required=False,
         allow_blank=True,
@@ -64,7 +64,7 @@ class CanarySerializer(serializers.Serializer[dict[str, object]]):
         choices=Canary.Reference.choices,
         required=False,
         default=Canary.Reference.BEST,
-        help_text="What a run is compared with beside the run before.",
+        help_text="What a run is compared with, in addition to the previous run.",
     )
     pinned = serializers.CharField(
         required=False, allow_blank=True, default="", help_text="Name of the run, with the reference pinned."

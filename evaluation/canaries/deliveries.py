@@ -113,7 +113,7 @@ def send_again(delivery: CanaryDelivery) -> None:
     waiting = CanaryDelivery.objects.filter(pk=delivery.pk, state__in=(State.WAITING, State.FAILED))
     with transaction.atomic():
         if not waiting.update(state=State.WAITING, next_try_at=now, give_up_at=now + KEPT_UP, ended_at=None):
-            raise InputError("This message has arrived or is on its way; wait a little.", conflict=True)
+            raise InputError("This message has been delivered or is being sent.", conflict=True)
         _hand_over([delivery.pk], now)
 
 
@@ -229,7 +229,7 @@ def _attempt(delivery: CanaryDelivery) -> Attempt:
         News(piece.canary, piece.value, tuple(piece.reasons), piece.trouble) for piece in delivery.news.all()
     ]
     if not news:
-        return lambda: DeliveryOutcome(False, "What it tells of is gone.", tried=False)
+        return lambda: DeliveryOutcome(False, "The run it reports on was deleted.", tried=False)
     if delivery.channel == Channel.WEBHOOK:
         return _post(delivery, news)
     return _mail(delivery.receiver, news)
@@ -240,7 +240,7 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
     hooks = [piece.canary for piece in news if piece.canary.webhook_url]
     hooks.sort(key=lambda canary: host_of(canary.webhook_url) != delivery.receiver)
     if not hooks:
-        return lambda: DeliveryOutcome(False, "The canary has no webhook any more.", tried=False)
+        return lambda: DeliveryOutcome(False, "The canary no longer has a webhook.", tried=False)
     url = hooks[0].webhook_url
     delivery.receiver = host_of(url)
     try:
@@ -256,10 +256,10 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
 
 def _mail(receiver: str, news: Sequence[News]) -> Attempt:
     if not settings.SENDS_MAIL:
-        problem = "The site has no mail server; it is set with SOUNDINGS_MAIL_URL."
+        problem = "The site has no mail server. Set SOUNDINGS_MAIL_URL."
         return lambda: DeliveryOutcome(False, problem, tried=False)
     if not any(receiver in piece.canary.mail_to for piece in news):
-        return lambda: DeliveryOutcome(False, "The canary has this address no more.", tried=False)
+        return lambda: DeliveryOutcome(False, "The canary no longer has this address.", tried=False)
     said = payload(news)
     subject = " ".join(f"{news[0].canary.collection.name}: {said['title']}".split())
     links = list(dict.fromkeys(one["canary"]["url"] for one in said["alerts"]))
@@ -269,7 +269,7 @@ def _mail(receiver: str, news: Sequence[News]) -> Attempt:
         try:
             send_mail(subject, text, None, [receiver], connection=get_connection(timeout=SECONDS))
         except (OSError, SMTPException) as error:
-            return DeliveryOutcome(False, f"The mail server did not take it: {type(error).__name__}.")
-        return DeliveryOutcome(True, "The mail server took it.")
+            return DeliveryOutcome(False, f"The mail server rejected it: {type(error).__name__}.")
+        return DeliveryOutcome(True, "The mail server accepted it.")
 
     return send

@@ -18,17 +18,17 @@ class AlertsForm(forms.Form):
     """The threshold, and who hears when a run falls below it or falls beyond noise."""
 
     threshold = forms.FloatField(
-        min_value=0, max_value=1, help_text="What the measure should reach, for instance 0.7."
+        min_value=0, max_value=1, help_text="Value that the measure should reach, for instance 0.7."
     )
     only_clear = forms.BooleanField(
         required=False,
-        label="Tell of a value below the threshold only when its whole interval is below",
+        label="Send a message only if the whole interval is below the threshold",
     )
     webhook_url = forms.CharField(
         required=False,
         max_length=1000,
         label="Webhook",
-        help_text="An address that gets a POST with JSON. It must be public, unless the server allows more.",
+        help_text="URL that receives a POST with JSON. It must be public unless the server allows others.",
         widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.org/soundings"}),
     )
     secret = forms.CharField(
@@ -45,7 +45,7 @@ class AlertsForm(forms.Form):
         required=False,
         initial=Canary.Reference.BEST,
         label="Compared with",
-        help_text="A fall in many small steps shows only against a run from before them.",
+        help_text="A drop in many small steps shows only against a run from before them.",
     )
     pinned = forms.ModelChoiceField(
         Run.objects.none(),
@@ -53,14 +53,14 @@ class AlertsForm(forms.Form):
         to_field_name="name",
         empty_label="–",
         label="The run for good",
-        help_text="Where that is chosen: all later runs of its family are compared with it.",
+        help_text="If “one run for good” is chosen: all later runs of its family are compared with it.",
     )
     mail_to = forms.CharField(
         required=False,
         max_length=4000,
         label="Mail to",
         widget=forms.Textarea(attrs={"rows": 2}),
-        help_text="Addresses, parted by spaces or lines.",
+        help_text="Email addresses, separated by spaces or line breaks.",
     )
 
     def __init__(self, data: Any = None, *, collection: Collection, canary: Canary | None = None) -> None:
@@ -78,7 +78,7 @@ class AlertsForm(forms.Form):
             "pinned": canary.pinned.name if canary.pinned else None,
         }
         if canary.sealed_secret:
-            self.fields["secret"].help_text = "One is stored. Left empty, it stays; it is not shown again."
+            self.fields["secret"].help_text = "A secret is saved and not shown again. Leave empty to keep it."
 
     def alerts(self) -> Alerts:
         """What the form says; call it after `is_valid`."""
@@ -104,7 +104,7 @@ class CanaryForm(AlertsForm):
     tag = forms.ChoiceField(
         required=False,
         label="Queries",
-        help_text="Those with one tag make the quickest canary; they are frozen.",
+        help_text="Queries with one tag make the fastest canary. The set of queries is frozen.",
     )
     measure = forms.CharField(
         max_length=60, initial="recall@10", help_text="A measure at its K, for instance recall@10 or ndcg@5."
@@ -113,7 +113,7 @@ class CanaryForm(AlertsForm):
         min_value=0.5,
         max_value=0.999,
         initial=0.95,
-        help_text="The level of the intervals; higher marks fewer drops by chance.",
+        help_text="Level of the intervals. A higher level marks fewer drops by chance.",
     )
     field_order = [
         "name",

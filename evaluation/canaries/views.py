@@ -64,7 +64,7 @@ def canary_new(request: HttpRequest, slug: str) -> HttpResponse:
                 user=person(request),
                 site=request.build_absolute_uri("/"),
             )
-            said = f"“{made.name}” is watched. The runs that are there are being measured."
+            said = f"Created “{made.name}”. Existing runs are being measured."
             messages.success(request, f"{said} {state_of(made).least_fall.sentence()}")
             return redirect(made)
         except InputError as error:
@@ -122,7 +122,7 @@ def canary_delete(request: HttpRequest, canary_id: int) -> HttpResponse:
     shown = canary_for(request.user, canary_id, ADMIN)
     slug, name = shown.collection.slug, shown.name
     delete_canary(shown, person(request))
-    messages.success(request, f"“{name}” is no longer watched.")
+    messages.success(request, f"Deleted “{name}”.")
     return redirect("canaries", slug)
 
 
@@ -133,7 +133,7 @@ def canary_queries(request: HttpRequest, canary_id: int) -> HttpResponse:
     shown = canary_for(request.user, canary_id, ADMIN)
     try:
         take_over_tag(shown, person(request))
-        said = "From here on the queries that have the tag now are measured."
+        said = "From now on, the queries that currently have the tag are measured."
         messages.success(request, f"{said} {state_of(shown).least_fall.sentence()}")
     except InputError as error:
         messages.error(request, str(error))
@@ -146,9 +146,9 @@ def canary_test(request: HttpRequest, canary_id: int) -> HttpResponse:
     """Send a test to every receiver."""
     shown = canary_for(request.user, canary_id, ADMIN)
     if tell([News(shown)]):
-        messages.success(request, "A test is on its way; the list below tells what becomes of it.")
+        messages.success(request, "A test message is being sent; see the list below.")
     else:
-        messages.error(request, "Nobody hears of this canary yet. Give it a webhook or a mail address first.")
+        messages.error(request, "This canary has no receivers. Add a webhook or an email address first.")
     return redirect(shown)
 
 
@@ -160,7 +160,7 @@ def delivery_again(request: HttpRequest, canary_id: int, delivery_id: int) -> Ht
     delivery = fetch(shown.deliveries.distinct(), pk=delivery_id)
     try:
         send_again(delivery)
-        messages.success(request, "It is on its way again.")
+        messages.success(request, "Sending it again.")
     except InputError as error:
         messages.error(request, str(error))
     return redirect(shown)

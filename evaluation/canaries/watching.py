@@ -113,7 +113,7 @@ def create_canary(
             stretch.save()
             record_action(collection, user, "canary created", canary.name, **_watched(canary))
     except IntegrityError:
-        problem = f"There is a canary “{canary.name}” already. Choose another name."
+        problem = f"Canary “{canary.name}” already exists. Choose another name."
         raise InputError(problem, field="name", conflict=True) from None
     _begin(stretch, user)
     return canary
@@ -125,7 +125,7 @@ def take_over_tag(canary: Canary, user: User | None) -> CanaryStretch:
     `InputError` when these are the queries that it measures, when there are none, and when none has a label.
     """
     if canary.pk not in changes_of_tags(stretches_of([canary]), [canary]):
-        raise InputError("These queries are measured already; nothing has changed.", conflict=True)
+        raise InputError("These queries are already measured; nothing has changed.", conflict=True)
     stretch = frozen(canary, user)
     with transaction.atomic():
         stretch.save()
@@ -201,7 +201,7 @@ def _give_alerts(canary: Canary, alerts: Alerts) -> None:
     if alerts.secret and not SHORTEST_SECRET <= len(alerts.secret) <= LONGEST_SECRET:
         raise _refused("secret", f"A secret has {SHORTEST_SECRET} to {LONGEST_SECRET} characters.")
     if url and not alerts.secret and not canary.sealed_secret:
-        raise _refused("secret", "A webhook needs a secret, by which the receiver knows who it is from.")
+        raise _refused("secret", "A webhook needs a secret, so that the receiver can verify the sender.")
     pinned, addresses = _checked_pinned(canary.collection, alerts), _checked_addresses(alerts.mail_to)
     canary.threshold, canary.only_clear = alerts.threshold, alerts.only_clear
     canary.reference, canary.pinned = alerts.reference, pinned
@@ -223,12 +223,12 @@ def _checked_pinned(collection: Collection, alerts: Alerts) -> Run | None:
 
 def _checked_addresses(addresses: Sequence[str]) -> list[str]:
     if len(addresses) > MOST_RECEIVERS:
-        raise _refused("mail_to", f"Name at most {MOST_RECEIVERS} addresses.")
+        raise _refused("mail_to", f"Enter at most {MOST_RECEIVERS} addresses.")
     for address in addresses:
         try:
             validate_email(address)
         except ValidationError:
-            raise _refused("mail_to", f"“{address[:100]}” is no mail address.") from None
+            raise _refused("mail_to", f"“{address[:100]}” is not a valid email address.") from None
     return list(dict.fromkeys(addresses))
 
 
@@ -275,7 +275,7 @@ def _measure_run(job: Job, progress: Progress) -> Result:
     runs = _runs_of(collection)
     run = next((one for one in runs if one.pk == job.arguments["run"]), None)
     if run is None:
-        raise InputError("The run is gone; there is nothing to measure.")
+        raise InputError("The run was deleted; nothing to measure.")
     canaries = list(collection.canaries.select_related("release", "collection", "pinned").order_by("pk"))
     stretches = stretches_of(canaries)
     found: dict[int, CanaryValue | str] = {}

@@ -52,13 +52,13 @@ def problem_of(url: str) -> str | None:
         parts = urlsplit(url)
         port = parts.port
     except ValueError:
-        return "This is no address. Write for instance https://hooks.example.org/soundings."
+        return "Not a valid URL. Write for instance https://hooks.example.org/soundings."
     if parts.scheme not in ("http", "https") or not parts.hostname or port == 0:
-        return "The address of a webhook begins with https:// or http:// and names a host."
+        return "A webhook URL must begin with https:// or http:// and name a host."
     if parts.username or parts.password:
-        return "The address holds a user name or password. Leave them out; messages are signed instead."
+        return "The URL contains a user name or password. Remove them; messages are signed instead."
     if any(ord(character) <= 32 or ord(character) > 126 for character in url):
-        return "The address holds a blank or a letter outside ASCII. Write it percent-encoded."
+        return "The URL contains a space or a non-ASCII character. Percent-encode it."
     return None
 
 
@@ -76,7 +76,7 @@ def refuse_private(host: str, addresses: Sequence[str], allowed: Sequence[Networ
             continue
         if not _is_public(inner):
             raise RefusedAddressError(
-                f"{host} leads to {text}, which is no public address. An administrator of the server can "
+                f"{host} resolves to {text}, which is not a public address. A server administrator can "
                 "allow its network with SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS."
             )
 
@@ -133,7 +133,7 @@ def post_signed(
             raise
         return DeliveryOutcome(False, _in_words(error, seconds))
     if 300 <= status < 400:
-        return DeliveryOutcome(False, f"HTTP {status}: redirects are not followed; name the final address.")
+        return DeliveryOutcome(False, f"HTTP {status}: redirects are not followed; use the final URL.")
     return DeliveryOutcome(200 <= status < 300, f"HTTP {status}")
 
 
@@ -218,7 +218,7 @@ def _backend(allowed: Sequence[Network], deadline: float) -> httpcore2.NetworkBa
             return Bounded(super().connect_tcp(addresses[0], port, left(), *args, **options))
 
         def connect_unix_socket(self, *args: Any, **options: Any) -> httpcore2.NetworkStream:
-            raise RefusedAddressError("A socket of this machine is no receiver of messages.")
+            raise RefusedAddressError("Messages cannot be sent to a local socket.")
 
     return PublicNetworks()
 
@@ -234,9 +234,9 @@ def _in_words(error: Exception, seconds: float) -> str:
     import httpcore2
 
     if isinstance(error, socket.gaierror):
-        return "The host's name is not known."
+        return "Unknown host name."
     if isinstance(error, httpcore2.TimeoutException):
         return no_answer(seconds)
     if isinstance(error, httpcore2.ProtocolError):
-        return "What answered does not speak HTTP."
+        return "The host does not speak HTTP."
     return f"No connection: {type(error).__name__}."

@@ -23,8 +23,8 @@ CHOICES = [
     OpenApiParameter("measure", str, description="recall if absent."),
     OpenApiParameter("k", int, description="A K of the report; 10, or the nearest, if absent."),
     OpenApiParameter("show", str, many=True, description="Runs in colour; the best eight if absent."),
-    OpenApiParameter("a", str, description="Of `gains`: the run that gains or loses."),
-    OpenApiParameter("b", str, description="Of `gains`: the run that it is held against."),
+    OpenApiParameter("a", str, description="For `gains`: the run that gains or loses."),
+    OpenApiParameter("b", str, description="For `gains`: the run it is compared with."),
 ]
 
 

@@ -140,9 +140,9 @@ def _curve_said(table: pd.DataFrame, choice: ChartChoice) -> str:
 CURVE = ChartKind(
     name="curve",
     title=_curve_title,
-    reading="Mean over queries with its interval as a band: it speaks of the choice of queries. The lighter "
-    "band with thin edges are the bounds, whatever the unjudged documents turn out to be. K is on a "
-    "logarithmic axis; runs that were not chosen are grey.",
+    reading="Mean over queries; the band is its interval, which covers the choice of queries. The "
+    "lighter band with thin edges shows the bounds for any labels of the unjudged documents. K "
+    "is on a logarithmic axis; runs not chosen are grey.",
     table=lambda figures, choice: curve_table(figures, choice.measure),
     draw=_draw_curve,
     size=_curve_size,
@@ -174,10 +174,9 @@ def _distribution_said(table: pd.DataFrame, choice: ChartChoice) -> str:
 DISTRIBUTION = ChartKind(
     name="distribution",
     title=lambda choice: f"{choice.shown}, query by query",
-    reading="The box holds the middle half of a run's queries, the line in it is the median, the diamond the "
-    "mean; the whiskers go from the 5th to the 95th percentile. The discs at both ends are as large as the "
-    "share of queries at exactly 0 and at exactly 1, which a box alone would hide. Boxes, because fifty rows "
-    "of them stay readable.",
+    reading="The box contains the middle half of a run's queries, the line is the median, the diamond "
+    "the mean; the whiskers go from the 5th to the 95th percentile. The size of the discs at "
+    "both ends shows the share of queries at exactly 0 and exactly 1.",
     table=lambda figures, choice: distribution_table(figures, choice.measure, choice.k),
     draw=_draw_distribution,
     size=_rows_size,
@@ -221,8 +220,8 @@ def _ends(table: pd.DataFrame, most: int = 20) -> pd.DataFrame:
 GAINS = ChartKind(
     name="gains",
     title=lambda choice: f"Where {choice.first} gains on {choice.second}, and where it loses",
-    reading="One bar for each query that counts for both runs, sorted: above the line A (the first run) is "
-    "ahead, below it B. A mean difference can be a few large gains, or many small ones.",
+    reading="One bar for each query scored for both runs, sorted: above the line A (the first run) is "
+    "ahead, below it B. A mean difference can come from a few large gains or many small ones.",
     table=lambda figures, choice: gains_table(
         figures, (choice.first, choice.second), choice.measure, choice.k
     ),
@@ -299,9 +298,9 @@ def _precision_recall_said(table: pd.DataFrame, choice: ChartChoice) -> str:
 PRECISION_RECALL = ChartKind(
     name="precision-recall",
     title=lambda choice: "Precision and recall, K by K",
-    reading="Each run goes from its least K on the left to its greatest on the right; the K stand at the "
-    "points of the first run, or of all where they are few. A run above another at every recall is better at "
-    "every trade.",
+    reading="Each run goes from its lowest K on the left to its highest on the right; K is written at "
+    "the points of the first run, or of all runs if there are few. A run above another at "
+    "every recall is better at every trade-off.",
     table=lambda figures, choice: precision_recall_table(figures),
     draw=_draw_precision_recall,
     size=_lines_size,
@@ -359,9 +358,10 @@ def _coverage_said(table: pd.DataFrame, choice: ChartChoice) -> str:
 COVERAGE = ChartKind(
     name="coverage",
     title=lambda choice: f"What is judged: the first {choice.k} of every query and run",
-    reading="A row for each run, a column for each query, the least judged first: the lighter, the more of "
-    "the first K has a label. A dark row is a run that did not help to build the pool; dark columns are "
-    "queries whose labels are few. More than 200 queries are put together, a hundred columns of neighbours.",
+    reading="One row for each run, one column for each query, least judged first. The lighter, the "
+    "more of the top K has a label. A dark row is a run that did not contribute to the pool; "
+    "dark columns are queries with few labels. More than 200 queries are grouped into a "
+    "hundred columns.",
     table=lambda figures, choice: coverage_table(figures, choice.k),
     draw=_draw_coverage,
     size=lambda figures, choice, narrow=False: _rows_size(figures, choice, narrow=narrow, legend=46),

@@ -98,11 +98,11 @@ class Decision:
         if self.bounds is None:
             return "No query counts for both runs, so there is nothing to decide."
         if self.leader is not None:
-            return f"Decided: {self.leader} is better, whatever the unjudged documents turn out to be."
+            return f"Decided: {self.leader} is better, whatever the labels of the unjudged documents."
         if not self.left:
             return (
-                "Open, and no label of a document that only one of the two has is missing: the difference "
-                "is too small to survive what the rest of the pool may hold."
+                "Undecided, although every document that only one of the two has is labelled: the "
+                "difference is too small given what the rest of the pool may contain."
             )
         return (
             f"Open: {counted(self.count, 'label')} can be expected to decide it, of "

@@ -211,7 +211,7 @@ def comparisons_asked(
     found = compared(report)
     if found is None:
         raise InputError(
-            "This report compares nothing: it has one run, or is too large or too old.", missing=True
+            "This report has no comparisons: it has only one run, or is too large or too old.", missing=True
         )
     at = k if k is not None else usual_cutoff(found.cutoffs)
     if at not in found.cutoffs:

@@ -143,8 +143,8 @@ class Comparison:
         if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE + _ZERO:
             return ()
         return (
-            f"judged@K is {percent(one)} for {self.first} and {percent(other)} for {self.second}: they were "
-            "not judged alike, and their raw order is not to be read.",
+            f"judged@K is {percent(one)} for {self.first} and {percent(other)} for {self.second}: the "
+            "runs were not judged equally, so do not compare their raw values.",
         )
 
     def verdict(self) -> str:

@@ -111,5 +111,5 @@ def report_forest(request: HttpRequest, report_id: int, variant: str) -> HttpRes
 def _there(report: Report) -> Compared:
     found = compared(report)
     if found is None:
-        raise Http404("This report compares nothing.")
+        raise Http404("This report has no comparisons.")
     return found

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
         PoweredTotal,
     )
 
-OWN_MODEL = "the mean over queries is estimated by a model of its own"
+OWN_MODEL = "the mean over queries is estimated by a separate model"
 _NO_ESTIMATE: EstimateFigure = {
     "value": None,
     "value_if_relevant": None,

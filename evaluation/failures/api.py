@@ -253,7 +253,10 @@ class DetailQuerySerializer(serializers.Serializer[dict[str, object]]):
 
     query = serializers.CharField(trim_whitespace=False, help_text="The id of the query.")
     a = serializers.CharField(
-        required=False, help_text="If absent, the run with the highest recall beside `b`; the first without."
+        required=False,
+        help_text=(
+            "If absent, the run other than `b` with the highest recall; the first run if `b` is absent too."
+        ),
     )
     b = serializers.CharField(required=False, help_text="The other run with the highest recall if absent.")
     k = serializers.IntegerField(required=False, help_text="10, or the nearest, if absent.")

@@ -38,7 +38,9 @@ class LatencyForm(forms.Form):
         max_value=1,
         initial=0.95,
         label="Target",
-        help_text="The recall at K that a setting should reach; the cheapest one that does is told.",
+        help_text=(
+            "The recall at K that a setting should reach. The report names the cheapest setting that does."
+        ),
     )
     settings_file = forms.FileField(
         required=False,

@@ -81,7 +81,7 @@ def _header(name: str, line: int, values: list[str]) -> list[str]:
     twice = next((value for value in values if not value or values.count(value) > 1), None)
     if twice is not None:
         problem = f"the column {shown(twice)} is there twice" if twice else "a column has no name"
-        raise FormatError(name, line, problem, "Give every column a name of its own.")
+        raise FormatError(name, line, problem, "Give every column a different name.")
     return values
 
 

@@ -192,8 +192,8 @@ def _notes(found: AgainstExact, *, tied: bool) -> list[str]:
     )
     if tied:
         notes.append(
-            f"Ties: documents of {found.exact.name} share a score across K. The mean goes by the order of "
-            "ties; beside it the least, the expected and the greatest over all such orders."
+            f"Ties: documents of {found.exact.name} share a score across K. The mean follows the order "
+            "of ties, shown with the minimum, expected and maximum over all such orders."
         )
     notes += [
         f"{name}: ignored the {run.unknown} of its queries that {found.exact.name} does not have."

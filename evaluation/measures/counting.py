@@ -85,7 +85,7 @@ register(
         "judged",
         "Judged",
         "Coverage: the share of the first K places that hold a document with a label.",
-        "labelled(K) / K; beside it labelled(K) / min(K, documents retrieved)",
+        "labelled(K) / K; also labelled(K) / min(K, documents retrieved)",
         "trec_eval 10 unj_K is the unjudged part of the same K places",
         judged,
     ),

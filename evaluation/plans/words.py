@@ -70,7 +70,7 @@ def _relevant(bases: Bases) -> str:
     if bases["relevant_basis"] == "assumed":
         return (
             f"How much of the pool is relevant is not known: fewer than {bases['fewest_labels']} of its "
-            f"pairs have a label. What hangs on it is told for {_range(bases)} relevant."
+            f"pairs have a label. Figures that depend on it are given for {_range(bases)} relevant."
         )
     ground = {
         "given": "as you set it",
@@ -159,9 +159,9 @@ def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
         return [*said, f"A query ends {ends}."]
     whole = settings["stop_over"] == "queue"
     said.append(
-        f"{'The queue' if whole else 'A query'} may stop sooner, by the bound. When cannot be told: it hangs "
-        "on what the audit shows. Cost, days and width here are of a campaign that no bound stops, which is "
-        "about the most it can take."
+        f"{'The queue' if whole else 'A query'} may stop sooner, by the bound. When depends on what the "
+        "audit shows. Cost, days and width here are of a campaign that no bound stops, which is about "
+        "the most it can take."
     )
     look = found["best_look"]
     return said if look is None else [*said, _look(look, settings, whole)]
@@ -231,7 +231,7 @@ def plan_text(planned: PlanResult) -> str:
     ]
     for row in work["by_annotators"]:
         if row["judgments"] is None:
-            lines.append(f"{row['annotators']:>10}  too few people for so many judgments of a pair")
+            lines.append(f"{row['annotators']:>10}  too few people for this many judgments per pair")
             continue
         cost = "–" if row["cost"] is None else f"{row['cost']:,.2f} {work['currency']}"
         lines.append(

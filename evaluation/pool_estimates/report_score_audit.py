@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     )
 
 NO_MACRO = (
-    "The mean over queries (macro) is not estimated: the strata run across queries, and a query of which "
-    "nothing was drawn has no estimate of its own."
+    "The mean over queries (macro) is not estimated: the strata run across queries, and queries from "
+    "which nothing was drawn cannot be estimated separately."
 )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from evaluation.scoring.figures import RunFigures
 
 TITLE = "Estimated from the audit"
-POWERED_TITLE = "Estimated with a model's pre-labels beside the labels"
+POWERED_TITLE = "Estimated with labels and a model's pre-labels"
 
 
 def estimate_tables(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:
@@ -65,8 +65,8 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
     if queries and queries["not_estimated"]:
         notes.append(
             f"Not estimated, as their audit lacks labels: {queries['not_estimated']} queries. The "
-            "estimates are of the others alone, the numbers beside them of all that are scored: do not hold "
-            "the two against each other."
+            "estimates cover only the other queries; the raw numbers cover all scored queries. Do not "
+            "compare the two."
         )
     if sample and sample["unused"]:
         notes.append(f"Not used, as nobody drew them: {sample['unused']} labels.")
@@ -85,8 +85,8 @@ def _powered_cells(powered: PoweredEstimates, level: str) -> Cells:
             whys |= {figure["why"] for figure in shown} - {""}
     notes = [
         f"Prediction-powered, from {powered['prelabeler']['name']}, which has scores for "
-        f"{powered['predicted']:.0%} of the uncertain pairs. The labels are those of people; the audit "
-        "corrects what the scores foresee. It stands beside the estimate by people and never replaces it.",
+        f"{powered['predicted']:.0%} of the uncertain pairs. All labels come from people; the audit "
+        "corrects the scores. It never replaces the human estimate.",
         _relevant(powered["relevant"]),
         f"[low, high]: {level} interval, which covers which labels were drawn.",
     ]

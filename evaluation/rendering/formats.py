@@ -37,7 +37,7 @@ def render(
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     if form == "csv":
         if with_trade_offs:
-            raise ValueError("Trade-offs have no place in CSV; choose table, json, markdown or latex.")
+            raise ValueError("CSV does not support trade-offs; choose table, json, markdown or latex.")
         for part in parts:
             if part.rows is None:
                 problem = f"{part.cells.title} have no place in CSV; choose table, json, markdown or latex."

@@ -41,12 +41,12 @@ class ReplayForm(forms.Form):
     )
     noise = forms.FloatField(
         initial=0,
-        help_text="Share of the labels told wrong, as people do; 0.1 is one in ten. Below 0.5.",
+        help_text="Share of wrong labels, since people make mistakes; 0.1 is one in ten. Below 0.5.",
     )
     batch = forms.IntegerField(
         min_value=1,
         initial=1,
-        help_text="Labels that a strategy is told at a time. Several people at work make it some ten.",
+        help_text="Labels revealed to a strategy at a time. With several annotators, about ten.",
     )
     k = forms.IntegerField(
         min_value=1, required=False, label="K", help_text="Cutoff of the recalls. Empty: the depth."
@@ -72,7 +72,7 @@ class ReplayForm(forms.Form):
             return [float(word) for word in words]
         except ValueError:
             raise forms.ValidationError(
-                "Write shares as numbers parted by spaces, such as 0.1 0.25 0.5."
+                "Write shares as numbers separated by spaces, such as 0.1 0.25 0.5."
             ) from None
 
     def request(self) -> ReplayRequest:

@@ -72,7 +72,7 @@ def coverage_warnings(coverage: Mapping[int, Coverage]) -> list[str]:
         warnings.append(
             f"The runs were not judged alike: judged@K differs by more than 5 points at {_cutoffs(uneven)} "
             f"(at {widest.k}: {percent(low)} for {low_run}, {percent(high)} for {high_run}). "
-            "The raw order of the runs is not to be read there."
+            "Do not compare the runs at those cutoffs."
         )
     thin = [at for at in coverage.values() if at.low]
     if thin:

@@ -56,7 +56,7 @@ class ReportForm(forms.Form):
     pool = forms.ChoiceField(
         required=False,
         label="Estimates rest on",
-        help_text="The pool whose audit says what the labels lack; without an audit nothing is estimated.",
+        help_text="The pool whose audit the estimates use; without an audit there are no estimates.",
     )
     k = forms.CharField(max_length=400, label=SETTINGS["k"].title, help_text=SETTINGS["k"].help)
     measures = forms.MultipleChoiceField(
@@ -65,7 +65,7 @@ class ReportForm(forms.Form):
     at_own_k = forms.CharField(
         required=False,
         max_length=400,
-        label="Measures at a K of their own",
+        label="Measures at their own K",
         help_text="For instance ndcg@10 map@10; the report has that K for all.",
     )
     preset = form_field(PRESET, choices=[("", "Soundings"), *PRESET_TITLES.items()], help_text=PRESET.help)
@@ -145,7 +145,7 @@ class ReportForm(forms.Form):
             return [int(word) for word in words]
         except ValueError:
             raise forms.ValidationError(
-                "Write K as whole numbers parted by spaces, such as 1 5 10."
+                "Write K as whole numbers separated by spaces, such as 1 5 10."
             ) from None
 
     def clean_thresholds(self) -> dict[str, float]:

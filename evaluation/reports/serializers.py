@@ -40,10 +40,14 @@ class ReportRequestSerializer(serializers.Serializer[dict[str, object]]):
     preset = serializer_field(PRESET, **UNCHECKED)
     conventions = serializers.DictField(
         required=False,
-        help_text="The preset and conventions in one object, as in an evaluation file; those beside it win.",
+        help_text=(
+            "The preset and conventions in one object, as in an evaluation file; separate fields override it."
+        ),
     )
     tags = serializers.ListField(
-        child=serializers.CharField(), required=False, help_text="The queries with each are told apart."
+        child=serializers.CharField(),
+        required=False,
+        help_text="The queries with each tag are reported separately.",
     )
     thresholds = serializers.DictField(
         child=serializers.FloatField(),

@@ -201,7 +201,7 @@ def parse_settings(content: bytes, name: str) -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise _not_toml(name, text, error) from None
     except RecursionError:
-        remedy = "Write each setting on a line of its own."
+        remedy = "Write each setting on a separate line."
         raise FormatError(name, None, "nested too deeply", remedy) from None
     try:
         return settings_from(values)

@@ -40,7 +40,7 @@ class Conventions:
         default=1,
         metadata=option(
             "Relevant from label",
-            "The least label that counts as relevant.",
+            "Lowest label that counts as relevant.",
             int,
             minimum=1,
         ),
@@ -49,7 +49,7 @@ class Conventions:
         default="exclude",
         metadata=option(
             "Queries without a relevant label",
-            "Recall is undefined for them. Soundings leaves them out.",
+            "Recall is undefined for them. By default they are left out.",
             about="Queries without a relevant label.",
             choices={"exclude": "leave out of the mean, and list them", "zero": "count 0"},
         ),
@@ -58,7 +58,7 @@ class Conventions:
         default="zero",
         metadata=option(
             "Queries missing from a run",
-            "Soundings counts 0, so that silence cannot win.",
+            "By default they count as 0, so that a run gains nothing by not answering.",
             about="Queries missing from a run.",
             choices={"zero": "count 0", "skip": "leave out of that run's mean"},
         ),
@@ -149,7 +149,7 @@ PRESET_TITLES = {
 }
 PRESET = Option(
     "Preset",
-    "Whose numbers to print; what is chosen below wins over the preset.",
+    "Program whose numbers to reproduce. Choices below override the preset.",
     about="Whose numbers to print.",
     empty="Soundings' own",
     choices=PRESET_TITLES,

@@ -94,6 +94,6 @@ def _follow_in_background(job: Job, progress: Progress) -> PairsMoved:
         "id": queue.pk,
         "name": queue.name,
         "moved": moved,
-        "detail": f"Queue “{queue.name}”: {moved:,} pairs that were not handed out are in order anew.",
+        "detail": f"Queue “{queue.name}”: {moved:,} pairs not yet handed out are ordered again.",
         "url": queue.get_absolute_url(),
     }

@@ -119,7 +119,7 @@ def follow(queue: Queue, queries: Iterable[int], *, now: datetime | None = None)
                     _follow(queue, query, now or timezone.now())
         except Exception:
             # The verdict that led here is stored, and the order as it was hands everything out.
-            logger.exception("query %s of queue %s could not be ordered anew", query, queue.pk)
+            logger.exception("query %s of queue %s could not be ordered again", query, queue.pk)
 
 
 def order_anew(

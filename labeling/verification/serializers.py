@@ -209,6 +209,6 @@ class ScoreOrderRequestSerializer(serializers.Serializer[Any]):
 
 
 class ScoreOrderSerializer(serializers.Serializer[Any]):
-    """How many pairs that were not handed out are in order anew."""
+    """How many pairs not yet handed out are ordered again."""
 
     moved = serializers.IntegerField()

@@ -154,7 +154,7 @@ def test_private_addresses_are_refused_by_default(
 
     sent = CanaryDelivery.objects.get()
     assert (sent.state, sent.tries, receiver.bodies) == ("waiting", 1, [])
-    assert "no public address" in sent.detail
+    assert "not a public address" in sent.detail
     assert "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS" in sent.detail
 
 

@@ -131,7 +131,7 @@ def test_a_canary_is_made_changed_and_removed_by_forms(world: World, client: Cli
     refused = client.post(f"{LIST}new/", form).content.decode()
     assert "A webhook needs a secret" in refused
     made = client.post(f"{LIST}new/", {**form, "secret": SECRET}, follow=True).content.decode()
-    assert "is watched" in made
+    assert "Existing runs are being measured" in made
     canary = Canary.objects.get()
     assert canary.mail_to == ["ops@example.org", "me@example.org"]
     assert canary.site == "http://testserver/"

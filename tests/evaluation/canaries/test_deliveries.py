@@ -101,7 +101,7 @@ def test_after_a_day_it_is_given_up_and_can_be_sent_again(
         send_again(message)
     message.refresh_from_db()
     assert message.state == "sent"
-    with pytest.raises(InputError, match="has arrived"):
+    with pytest.raises(InputError, match="has been delivered"):
         send_again(message)
 
 
@@ -223,7 +223,7 @@ def test_who_is_no_receiver_any_more_gets_nothing(
     told(capture, canary)
     change_alerts(canary, Alerts(0.7, mail_to=["new@example.org"]), world.ada)
     message = later(capture)
-    assert (message.state, message.detail) == ("failed", "The canary has no webhook any more.")
+    assert (message.state, message.detail) == ("failed", "The canary no longer has a webhook.")
     assert len(receiver.bodies) == 1
 
 

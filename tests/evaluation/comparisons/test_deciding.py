@@ -106,7 +106,7 @@ def test_labels_against_expectation_leave_it_open_and_the_rest_is_offered(world:
     found = decision(report, "alpha", "beta", 1)
     assert found.bounds == (0.0, 0.0)
     assert (found.leader, found.left, found.new) == (None, 0, 2)
-    assert found.sentence.startswith("Open, and no label")
+    assert found.sentence.startswith("Undecided, although every document")
 
 
 def test_over_http_and_by_command(world: World) -> None:

@@ -340,7 +340,7 @@ def test_a_report_of_one_run_compares_nothing_and_says_so(world: World, client: 
     assert "This report has no comparisons" in page
     assert client.get(reverse("report_deciding", args=[report.pk])).status_code == 404
     assert api(world, report).status_code == 404
-    assert "compares nothing" in api(world, report).json()["detail"]
+    assert "has no comparisons" in api(world, report).json()["detail"]
 
 
 def test_the_labels_that_decide_are_those_of_the_pure_function(world: World, client: Client) -> None:

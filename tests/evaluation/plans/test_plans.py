@@ -366,7 +366,7 @@ def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: Wo
     assert look["at_most_missing"] == 6
     assert look["missing_share"] == pytest.approx(6 / (6 + look["found"]))
     assert look["may_stop"]
-    assert "When cannot be told" in looked["sentences"][1]
+    assert "When depends on what the audit shows" in looked["sentences"][1]
     client.force_login(world.ada)
     page = client.get(PAGE, {**ADAPTIVE, "depth": 3, **bound, "stop_missing": 0.05}).content.decode()
     assert "Plan a larger audit share" in page

@@ -133,7 +133,7 @@ def test_files_say_what_the_report_of_the_stored_pool_says(
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (["--format", "csv"], "Estimates have no place in CSV"),
+        (["--format", "csv"], "CSV does not support estimates"),
         (["--measure", "map"], "--pool estimates recall; name recall among the measures."),
     ],
 )

@@ -130,7 +130,7 @@ def test_the_form_says_what_is_wrong(world: World, client: Client) -> None:
     make_release(world)
     data = {"runs": [run.pk for run in runs], "strategies": ["rrf"], "depth": 3, "budgets": "0.1 1"}
     data |= {"seeds": 1, "noise": 0, "batch": 1}
-    assert "parted by spaces" in client.post(NEW, {**data, "budgets": "a tenth"}).content.decode()
+    assert "separated by spaces" in client.post(NEW, {**data, "budgets": "a tenth"}).content.decode()
     assert "K lies between 1 and the depth, 3" in client.post(NEW, {**data, "k": 4}).content.decode()
     for noise in (0.5, -0.1):
         assert "0 or more and below 0.5" in client.post(NEW, {**data, "noise": noise}).content.decode()

@@ -106,7 +106,7 @@ def test_uneven_coverage_is_said_and_the_order_not_to_be_read(world: World, clie
     client.force_login(world.vera)
     page = get(client, make_report(world, SPARSE, k=[1]).get_absolute_url())
     assert "differs by more than 5 points at K = 1 (at 1: 0.0 % for beta, 100.0 % for alpha)" in page
-    assert "The raw order of the runs is not to be read there." in page
+    assert "Do not compare the runs at those cutoffs." in page
     assert "Coverage is below 80 % at K = 1" in page
 
 
@@ -179,7 +179,7 @@ def test_the_form_takes_conventions_and_says_what_is_wrong(world: World, client:
     }
     address = reverse("report_new", args=[SLUG])
     assert "every K must be 1 or more" in client.post(address, {**data, "k": "0 5"}).content.decode()
-    assert "whole numbers parted by spaces" in client.post(address, {**data, "k": "ten"}).content.decode()
+    assert "whole numbers separated by spaces" in client.post(address, {**data, "k": "ten"}).content.decode()
     client.post(address, {**data, "k": "1,3", "preset": "trec_eval-9", "zero_relevant": "exclude"})
     conventions = Report.objects.get().options["conventions"]
     assert conventions["scores"] == "float32"

@@ -182,7 +182,7 @@ def test_a_tag_that_no_query_has_is_refused(folder: Path) -> None:
     message, code = refusal(folder, "--queries", str(folder / "queries.jsonl"), "--tag", "rare")
 
     assert (message, code) == (
-        "queries.jsonl has no query with the tag rare; tags stand in metadata.tags.",
+        "queries.jsonl has no query with the tag rare; tags are in metadata.tags.",
         2,
     )
 
@@ -316,7 +316,7 @@ def test_the_table_of_comparisons_has_a_verdict_for_each_pair(
         "bm25 - dense",
         "not ranked",
         "judging the 2 that only one",
-        "not to be read",
+        "do not compare their raw values",
         "80 % power",
     ):
         assert words in text
@@ -365,7 +365,7 @@ def test_few_queries_and_trade_offs_are_told(folder: Path, capsys: pytest.Captur
         (["--samples", "0"], "Write a whole number from 1 to 100,000."),
         (["--minimum-queries", "0"], "Write a whole number"),
         (["--config", "nowhere.toml"], "nowhere.toml: No such file"),
-        (["--trade-offs", "--format", "csv"], "Trade-offs have no place in CSV"),
+        (["--trade-offs", "--format", "csv"], "CSV does not support trade-offs"),
     ],
 )
 def test_wrong_settings_are_one_line_and_exit_code_2(

@@ -204,7 +204,7 @@ def test_an_order_that_cannot_be_made_loses_no_verdict(
     monkeypatch.setattr(reordering, "_order", lambda *arguments, **options: 1 / 0)
     for lease in claim(queue, world.ben, 2).leases:
         assert judge(queue, world.ben, lease.item_id).status == "stored"
-    assert "could not be ordered anew" in caplog.text
+    assert "could not be ordered again" in caplog.text
     assert claim(queue, world.ben, 4).leases
 
 

@@ -223,4 +223,4 @@ def test_an_order_that_moves_meanwhile_hands_everything_out_once(
     assert Item.objects.filter(done=F("needed"), leased=0, state="done", order_key__gt=0).count() == 15
     assert Item.objects.filter(done=0, order_key__lt=0, state="open").count() == 3
     assert set(QueryPlan.objects.values_list("finished_by", flat=True)) <= {"budget", "pool"}
-    assert "could not be ordered anew" not in caplog.text
+    assert "could not be ordered again" not in caplog.text
