@@ -1,4 +1,6 @@
-"""The doors to what this stage keeps: whoever fetches through it has been asked for permission on the way."""
+"""The doors to what this stage keeps: anyone who fetches through it has been asked for permission on the
+way.
+"""
 
 from __future__ import annotations
 

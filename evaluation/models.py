@@ -100,7 +100,7 @@ class LatencyReport(models.Model):
 
 
 class Canary(models.Model):
-    """Queries whose measure every imported run is held against, and who hears of it when it falls.
+    """Queries whose measure every imported run is checked against, and who hears of it when it falls.
 
     What is measured (release, queries, measure, confidence) stays as it is, so that its values can be
     compared. Other queries begin another stretch of its history.
@@ -220,7 +220,7 @@ class CanaryDelivery(models.Model):
     """One message to one receiver about one event, and what became of it.
 
     What has not arrived is tried again at `next_try_at`, until `give_up_at`. While it is being sent,
-    `next_try_at` is when whoever sends it must have died.
+    `next_try_at` is when its sender must have died.
     """
 
     class Channel(models.TextChoices):

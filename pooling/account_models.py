@@ -1,4 +1,6 @@
-"""What the database keeps about accounts, beside Django's own table: tokens of programs, and letters sent."""
+"""What the database keeps about accounts, in addition to Django's own table: tokens of programs, and letters
+sent.
+"""
 
 from __future__ import annotations
 

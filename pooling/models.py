@@ -74,8 +74,8 @@ class Membership(models.Model):
 class Invitation(models.Model):
     """What makes one person a member once they agree: a link, or an offer to the account of a user name.
 
-    Only a link's hash is kept: whoever reads the database cannot join. `user` is the account that an offer is
-    for; an offer to a name that nobody has is stored all the same, and nobody can accept it.
+    Only a link's hash is kept: anyone who reads the database cannot join. `user` is the account that an
+    offer is for; an offer to a name that nobody has is stored all the same, and nobody can accept it.
     """
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="invitations")
@@ -420,7 +420,7 @@ class Job(models.Model):
 
 
 class JobCancellation(models.Model):
-    """Somebody asked for the end of a running job. A row of its own, because the work itself may hold the
+    """Somebody asked for the end of a running job. A separate row, because the work itself may hold the
     job's row in a long transaction, and asking must not wait for that.
     """
 

@@ -45,7 +45,7 @@ def run_on_files(arguments: list[str]) -> None:
 def keep_freed_memory() -> None:
     """Let the C library reuse large blocks of memory instead of handing each back to the system at once.
 
-    Getting them anew costs more than what is computed in them, and threads wait for each other meanwhile.
+    Getting them again costs more than what is computed in them, and threads wait for each other meanwhile.
     """
     # What NumPy reads when it is loaded: no huge pages, which a busy system must first make room for, and
     # one thread for linear algebra, as starting others takes longer than what they would do.

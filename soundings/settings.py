@@ -131,7 +131,7 @@ WHITENOISE_USE_FINDERS = True
 TASKS = {
     "default": {
         "BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend"),
-        # A worker for each: whoever waits for an import does not wait for a slow model.
+        # A worker for each: anyone who waits for an import does not wait for a slow model.
         "QUEUES": ["default", "models"],
     },
 }

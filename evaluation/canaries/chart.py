@@ -19,7 +19,7 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 
 
 def canary_chart_size(families: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of so many families, legend included."""
+    """Width and height of the picture of this many families, legend included."""
     return (380, 360 + 23 * families) if narrow else (860, 400)
 
 
@@ -35,8 +35,9 @@ def canary_over_time(
     """A line for each family of runs over their import, with intervals, and the threshold as a dashed line.
 
     values: run, family, at (time of import), stretch (lines end with it), mean, low, high, drop (whether it
-    fell beyond noise): those are ringed. Runs of one moment stand beside each other in the order of import,
-    so that none hides another. breaks: times from which on other queries were measured, as dotted lines.
+    fell beyond noise): those are ringed. Runs of one moment are drawn next to each other in the order of
+    import, so that none hides another. breaks: times from which on other queries were measured, as dotted
+    lines.
     """
     import altair as alt
     import pandas as pd

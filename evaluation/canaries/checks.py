@@ -1,4 +1,4 @@
-"""A run held against canaries on the spot: nothing is stored, and nobody is told."""
+"""A run checked against canaries on the spot: nothing is stored, and nobody is told."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ logger = logging.getLogger(__name__)
 
 KEPT_UP = timedelta(days=1)
 FIRST_PAUSE, LONGEST_PAUSE = timedelta(seconds=30), timedelta(hours=2)
-# Whoever has been sending for longer than this has died.
+# Anyone who has been sending for longer than this has died.
 SENDING = timedelta(minutes=1)
 # New messages go before those that wait for a receiver that is away.
 LATER = -10
@@ -191,7 +191,7 @@ def _note(delivery: CanaryDelivery, outcome: DeliveryOutcome) -> None:
 
 
 def pause_after(tries: int) -> timedelta:
-    """How long to wait after so many tries: twice as long each time, from half a minute to two hours.
+    """How long to wait after this many tries: twice as long each time, from half a minute to two hours.
 
     >>> [pause_after(tries).seconds for tries in (1, 2, 8, 9, 100)]
     [30, 60, 3840, 7200, 7200]

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BELOW, DROP, SINCE_REFERENCE = "below", "drop", "drop_since_reference"
 SAMPLES, SEED = 10_000, 0
-# The best is chosen among so many runs at most: each costs some of the power to see a fall.
+# The best is chosen among this many runs at most: each costs some of the power to see a fall.
 BEST_AMONG = 20
 
 
@@ -53,7 +53,7 @@ def compared_with(canary: Canary, stretch: CanaryStretch, run: Run, runs: Sequen
     """The run before of a run's family, and the reference where that is another one.
 
     The best is the one with the largest value since the last fall that was marked, of `BEST_AMONG` at most; a
-    pinned run is for its own family, and others are held against their best.
+    pinned run is for its own family, and others are checked against their best.
     """
     previous, pinned = predecessor(run, runs), canary.pinned
     if previous is None or canary.reference == Canary.Reference.PREVIOUS:

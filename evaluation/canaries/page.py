@@ -176,7 +176,7 @@ def list_rows(canaries: Iterable[Canary]) -> list[CanaryRow]:
 
 
 def canary_context(canary: Canary) -> CanaryPage:
-    """Everything the page of one canary needs; nothing is measured anew."""
+    """Everything the page of one canary needs; nothing is measured again."""
     values = values_of(canary)
     compared = sum(value.difference is not None for value in values)
     state = state_of(canary)

@@ -105,7 +105,7 @@ def false_falls(confidence: float) -> float:
 
 
 def marked_by_chance(comparisons: int, confidence: float) -> float:
-    """How many of so many runs are marked as falls where nothing changed, at most.
+    """How many of this many runs are marked as falls where nothing changed, at most.
 
     >>> round(marked_by_chance(40, 0.95), 3)
     1.0
@@ -122,7 +122,7 @@ POWER = 0.8
 class LeastFall:
     """The least true fall of the mean over `queries` that is marked four times in five.
 
-    deviation: of the differences by query, from so many `pairs` of runs; assumed where there is none.
+    deviation: of the differences by query, from this many `pairs` of runs; assumed where there is none.
     fewest: when fewer queries than this fall and none rises, it is never marked.
     """
 
@@ -152,7 +152,7 @@ class LeastFall:
 def least_fall(
     queries: int, deviation: float | None, pairs: int, *, confidence: float, comparisons: int
 ) -> LeastFall:
-    """What so many queries can show when a run is compared with so many others.
+    """What this many queries can show when a run is compared with this many others.
 
     >>> found = least_fall(100, 0.2, 3, confidence=0.95, comparisons=1)
     >>> round(found.difference or 0, 3), found.fewest
@@ -161,7 +161,7 @@ def least_fall(
     from evaluation.significance import least_difference
 
     level = false_falls(confidence) / comparisons
-    fewest = math.floor(-math.log2(level)) + 1  # so many equal signs by chance: one in 2 to their number
+    fewest = math.floor(-math.log2(level)) + 1  # this many equal signs by chance: one in 2 to their number
     noise = deviation or ASSUMED_DEVIATION
     found = least_difference(noise, queries, power=POWER, level=2 * level) if queries >= fewest else None
     found = None if found is None or found > 1 else found

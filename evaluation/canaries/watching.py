@@ -1,4 +1,4 @@
-"""Canaries: a measure over some queries that every imported run is held against, and what that tells."""
+"""Canaries: a measure over some queries that every imported run is checked against, and what that tells."""
 
 from __future__ import annotations
 
@@ -54,7 +54,8 @@ MOST_RECEIVERS = 20
 class Alerts:
     """When somebody hears of a canary, and who. secret: None leaves the one that is stored.
 
-    reference: what a run is compared with beside the run before (`Canary.Reference`); pinned: a run's name.
+    reference: what a run is compared with, in addition to the previous run (`Canary.Reference`); pinned: a
+    run's name.
     """
 
     threshold: float

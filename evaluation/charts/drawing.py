@@ -166,8 +166,8 @@ def found_curves(
 def picture_size(
     run_count: int, cutoff_count: int, *, narrow: bool = False, bounds: bool = False
 ) -> tuple[int, int]:
-    """Width and height of the picture of so many runs at so many K, legend included; `bounds` are named in
-    it."""
+    """Width and height of the picture of this many runs at this many K, legend included; `bounds` are named
+    in it."""
     width = 380 if narrow else 860
     named = (46 if narrow else 26) * bounds
     if cutoff_count == 1:
@@ -292,7 +292,7 @@ def _named(layer: alt.Chart, name: str, look: Look) -> alt.Chart:
 
     legend = alt.Legend(
         title=None,
-        # Two legends on one side of a narrow picture would stand beside each other and run out of it.
+        # Two legends on one side of a narrow picture would be next to each other and run out of it.
         orient="top" if look.narrow else "bottom",
         direction="vertical" if look.narrow else "horizontal",
         labelLimit=280,
@@ -328,7 +328,7 @@ def _cutoff_axis(cutoffs: list[int]) -> alt.X:
 
 
 def forest_size(rows: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of so many differences."""
+    """Width and height of the picture of this many differences."""
     return (380, 100 + 52 * rows) if narrow else (860, 90 + 46 * rows)
 
 

@@ -32,7 +32,7 @@ Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 @dataclass(frozen=True)
 class HtmlReport:
     """What the file says. notes: sentences above everything else, such as warnings. draw: how a picture is
-    had as SVG (kind, choice, dark); None draws it anew. worth: tables of what the numbers are worth, of
+    had as SVG (kind, choice, dark); None draws it again. worth: tables of what the numbers are worth, of
     `evaluation.rendering.estimate_tables`."""
 
     title: str

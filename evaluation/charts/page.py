@@ -25,8 +25,8 @@ MOST_ROWS = 400
 
 
 class ChartView(forms.Form):
-    """The query string: measure, K, the runs in colour, and two that are held against each other. What makes
-    no sense falls back to what is shown while nobody chooses."""
+    """The query string: measure, K, the runs in colour, and two that are checked against each other. What
+    makes no sense falls back to what is shown while nobody chooses."""
 
     measure = forms.ChoiceField(required=False)
     k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)

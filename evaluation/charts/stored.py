@@ -1,4 +1,4 @@
-"""The pictures of a report: drawn from its files, kept beside them where they are of the usual choice."""
+"""The pictures of a report: drawn from its files, kept next to them where they are of the usual choice."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def chart_of(
 
 
 def chart_svg(report: Report, kind: ChartKind, choice: ChartChoice, variant: str) -> bytes:
-    """A picture as SVG; one of the usual choice is drawn once and then kept beside the report's data."""
+    """A picture as SVG; one of the usual choice is drawn once and then kept next to the report's data."""
     if choice != usual_choice(report, choice.measure, choice.k):
         return charts.to_svg(chart_of(report, kind, choice, variant))
     at = choice.measure if kind.name == "curve" else f"{choice.measure}-{choice.k}"

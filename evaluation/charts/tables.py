@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from evaluation.scoring.figures import EvaluationResult, Figure
 
-# More columns than this nobody tells apart: queries are put together, so many bins of equal size.
+# More columns than this nobody tells apart: queries are put together, this many bins of equal size.
 MOST_COLUMNS, BINS = 200, 100
 # Runs that have colour and a place in the legend; the colours of a theme are as many.
 MOST_CHOSEN = 8

@@ -64,7 +64,7 @@ def report_picture(
 @login_required
 @require_safe
 def report_chart_file(request: HttpRequest, report_id: int, name: str, format: str) -> HttpResponseBase:
-    """A picture, or its table, as a file to take away."""
+    """A picture, or its table, as a file to download."""
     shown = report_for(request.user, report_id)
     return chart_file(shown, name, format, ChartView(request.GET, report=shown))
 

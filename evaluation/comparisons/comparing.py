@@ -57,7 +57,7 @@ class Method:
     def numbers(self, differences: Floats, groups: int, confidence: float) -> Floats:
         """(P, 4) low and high of the interval at `confidence`, corrected p-value and effect for each column.
 
-        Columns fall into so many groups of equal size, and each is corrected by itself.
+        Columns fall into this many groups of equal size, and each is corrected by itself.
         """
         low, high = difference_intervals(differences, samples=self.samples, seed=self.seed, level=confidence)
         drawn = {"permutations": self.permutations, "seed": self.seed}
@@ -65,7 +65,7 @@ class Method:
         return np.column_stack([low, high, self.corrected(p_values, groups), effect_sizes(differences)])
 
     def corrected(self, p_values: Floats, groups: int) -> Floats:
-        """The p-values of so many groups of equal size, each corrected by itself; NaN is no comparison."""
+        """The p-values of this many groups of equal size, each corrected by itself; NaN is no comparison."""
         return np.concatenate([adjusted(part, self.correction) for part in np.split(p_values, groups)])
 
 

@@ -5,7 +5,7 @@ bound that stands against the run in the lead only where it speaks against the w
 only the trailing run has must turn out not relevant, one that only the leader has must turn out relevant. So
 the documents are taken greedily by what they are expected to move that bound, given the share that has been
 relevant so far, until the expected bound excludes 0. Labels do not follow expectations, so that the set is
-chosen anew from what is known once it is judged, until the sign is decided or no document is left that only
+chosen again from what is known once it is judged, until the sign is decided or no document is left that only
 one of the two has.
 """
 
@@ -22,7 +22,7 @@ import polars as pl
 from evaluation.measures import Floats
 from evaluation.scoring.unsettled import recall_difference_limits
 
-#: No queue is smaller, if there are so many.
+#: No queue is smaller, if there are this many.
 LEAST = 10
 #: Labels of others that count for the first guess of the share of relevant ones.
 PRIOR = 10

@@ -1,4 +1,4 @@
-"""The comparisons of a report: made with it, kept in a file beside it, read by page, HTTP interface and
+"""The comparisons of a report: made with it, kept in a file next to it, read by page, HTTP interface and
 download.
 
 Two files: `comparisons.json` with every pair of runs at every K, and `unjudged.parquet` with the documents
@@ -103,7 +103,7 @@ def unjudged_frame(basis: Basis, qrels: pl.DataFrame) -> pl.DataFrame:
 
 
 def store_comparisons(report: Report, comparisons: StoredComparisons, unjudged: pl.DataFrame) -> None:
-    """Write both files beside the report's other parts."""
+    """Write both files next to the report's other parts."""
     put_frame(beside(report, UNJUDGED), unjudged, 50_000)
     content = json.dumps(comparisons, ensure_ascii=False, allow_nan=False)
     default_storage.save(beside(report, COMPARISONS), ContentFile(content.encode()))
@@ -189,7 +189,7 @@ def answer_at(report: Report, k: int) -> Answer | None:
 
 
 def _by_the_rule(one: Any) -> ComparisonResult:
-    """A stored comparison; one from before verdicts spoke of a single quantity is told anew."""
+    """A stored comparison; one from before verdicts spoke of a single quantity is told again."""
     if "decided_by" in one:
         current: ComparisonResult = one
         return current

@@ -137,7 +137,7 @@ def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.D
 
 def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> EstimateFigure:
     """One interval as plain values, or the span of several: with nothing that has no answer relevant, with
-    all of it, and other extremes. Without a value while so many labels are awaited."""
+    all of it, and other extremes. Without a value while this many labels are awaited."""
     values = [None if awaited else one.value for one in found]
     limits = [(one.low, one.high) for one in found if one.low is not None and one.high is not None]
     whole = len(limits) == len(found)

@@ -31,7 +31,7 @@ from scipy import optimize, special
 
 from evaluation.estimates.totals import Booleans, Drawn, Floats, largest_unrefuted, ratio
 
-#: Below so many relevant audit documents outside the greedy part only the exact bound is used.
+#: Below this many relevant audit documents outside the greedy part only the exact bound is used.
 FEWEST_FOR_GAMMA = 5
 #: Part of a document that the upper gamma limit counts more than was drawn.
 MORE = 0.5

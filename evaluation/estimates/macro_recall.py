@@ -1,6 +1,6 @@
 """Mean recall over queries, estimated from an audit.
 
-A query's own audit is too small for an estimate of its own: where it drew nothing relevant the query looks
+A query's own audit is too small for a separate estimate: where it drew nothing relevant the query looks
 complete, so that the mean of such estimates errs high. Here all queries share a model, and the audit corrects
 it.
 

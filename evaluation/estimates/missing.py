@@ -127,7 +127,7 @@ def leave_one_out(
     """What each run's Recall@k would be if it had not helped to find the relevant documents.
 
     The relevant documents that only the run's family found within `depth` (as for `missing_floor`; without
-    `families` every run is its own) are taken away, from the run and from the qrels. families: run -> name of
+    `families` every run is its own) are removed, from the run and from the qrels. families: run -> name of
     its family, for instance its encoder; runs that are alike hide each other's loss. One row per run: run,
     family, unique (those documents), recall, without, drop, relative_drop (NaN where recall is 0), queries
     (the mean is over those that keep a relevant document), lost (queries that keep none).

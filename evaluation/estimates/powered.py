@@ -1,4 +1,4 @@
-"""What an audit says of runs with a model's help, beside what it says alone: means over queries, and the
+"""What an audit says of runs with a model's help, next to what it says alone: means over queries, and the
 plain values that a report shows.
 
 The estimates over all pairs together (micro) are in `evaluation/estimates/prediction_powered.py`.
@@ -69,7 +69,7 @@ def powered_estimates(
     predictions: as in `Predicted.of`. A figure is {"human": {...}, "powered": {...}, "weight", "narrower",
     "why"}: two intervals as in `recall_estimates`, λ, the share of the human width that is saved, and why λ
     is 0, if it is. Precision divides by k for every estimated query. Macro recall is null throughout: it has
-    a model of its own (`evaluation/estimates/macro_recall.py`) and is not estimated with another.
+    a separate model (`evaluation/estimates/macro_recall.py`) and is not estimated with another.
     """
     known = within_pool(audit, places)
     given = _predicted(audit.extremes(), audit, predictions)
@@ -105,8 +105,8 @@ def powered_relevant_estimate(
 
 
 def figure(found: Sequence[Powered], covers: str, awaited: int = 0) -> PoweredFigure:
-    """An estimate as plain values; of several, the intervals span what has no answer, of which so many labels
-    are `awaited`.
+    """An estimate as plain values; of several, the intervals span what has no answer, of which this many
+    labels are `awaited`.
 
     The model is believed where it is at all extremes, and over all pairs together where the span of all is
     narrower too: narrow intervals further apart would not be.

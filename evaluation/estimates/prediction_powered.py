@@ -54,7 +54,7 @@ from evaluation.estimates.intervals import (
 from evaluation.estimates.totals import Drawn, Floats, ratio
 
 PAIR = ["query_id", "document_id"]
-#: Below so many labels of the audit outside the greedy part no model is believed.
+#: Below this many labels of the audit outside the greedy part no model is believed.
 FEWEST_LABELS = 50
 
 #: Of the share of predicted documents, drawn or not, the part that the smaller must be of the larger.
@@ -72,7 +72,7 @@ ALL_JUDGED = "every pair has a label"
 
 @dataclass(frozen=True)
 class Powered:
-    """An estimate with a model's help beside the purely human one.
+    """An estimate with a model's help next to the purely human one.
 
     `weight` is λ; where it is 0, `powered` is `human` and `why` says why. `narrower` is the share of the
     human interval's width that is saved.
@@ -107,7 +107,7 @@ class Predicted:
     `guess` (n,) are the predictions of the sample's pairs, 0 for certain ones, which cancel; `unsampled` are
     the other pairs: query_id, document_id, guess. Guesses are counted from the mean of all uncertain pairs,
     so that a model which says the same of all is worth nothing. `share` is the part of the uncertain pairs
-    that have a prediction of their own. `alike` says that these are about as many of the pairs drawn as of
+    that have a separate prediction. `alike` says that these are about as many of the pairs drawn as of
     the others.
     """
 

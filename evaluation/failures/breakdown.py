@@ -299,9 +299,9 @@ def limits_of(
 ) -> Floats:
     """(G, R, 4) low and high of the mean, and of the weighted mean, of each group and run; NaN without any.
 
-    The bootstrap over queries of the whole report, drawn anew in each group: what takes the time here, in the
-    measure of `draws_of`. whole: (R, 2) those of the mean over all queries, where they were drawn before with
-    the same settings.
+    The bootstrap over queries of the whole report, drawn again in each group: what takes the time here, in
+    the measure of `draws_of`. whole: (R, 2) those of the mean over all queries, where they were drawn before
+    with the same settings.
     """
 
     def intervals(table: Floats, weights: Floats | None = None) -> Floats:

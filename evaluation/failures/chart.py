@@ -19,7 +19,7 @@ _ROW, _GAP = 17, 16
 
 
 def breakdown_size(groups: int, runs: int, *, narrow: bool = False) -> tuple[int, int]:
-    """Width and height of the picture of so many groups and runs, legend included."""
+    """Width and height of the picture of this many groups and runs, legend included."""
     height = 70 + groups * (_ROW * runs + _GAP)
     if narrow:
         return 380, height + (23 * runs + 16 if runs > 1 else 0)

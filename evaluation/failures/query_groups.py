@@ -53,7 +53,7 @@ class Grouping:
     """The groups of queries by one thing.
 
     title: that thing in words. overlapping: whether a query may be in several groups. in_order: whether the
-    groups have an order of their own, from few to many or from often to seldom.
+    groups have their own order, from few to many or from often to seldom.
     """
 
     by: str

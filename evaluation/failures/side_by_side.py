@@ -191,9 +191,9 @@ def side_by_side(
 ) -> SideBySide:
     """Two runs on a query at a K of the report; constant database queries.
 
-    Where only one is named, the other run with the highest recall of the query stands beside it; where none
-    is, the first run is. `InputError` for a run or K that the report does not have; it is `missing` for a
-    query without labels.
+    Where only one is named, the other run with the highest recall of the query is shown next to it; where
+    none is, the first run is. `InputError` for a run or K that the report does not have; it is `missing` for
+    a query without labels.
     """
     check_measure(report, "recall", k)
     check_runs(report, [a] if a else [], "a")
@@ -280,7 +280,7 @@ class _Facts:
     texts: Mapping[str, Text]
 
     def list_of(self, run: str, other: str) -> ListOfRun:
-        """The first places of one run, beside another."""
+        """The first places of one run, next to another."""
         recall, own, k = self.recalls[run], self._rank(run), self.k
         found = sum(1 for row in self.rows if row[own] and row[own] <= k)
         order, compared = self.orders[run], self.orders[other]

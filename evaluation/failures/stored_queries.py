@@ -165,7 +165,7 @@ def queries_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
 
 def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
     """Every document missed in the queries asked for: query_id, document_id, relevance, rank in the run, how
-    many other runs have it in their first K, and which (parted by blanks)."""
+    many other runs have it in their first K, and which (separated by blanks)."""
     import polars as pl
 
     names, k = run_names(report), depth_of(report, asked.k)

@@ -56,7 +56,7 @@ def report_where_picture(request: HttpRequest, report_id: int, variant: str) -> 
 @login_required
 @require_safe
 def report_where_file(request: HttpRequest, report_id: int, format: str) -> HttpResponseBase:
-    """A breakdown to take away: its rows as CSV, its picture as SVG or PNG."""
+    """A breakdown to download: its rows as CSV, its picture as SVG or PNG."""
     shown = report_for(request.user, report_id)
     view = WhereView(request.GET, report=shown)
     stem = f"{file_stem(shown)}-by-{slugify(view.choice().by) or 'group'}"

@@ -65,7 +65,7 @@ class LatencyPage(TypedDict):
 
 
 def latency_context(report: LatencyReport) -> LatencyPage:
-    """Everything the template needs; nothing is measured anew."""
+    """Everything the template needs; nothing is measured again."""
     table = stored_table(report)
     first = next(iter(report.result["runs"].values()))
     queries = report.result["queries"]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class AgainstConventions(FoundHow):
-    """What the numbers depend on beside the runs."""
+    """What the numbers depend on apart from the runs."""
 
     against: str
     missing: str

@@ -1,4 +1,4 @@
-"""What the page of a plan shows beside the plan itself."""
+"""What the page of a plan shows in addition to the plan itself."""
 
 from __future__ import annotations
 

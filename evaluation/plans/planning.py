@@ -1,7 +1,7 @@
 """A campaign planned: what a pool and its queue will be, take and tell, before either is made.
 
 Everything is counted from the numbered tops of the runs (`pooling/runs/numbered.py`) and the labels that
-exist; nothing is stored. What is supposed is said beside what follows from it.
+exist; nothing is stored. What is supposed is said next to what follows from it.
 """
 
 from __future__ import annotations

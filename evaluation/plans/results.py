@@ -87,7 +87,7 @@ class PlannedQueries(TypedDict):
 
 
 class TeamRow(TypedDict):
-    """The work by so many annotators; day: the end for the page."""
+    """The work by this many annotators; day: the end for the page."""
 
     annotators: int
     judgments: float | None

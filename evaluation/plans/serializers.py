@@ -84,7 +84,7 @@ class PlannedRunSerializer(serializers.Serializer[Object]):
 
 
 class TeamWorkSerializer(serializers.Serializer[Object]):
-    """The work by so many annotators; null where a pair needs more people, or no price is set."""
+    """The work by this many annotators; null where a pair needs more people, or no price is set."""
 
     annotators = serializers.IntegerField()
     judgments = serializers.FloatField(

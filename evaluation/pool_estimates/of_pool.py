@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from evaluation.scoring.unsettled import Unsettled
 
 MOST_IDS = 200
-# Lists of so many documents are compared with each other to find near-duplicates; above, each run is its own.
+# Lists of this many documents are compared with each other to find near-duplicates; above, each run is its
+# own.
 MOST_COMPARED_LISTS = 20_000
 # Queries × deepest K × runs. Above, reading all runs again for what has no label takes too long.
 LARGEST = 20_000_000

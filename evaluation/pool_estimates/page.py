@@ -38,7 +38,7 @@ METHODS = {
 
 
 class EstimateRow(TypedDict):
-    """One run: raw recall beside its estimate, over all pairs and as the mean over queries, in words.
+    """One run: raw recall next to its estimate, over all pairs and as the mean over queries, in words.
 
     bar: where they stand on a scale of 100 units.
     """
@@ -77,7 +77,7 @@ class PoweredRow(TypedDict):
 
 
 class PoweredPart(TypedDict):
-    """The estimates with a model's pre-labels beside those by people; whys: where both are the same."""
+    """The estimates with a model's pre-labels next to those by people; whys: where both are the same."""
 
     prelabeler: PrelabelerName
     predicted: float
@@ -184,7 +184,7 @@ def _judged_before(report: Report, found: Estimates, k: int) -> list[JudgedBefor
 
 
 def _powered(report: Report, found: Estimates, k: int) -> PoweredPart | None:
-    """The estimates with a model's pre-labels beside the human ones; None where there are none."""
+    """The estimates with a model's pre-labels next to the human ones; None where there are none."""
     powered = found.get("prediction_powered")
     if powered is None:
         return None
@@ -231,7 +231,7 @@ def _counted(estimate: EstimateFigure) -> tuple[str, str]:
 
 
 def _rows(report: Report, found: Estimates, k: int) -> list[EstimateRow]:
-    """One row per run: the raw micro recall beside its estimate, and the same for macro recall."""
+    """One row per run: the raw micro recall next to its estimate, and the same for macro recall."""
     if not found["runs"]:
         return []
     rows: list[EstimateRow] = []

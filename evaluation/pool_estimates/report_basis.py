@@ -54,7 +54,7 @@ def _described(pool: Pool) -> PoolOfEstimates:
 
 
 class _Extension(TypedDict, total=False):
-    """What a version of a pool tells beside the rest, where it extends another."""
+    """What a version of a pool adds to the rest, where it extends another."""
 
     extends: str
     judged_before: dict[str, dict[str, float | None]]

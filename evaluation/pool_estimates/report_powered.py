@@ -1,4 +1,4 @@
-"""What a report's audit says with a model's pre-labels beside it, next to what it says alone."""
+"""What a report's audit says with a model's pre-labels next to it, next to what it says alone."""
 
 from __future__ import annotations
 

@@ -19,8 +19,8 @@ class Cells:
 
 @dataclass(frozen=True)
 class Part:
-    """What stands beside an evaluation and was worked out from it: as a table, as plain data for JSON under
-    `name`, and as rows for CSV; None where CSV has no place for it."""
+    """What is shown next to an evaluation and was worked out from it: as a table, as plain data for JSON
+    under `name`, and as rows for CSV; None where CSV has no place for it."""
 
     name: str
     cells: Cells

@@ -29,7 +29,7 @@ def render(
 ) -> str:
     """The evaluation in one of FORMATS, ending in a line feed; `terminal` draws the tables for a screen.
 
-    with_trade_offs: beside it the table of `evaluation.rendering.tradeoffs`; parts: tables that come after;
+    with_trade_offs: next to it the table of `evaluation.rendering.tradeoffs`; parts: tables that come after;
     estimates: of `evaluation.pool_estimates.of_pool`. CSV takes the rows of parts that have some, and no
     other table.
     """
@@ -80,7 +80,7 @@ def _with_estimates(tables: Sequence[Cells], evaluation: Evaluation, estimates: 
 
 
 def table_cells(evaluation: Evaluation) -> Cells:
-    """One row per run and K (`all`: the whole run), a column per measure, and beside recall its micro mean,
+    """One row per run and K (`all`: the whole run), a column per measure, and next to recall its micro mean,
     bounds and, if any, ties."""
     tied = any("ties" in figure for run in evaluation.runs.values() for figure in run.figures.values())
     header = ["run", "K"]

@@ -1,4 +1,4 @@
-"""A replay as files to take away, and its picture, which is drawn once and then kept."""
+"""A replay as files to download, and its picture, which is drawn once and then kept."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LOOK = 1
 
 
 def result_in_order(replay: Replay) -> SimulationResult:
-    """The object that `simulate --format json` prints: PostgreSQL hands keys back in an order of its own."""
+    """The object that `simulate --format json` prints: PostgreSQL hands keys back in its own order."""
     result: SimulationResult = replay.result
     names = replay.options["strategies"]
     curves = result["curves"]

@@ -69,7 +69,7 @@ class ReplayPage(TypedDict):
 
 
 def replay_context(replay: Replay) -> ReplayPage:
-    """Everything the template needs; nothing is replayed anew."""
+    """Everything the template needs; nothing is replayed again."""
     result = result_in_order(replay)
     strategies, pool = result["strategies"], result["pool"]
     budgets = [float(share) for share in by_share(result["all_knowing"]["found"])]

@@ -63,7 +63,7 @@ class LabelledPoolResult(TypedDict):
 
 
 class SimulationSettings(TypedDict):
-    """What the simulation depends on beside labels and runs."""
+    """What the simulation depends on apart from labels and runs."""
 
     seeds: int
     noise: float

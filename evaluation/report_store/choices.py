@@ -79,7 +79,7 @@ def checked_cutoffs(cutoffs: Sequence[int]) -> tuple[int, ...]:
 def checked_measures(names: Sequence[str]) -> tuple[str, ...]:
     """The measures in the order they are shown, recall and judged among them, each at every K of the report.
 
-    What can be over the whole run as well keeps a K of its own: `map` and `map@10` are two.
+    What can be over the whole run as well keeps its own K: `map` and `map@10` are two.
     """
     from evaluation.measures import MEASURES as KNOWN
     from evaluation.measures import key_of, split_name

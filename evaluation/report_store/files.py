@@ -53,7 +53,7 @@ def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> 
 
 
 def _as_json(report: Report) -> str:
-    """The stored object, which has the estimates beside what `evaluate --format json` prints."""
+    """The stored object, which has the estimates next to what `evaluate --format json` prints."""
     return json.dumps(report.result, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""The settings of a report as they are shown and taken away, and what became of them."""
+"""The settings of a report as they are shown and downloaded, and what became of them."""
 
 from __future__ import annotations
 

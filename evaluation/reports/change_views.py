@@ -177,7 +177,7 @@ class FigureChangeSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class ReportChangesSerializer(serializers.Serializer[dict[str, object]]):
-    """Two reports held against each other."""
+    """Two reports checked against each other."""
 
     before = serializers.IntegerField()
     after = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""Two reports held against each other: the same runs' figures, and what changed in between."""
+"""Two reports checked against each other: the same runs' figures, and what changed in between."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A report as files to take away: tables, the curve, one HTML file, a bundle, and all values by query."""
+"""A report as files to download: tables, the curve, one HTML file, a bundle, and all values by query."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def table_of(report: Report, form: str) -> bytes:
 def bundle_of(report: Report) -> IO[bytes]:
     """Tables, pictures with their data, the HTML file, settings and provenance as a zip.
 
-    The values of queries are not in it: they are a file of their own.
+    The values of queries are not in it: they are a separate file.
     """
     out = tempfile.TemporaryFile()  # noqa: SIM115  the response closes it
     folder = file_stem(report)

@@ -278,7 +278,9 @@ def _evaluation(
 
 
 def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
-    """The pairs on which the bounds of recall rest beside each run's own first K; None without a pool."""
+    """The pairs on which the bounds of recall rest in addition to each run's own first K; None without a
+    pool.
+    """
     if not pools:
         return None
     import polars as pl
@@ -296,8 +298,9 @@ class ReleaseStamp(TypedDict):
 class ReportOptions(TypedDict):
     """What it takes to make the same report again, and to see whether its inputs are still the same.
 
-    measures: names, of which the page offers each; asked: as they were asked for, with `map@10` beside `map`.
-    pools: those of the bounds; pool: that of the estimates. again_of: the report that this one repeats.
+    measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
+    `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
+    repeats.
     """
 
     release: ReleaseStamp

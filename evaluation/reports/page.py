@@ -73,7 +73,7 @@ class Repeated(TypedDict):
 
 
 class ReportPage(ChartForm):
-    """What `report.html` shows beside the settings, which `settings_context` has."""
+    """What `report.html` shows in addition to the settings, which `settings_context` has."""
 
     choice: Choice
     columns: list[int | None]
@@ -104,7 +104,7 @@ class ReportPage(ChartForm):
 
 
 def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> ReportPage:
-    """Everything the template needs; nothing is measured anew, and the database queries are constant."""
+    """Everything the template needs; nothing is measured again, and the database queries are constant."""
     from evaluation.measures import MEASURES
     from evaluation.scoring.results import share_in_words
 

@@ -1,4 +1,4 @@
-"""The evaluation file: all that an evaluation depends on beside qrels and runs, as TOML and as one value.
+"""The evaluation file: all that an evaluation depends on apart from qrels and runs, as TOML and as one value.
 
 k = [5, 10]
 measures = ["recall", "ndcg@10"]

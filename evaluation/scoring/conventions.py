@@ -1,4 +1,6 @@
-"""The conventions that can change a number: one frozen value, the presets, and the line printed beside it."""
+"""The conventions that can change a number: one frozen value, the presets, and the line printed next to
+it.
+"""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 class Unjudged:
     """The documents of one run without a label: (Q, C) in its first K, and in the rest of the pool.
 
-    The pool at K is the one that was given, or, where none was, the union of the runs' first K; beside it the
-    pairs with a negative label. No other cutoff has a part in it.
+    The pool at K is the one that was given, or, where none was, the union of the runs' first K; next to it
+    the pairs with a negative label. No other cutoff has a part in it.
     """
 
     in_top: Integers
@@ -98,7 +98,7 @@ def unjudged_by_union(
 def unjudged_beside_pool(
     labels: Labels, scored: ScoredRun, keys: Iterable[pl.DataFrame], pool: pl.DataFrame
 ) -> Unjudged:
-    """Of one run beside a pool that was given; keys: its `unjudged_keys`, pool: `unjudged_in_pool`."""
+    """Of one run next to a pool that was given; keys: its `unjudged_keys`, pool: `unjudged_in_pool`."""
     import polars as pl
 
     negative = _negative_keys(labels).drop("position")

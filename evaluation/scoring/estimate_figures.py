@@ -76,7 +76,7 @@ RecallEstimates = Mapping[str, Mapping[str, RecallEstimate]]
 
 
 class PoweredFigure(TypedDict):
-    """An estimate by people, and the same with a model's pre-labels beside the labels.
+    """An estimate by people, and the same with a model's pre-labels next to the labels.
 
     weight: λ; narrower: the share of the human width that is saved; why: why λ is 0, if it is.
     """
@@ -110,7 +110,7 @@ class PrelabelerName(TypedDict):
 
 
 class PoweredEstimates(TypedDict):
-    """What the audit says with a model beside it; runs: run -> `recall@k`, `precision@k` -> figures."""
+    """What the audit says with a model next to it; runs: run -> `recall@k`, `precision@k` -> figures."""
 
     prelabeler: PrelabelerName
     predicted: float

@@ -249,7 +249,9 @@ def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | N
 def _evaluated(
     name: str, scored: ScoredRun, unjudged: Unjudged, scope: _Scope
 ) -> tuple[RunEvaluation, list[dict[str, Floats]]]:
-    """The run's values by query and, per group of queries, what its figures hold beside mean and interval."""
+    """The run's values by query and, per group of queries, what its figures hold next to mean and
+    interval.
+    """
     counts, keys = scored.counts, scope.keys
     if any(measure_named(measure).by_rank for measure, _ in keys):
         counts = replace(counts, ranked=rank_labels(scope.grades, scored.position))

@@ -1,4 +1,6 @@
-"""What a report is held against: the means it should reach, and the number of queries it should rest on."""
+"""What a report is checked against: the means it should reach, and the number of queries it should rest
+on.
+"""
 
 from __future__ import annotations
 

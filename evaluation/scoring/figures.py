@@ -105,7 +105,7 @@ class MeasuredHow(TypedDict):
 
 
 class EvaluatedHow(PlainConventions, MeasuredHow):
-    """All that the numbers of an evaluation depend on beside qrels and runs."""
+    """All that the numbers of an evaluation depend on apart from qrels and runs."""
 
     k: list[int]
     measures: list[str]
@@ -155,7 +155,7 @@ class Extras(TypedDict, total=False):
 
 
 class EvaluationResult(Extras):
-    """What `evaluate --format json` prints, without the parts that are asked for beside it."""
+    """What `evaluate --format json` prints, without the parts that are asked for separately."""
 
     conventions: EvaluatedHow
     queries: QueryCounts

@@ -64,7 +64,7 @@ class Evaluation:
     answers. runs: name -> its values and figures. settings: how the intervals and bounds were made. notes:
     what the readers of the files noticed. sources, pool: what was given, for comparisons, which look at
     unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what the
-    evaluation is held against.
+    evaluation is checked against.
     """
 
     conventions: Conventions

@@ -115,7 +115,7 @@ class _Pairs(NamedTuple):
 
 
 def _in_order(heads: Ids, count: Integers, pairs: _Pairs, min_relevance: int) -> Labels:
-    """heads: the queries in the order of the rows, each with so many of them; one can come again."""
+    """heads: the queries in the order of the rows, each with this many of them; one can come again."""
     order = heads.rank()
     rows = ranges((np.cumsum(count) - count)[order], count[order])
     heads, count = heads[order], count[order]

@@ -59,7 +59,7 @@ def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
     """Read the runs again and keep what has no label.
 
     The pool at K is that of the evaluation: the one that it was given, or else the union of all its runs'
-    first K; beside it the pairs with a negative label.
+    first K; next to it the pairs with a negative label.
     """
     import polars as pl
 

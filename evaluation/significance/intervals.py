@@ -14,7 +14,7 @@ Floats = npt.NDArray[np.float64]
 BOOTSTRAP_SAMPLES = 10_000
 LEVEL = 0.95
 LARGEST_RESAMPLED = 10_000
-#: Below so many queries there is no interval: their spread is as uncertain as their mean.
+#: Below this many queries there is no interval: their spread is as uncertain as their mean.
 FEWEST_QUERIES = 10
 # A resample has no less spread than a third of that of the queries: of the few different values that queries
 # with rare differences have it can draw equal ones alone, and its t has no limit then.
@@ -46,7 +46,7 @@ class Resampling(NamedTuple):
 
 
 def interval_settings(query_count: int, samples: int, seed: int, level: float = LEVEL) -> IntervalSettings:
-    """How `mean_intervals` makes its intervals for so many queries, as plain values."""
+    """How `mean_intervals` makes its intervals for this many queries, as plain values."""
     if not 0 < level < 1:
         raise ValueError(f"A confidence of {level:g} makes no interval; name a share such as 0.95.")
     resampled = FEWEST_QUERIES <= query_count <= LARGEST_RESAMPLED

@@ -26,7 +26,7 @@ def queries_needed(
 
 
 def least_difference(deviation: float, queries: int, *, power: float = 0.8, level: float = 0.05) -> float:
-    """The true difference that a two-sided paired test of so many queries finds with chance `power`: what
+    """The true difference that a two-sided paired test of this many queries finds with chance `power`: what
     `queries_needed` is of the other way round.
 
     >>> round(least_difference(0.16, 81), 3)
@@ -39,7 +39,7 @@ def least_difference(deviation: float, queries: int, *, power: float = 0.8, leve
 def power_line(
     deviation: float, queries: int, difference: float = 0.05, *, power: float = 0.8, level: float = 0.05
 ) -> str:
-    """The same as a sentence beside the number of queries there are.
+    """The same as a sentence next to the number of queries there are.
 
     >>> power_line(0.16, 50)
     '80 % power for a difference of 0.05 needs about 81 queries; there are 50.'

@@ -25,7 +25,7 @@ def finish_queries(queue: Queue, query_ids: Collection[str] | None, *, by: User 
     """Hand out nothing more of some queries, or of all with None; returns how many that finished.
 
     What people hold, and the rest of a batch that was begun, still comes in; where the audit had been looked
-    at, some documents drawn anew come as well. `InputError` for a queue with a fixed order, and for a query
+    at, some documents drawn again come as well. `InputError` for a queue with a fixed order, and for a query
     that it does not have.
     """
     if not queue.is_adaptive:

@@ -3,8 +3,8 @@ the scores that its strategy starts from.
 
 Scores are read each time that a query is ordered, those of its own pairs alone: an order uses what there is
 then, and pre-labels that come later count from the next order on. A lesson is a row of numbers by runs, the
-votes of the scores among them, so that lessons under another model, or none, mean something else: whoever
-changes that forgets them all in the same transaction, and each query teaches anew when it is next ordered or
+votes of the scores among them, so that lessons under another model, or none, mean something else: anyone who
+changes that forgets them all in the same transaction, and each query teaches again when it is next ordered or
 when `teach_anew` is called for it. At any time the lessons of a selection are the sum of those of its plans.
 """
 

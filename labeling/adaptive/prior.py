@@ -3,8 +3,8 @@ put away while people judge.
 
 Two steps. The first, in one short transaction, says whose scores count from now on and forgets what queries
 taught each other, for lessons under other scores mean something else; from then on everything is consistent,
-and each query follows when it is next ordered. The second does not wait for that: every query teaches anew,
-then every query is ordered anew with the lessons of all, each in a transaction of its own, so that nobody who
+and each query follows when it is next ordered. The second does not wait for that: every query teaches again,
+then every query is ordered again with the lessons of all, each in a separate transaction, so that nobody who
 judges waits for long. Batches of which something was handed out stay as they are, and so does the audit,
 which sees no scores. What is interrupted in the second step is no harm; the same call again does it all.
 """
@@ -76,7 +76,7 @@ def follow_prior(queue: Queue, progress: Progress | None = None) -> int:
 
 
 def is_large(queue: Queue) -> bool:
-    """Whether ordering all queries anew takes longer than a request should."""
+    """Whether ordering all queries again takes longer than a request should."""
     return Selection.objects.get(queue=queue).plans.count() > AT_ONCE
 
 

@@ -7,14 +7,14 @@ within one the documents are shuffled by the queue's seed. What is beyond the bu
 looks at.
 
 When. A verdict's own transaction does nothing of this. Right after it, in the same request but in a
-transaction of its own, the query is ordered anew if that is due: ten judgments after the last time, or when
+transaction of its own, the query is ordered again if that is due: ten judgments after the last time, or when
 nothing of it is left to hand out. So it needs no worker and nothing waits for a timer; a claim is not
 slowed, since it neither looks nor waits; one submit in ten takes some milliseconds more; and where ordering
 fails, the verdict is stored all the same and the order stays as it was, with every item still in it.
 
 What moves. A batch of which anything was handed out is fixed, with all that its choice has used; those
-behind it are chosen anew from the labels of what is fixed. One row, the queue's `Selection`, is the lock of
-whoever does so. Items are locked only where they are free and nobody else holds them, so nobody waits for
+behind it are chosen again from the labels of what is fixed. One row, the queue's `Selection`, is the lock of
+anyone who does so. Items are locked only where they are free and nobody else holds them, so nobody waits for
 anybody in a circle, and a claim passes over the rows in question as it does over any that others hold.
 """
 
@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-#: So many queries are finished within one request when all of them stop at once; a job does the others, and
-#: where no worker takes it, as many more with each time that a query is ordered anew.
+#: This many queries are finished within one request when all of them stop at once; a job does the others, and
+#: where no worker takes it, as many more with each time that a query is ordered again.
 AT_ONCE = 25
 SETTLED = (Item.State.DONE, Item.State.ADJUDICATION)
 DECIDED = (QueryPlan.Finish.BOUND, QueryPlan.Finish.HAND)
@@ -109,7 +109,7 @@ def start(queue: Queue, options: AdaptiveOptions, progress: Progress) -> Selecti
 
 
 def follow(queue: Queue, queries: Iterable[int], *, now: datetime | None = None) -> None:
-    """Order anew what is left of those of `queries` where that is due; never raises, but logs."""
+    """Order again what is left of those of `queries` where that is due; never raises, but logs."""
     if not queue.is_adaptive:
         return
     for query in queries:
@@ -129,7 +129,7 @@ def order_anew(
     now: datetime | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Order some queries of a queue anew, or all: something else than labels has changed. Returns how many
+    """Order some queries of a queue again, or all: something else than labels has changed. Returns how many
     pairs now lie ahead of their people in the new order."""
     if not queue.is_adaptive:
         return 0
@@ -150,7 +150,7 @@ def order_anew(
 def find_more(queue: Queue, *, now: datetime | None = None) -> bool:
     """After a claim that found nothing: whether anything of the budget was not given out yet, and is now.
 
-    So nothing is lost where ordering anew has failed, or where gold questions became ordinary work.
+    So nothing is lost where ordering again has failed, or where gold questions became ordinary work.
     """
     if not queue.is_adaptive:
         return False
@@ -212,7 +212,7 @@ def _stop_next(selection: Selection, now: datetime) -> int:
 
 
 def locked_selection(queue: Queue) -> Selection:
-    """The selection of an adaptive queue, its row locked: whoever orders anything anew holds it."""
+    """The selection of an adaptive queue, its row locked, as for ordering anything again."""
     selection = Selection.objects.select_for_update(no_key=True).get(queue=queue)
     selection.queue = queue
     return selection
@@ -300,7 +300,7 @@ def _stop(
     selection: Selection, plan: QueryPlan, planner: Planner, known: Known, *, by: str, now: datetime | None
 ) -> None:
     """Finish a query by decision. Where its audit has been looked at, by itself or with all others, documents
-    are drawn anew beyond it."""
+    are drawn again beyond it."""
     plan.finished_by, plan.finished_at, plan.ahead = by, now or timezone.now(), []
     if not (plan.looks or selection.looks):
         return

@@ -9,7 +9,7 @@ sampling fraction; both are in `pooling/audit/bounds.py`. A run of documents tha
 nothing.
 
 Whatever stops after a look has used the audit up: it was seen and acted on. So as many documents as it had
-left are drawn anew outside the greedy part, and what is estimated later rests on these.
+left are drawn again outside the greedy part, and what is estimated later rests on these.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ ONE_QUERY = "no interval, because it hangs on a single query"
 
 
 def too_few(queries: int) -> str:
-    """Why labels of so many queries say nothing.
+    """Why labels of this many queries say nothing.
 
     >>> too_few(1)
     'labels of 1 query so far; it takes 8'

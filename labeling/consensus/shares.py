@@ -128,7 +128,7 @@ def difference_of(first: Share, second: Share) -> Difference:
 
 
 def _shrunk(freedom: int) -> float:
-    """What is left of each equal label, the variance being from so many degrees of freedom."""
+    """What is left of each equal label, the variance being from this many degrees of freedom."""
     from scipy import special
 
     limit = float(special.stdtrit(freedom, 0.975))

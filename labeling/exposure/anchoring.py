@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from labeling.consensus.shares import Difference, Share, difference_of, share_of
 from pooling.formats.wording import plural
 
-#: Below so many judgments in an arm nothing is said.
+#: Below this many judgments in an arm nothing is said.
 FEWEST_IN_ARM = 30
 
 

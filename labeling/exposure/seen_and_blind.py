@@ -2,7 +2,7 @@
 compares.
 
 Of each person and pair the first verdict is taken, undone or not: what somebody said after a conflict was
-revealed, or after a second look, is no longer a first impression. The control arm is held against what was
+revealed, or after a second look, is no longer a first impression. The control arm is checked against what was
 seen only as far as both were judged at the same time, from the first pre-label handed out to the last verdict
 on one seen: before, when all was blind, other pairs came first, and people had less practice.
 """

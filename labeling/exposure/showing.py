@@ -2,7 +2,7 @@
 
 In a blind queue nothing is read and nothing leaves; in one that assists, a proposal goes with the item; in
 one that reveals, it comes with the answer to a verdict that it contradicts. Pairs of the control arm stay
-blind in every mode. Before anything is handed out it is written down, and from then on whoever got it has
+blind in every mode. Before anything is handed out it is written down, and from then on anyone who got it has
 seen it: what a verdict says of this is the server's word.
 """
 

@@ -29,7 +29,7 @@ BATCH = 500
 LEAST_BLIND, MOST_BLIND = 0.02, 0.9
 USUAL_BLIND = 0.1
 FIELDS = ("prelabel_mode", "prelabeler", "blind_share", "second_opinion_from")
-# What whoever lets annotators see pre-labels before the verdict has to have read.
+# What anyone who lets annotators see pre-labels before the verdict has to have read.
 WHAT_ASSISTING_DOES = (
     "People who see a model's proposal first drift towards it: in studies, agreement with the model "
     "rose from 56 % to 72 %, and no one became faster."
@@ -104,7 +104,7 @@ def use_facts(use: PrelabelUse) -> UseFacts:
 def follow_prelabeler(prelabeler: Prelabeler) -> int:
     """`follow_prelabels` in every queue that asks for second opinions by this model and prompt.
 
-    For whoever has stored pre-labels of pairs that may be judged already. Returns how many items changed.
+    For anyone who has stored pre-labels of pairs that may be judged already. Returns how many items changed.
     """
     asking = Queue.objects.filter(prelabeler=prelabeler, second_opinion_from__isnull=False)
     return sum(follow_prelabels(queue) for queue in asking.order_by("pk"))
@@ -138,7 +138,7 @@ def expect(expected: dict[Item, str]) -> None:
 
 
 def _check_sample(queue: Queue, use: PrelabelUse) -> None:
-    """What was drawn to check a model, or to estimate beside it, must not be judged with its help."""
+    """What was drawn to check a model, or to estimate next to it, must not be judged with its help."""
     if use.mode != PrelabelMode.BLIND and queue.pool.strategy in Pool.SAMPLES:
         problem = f"“{queue.name}” is a sample to be judged blind. Show pre-labels in another queue."
         raise InputError(problem, field="mode", conflict=True)

@@ -1,4 +1,4 @@
-"""Gold questions from a file: held against the collection, then stored whole or not at all."""
+"""Gold questions from a file: checked against the collection, then stored whole or not at all."""
 
 from __future__ import annotations
 

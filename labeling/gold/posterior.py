@@ -16,7 +16,7 @@ import numpy.typing as npt
 # Both shares start from Beta(4, 1): people are careful until they show otherwise. The same prior as in the
 # Dawid-Skene rule.
 PRIOR_RIGHT, PRIOR_WRONG = 4, 1
-# Whoever is surely below this balanced accuracy costs more in second opinions than they bring.
+# Anyone who is surely below this balanced accuracy costs more in second opinions than they bring.
 FLOOR = 0.80
 # How likely that must be. To be asked after each of 300 answers, `PAUSE` stops somebody who is right 85 % of
 # the time in 0.4 % of cases, and lets 0.8 % of those who guess answer 50.
@@ -77,7 +77,7 @@ def mean_answers_to_pause(shares: list[float]) -> float | None:
 
 @lru_cache(maxsize=512)
 def _stopped(relevant: int, not_relevant: int) -> npt.NDArray[np.bool_]:
-    """Which of the scores after so many answers the rule pauses, by the wrong ones of both kinds."""
+    """Which of the scores after this many answers the rule pauses, by the wrong ones of both kinds."""
     asked = relevant, not_relevant
     stopped: npt.NDArray[np.bool_] = chance_below(asked, asked) >= PAUSE
     return stopped
@@ -109,7 +109,7 @@ def _posterior(answers: int, most_wrong: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _binomial(trials: int, failures: npt.NDArray[np.int_], success: Floats) -> Floats:
-    """(failures, points) the probability of so many failures among the trials."""
+    """(failures, points) the probability of this many failures among the trials."""
     factors = np.log((trials - failures[:-1]) / (failures[:-1] + 1))
     ways = np.concatenate([[0.0], np.cumsum(factors)])[:, None]
     left = failures[:, None]

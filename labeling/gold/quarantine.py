@@ -1,7 +1,7 @@
 """Stopping an annotator in a queue and setting their judgments aside, and taking that back.
 
 Nothing is deleted: a judgment in quarantine is kept with its events and only not counted. Labels and the
-slots of every item of its pair are computed anew in the same transaction, so the items come up again for
+slots of every item of its pair are computed again in the same transaction, so the items come up again for
 others. Work of the same person in other queues is left alone. A verdict that still arrives from the person is
 acknowledged, and set aside as well.
 """
@@ -92,7 +92,7 @@ def impose(
 
 
 def lift(queue: Queue, annotator: User, *, by: User | None = None, now: datetime | None = None) -> Quarantine:
-    """Let an annotator go on, and count again what was set aside; the rule starts anew.
+    """Let an annotator go on, and count again what was set aside; the rule starts again.
 
     Where others have judged in the meantime, a pair has more judgments than it needs, and all of them count.
     `InputError` when the annotator is not in quarantine.

@@ -1,7 +1,7 @@
 """Hidden repeats: pairs that somebody has judged, shown to them again later to see if they say the same.
 
-Each is an item of its own, for one person and without slots, that points at the verdict it repeats. What is
-said the second time is an event of its own kind: it is no judgment, and nothing but this file reads it. A
+Each is a separate item, for one person and without slots, that points at the verdict it repeats. What is
+said the second time is a separate kind of event: it is no judgment, and nothing but this file reads it. A
 repeat comes like a gold question, at an irregular place after the first 25 items, and only while the person
 is at its query; `hidden.py` tells how. One is made at every block of places, before anybody knows where in it
 a repeat is due.
@@ -20,7 +20,7 @@ from labeling.gold.places import FIRST_ITEMS, Shares, drawn, gold_places
 from labeling.gold.stream import Due
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Queue, Verdict
 
-# Nobody remembers a pair for so many verdicts as lie between at least; and from how many it is drawn.
+# At least this many verdicts lie between, so that nobody remembers the pair; and from how many it is drawn.
 GAP = 25
 WINDOW = 500
 # Repeats and gold questions of a person come at places that have nothing to do with each other.
@@ -62,7 +62,7 @@ def answers_to_repeats(queue: Queue) -> QuerySet[JudgmentEvent]:
 def same_again(queue: Queue) -> dict[int, tuple[int, int]]:
     """How many repeats each annotator answered as the first time, and how many they answered, by their key.
 
-    The last answer to a repeat is held against the verdict that stood when it was shown; where either is
+    The last answer to a repeat is checked against the verdict that stood when it was shown; where either is
     "can't judge", it is left out.
     """
     rows = answers_to_repeats(queue).order_by("pk")

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-# Below so many answers no share is worth reading; the rule takes that into account by itself.
+# Below this many answers no share is worth reading; the rule takes that into account by itself.
 ENOUGH_TO_READ = 16
 
 

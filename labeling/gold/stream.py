@@ -1,6 +1,6 @@
 """Gold questions among the items that a person is given: which one, and where.
 
-They are items of the queue in a state of their own, leased like any other but without slots, so that many
+They are items of the queue in a separate state, leased like any other but without slots, so that many
 people may hold one at a time. A place of the stream is counted from a person's first item in the queue; what
 is returned unjudged counts again.
 """

@@ -1,7 +1,7 @@
 """Where each annotator is in the stored order, and where to look for what comes next.
 
-People take stretches (see `labeling/items/ordering.py`) one after another: whoever has finished one goes on
-behind the frontier, the last stretch that anybody has taken. So each has a query for themselves, and no
+People take stretches (see `labeling/items/ordering.py`) one after another: anyone who has finished one goes
+on behind the frontier, the last stretch that anybody has taken. So each has a query for themselves, and no
 claim looks through what others are at. Behind the last stretch the next lap begins, which picks up what was
 left.
 """
@@ -27,7 +27,7 @@ class Place(NamedTuple):
 
 
 def locked_bookmark(queue: Queue, annotator: User) -> Bookmark:
-    """The annotator's bookmark in the queue, locked; whoever comes first to the queue gets a new one.
+    """The annotator's bookmark in the queue, locked; anyone who comes first to the queue gets a new one.
 
     Where items need several judgments, every other newcomer follows the second order.
     """

@@ -1,8 +1,8 @@
 """The order in which a queue's items are shown: computed once from ids and a seed, and stored.
 
 A query's documents are cut into *stretches* of 20 to 40, and the stretches are laid in rounds: the first
-of every query, then the second of every query that has one. Whoever takes stretch after stretch stays with a
-query for one of them and then moves on, and many people spread over the queries. Keys are
+of every query, then the second of every query that has one. Anyone who takes stretch after stretch stays
+with a query for one of them and then moves on, and many people spread over the queries. Keys are
 `stretch * STRETCH_KEYS + place`, so that a range of keys is a stretch.
 """
 
@@ -14,14 +14,14 @@ from hashlib import blake2b
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
-#: In so many parts is a sample judged, each a random part of every stratum.
+#: In this many parts is a sample judged, each a random part of every stratum.
 PARTS = 4
 
 # More than the longest stretch: 40 and what is left of a block that stays together.
 STRETCH_KEYS = 64
 LONGEST_STRETCH = 40
 LONGEST_BLOCK = 20
-# So many documents begin a stretch as a mixture, two or three of them likely relevant.
+# This many documents begin a stretch as a mixture, two or three of them likely relevant.
 OPENING = 5
 LEAST_LIKELY = 2
 # What `str.split` takes for white space in ASCII.

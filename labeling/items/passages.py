@@ -1,7 +1,7 @@
 """Which words of a document are highlighted for a query, and which passage is shown first.
 
-Marks and passages are spans in plain text, with and without JavaScript; whoever shows them escapes the text
-and builds the elements.
+Marks and passages are spans in plain text, with and without JavaScript; anyone who shows them escapes the
+text and builds the elements.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """What a model's doubt of one's own verdict must not show by: the state of the pair.
 
-A verdict against a confident pre-label has its pair judged once more. Whoever gave it would read the model's
-answer from a pair that does not close, or from a need that rises. So to them it counts as any other pair
-with as many judgments; to everybody else it is open, and is handed out.
+A verdict against a confident pre-label has its pair judged once more. Anyone who gave it would read the
+model's answer from a pair that does not close, or from a need that rises. So to them it counts as any other
+pair with as many judgments; to everybody else it is open, and is handed out.
 """
 
 from __future__ import annotations

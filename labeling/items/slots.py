@@ -13,7 +13,7 @@ from typing import NamedTuple
 from labeling.items.statements import store_slots
 from labeling.models import ADJUDICATED, Item, Judgment, Lease, Verdict
 
-# Pairs whose answer is known: their items have no slots, whoever holds or judges them.
+# Pairs whose answer is known: their items have no slots, no matter who holds or judges them.
 KNOWN = (Item.State.GOLD, Item.State.ASIDE)
 # These, and what somebody judges a second time: nothing that is said fills a slot.
 SLOTLESS = (*KNOWN, Item.State.REPEAT)

@@ -125,7 +125,7 @@ def _claimed_if_possible(queue: Queue, annotator: User, count: int) -> Claimed:
     try:
         return _claimed(queue, annotator, count)
     except Exception:
-        # What became of the verdicts must reach whoever sent them, whatever is wrong with the rest.
+        # What became of the verdicts must reach anyone who sent them, whatever is wrong with the rest.
         logger.exception("verdicts were saved, but the claim sent with them failed")
         return {"items": None, "empty": None}
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LARGEST_CLAIM = 50
-# A candidate may turn out taken when its leases are counted afresh; after so many tries the rest is left.
+# A candidate may turn out taken when its leases are counted afresh; after this many tries the rest is left.
 ROUNDS = 3
 
 # What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".

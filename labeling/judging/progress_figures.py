@@ -85,7 +85,7 @@ class Cost(JudgmentCosts):
 
 
 class TeamEnd(TypedDict):
-    """The end date (ISO) if so many annotators work."""
+    """The end date (ISO) if this many annotators work."""
 
     annotators: int
     end_date: str | None

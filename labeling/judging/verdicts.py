@@ -80,7 +80,7 @@ class Outcome:
 def record_judgment(
     queue: Queue, annotator: User, verdict: Submission, *, now: datetime | None = None
 ) -> Outcome:
-    """Store a verdict, once for its key and never too late; each in a transaction of its own."""
+    """Store a verdict, once for its key and never too late; each in a separate transaction."""
     now = now or timezone.now()
     if problem := _problem_with(verdict):
         return Outcome(verdict.key, "rejected", problem)
@@ -94,7 +94,7 @@ def record_judgment(
             raise
         return _duplicate(event)
     if event and (event.gold_id or queue.gold_count):
-        # After whatever verdict, so that none takes longer than another. In a transaction of its own: what a
+        # After whatever verdict, so that none takes longer than another. In a separate transaction: what a
         # pause sets aside are many items, locked in key order.
         review(queue, annotator, now)
     if event:
@@ -201,7 +201,7 @@ def _record(
 
 
 def _revealed(queue: Queue, item: Any, verdict: Submission) -> Prelabel | None:
-    """What is shown after a verdict; whoever has seen a pre-label of the pair is shown none again."""
+    """What is shown after a verdict; anyone who has seen a pre-label of the pair is shown none again."""
     if item.seen_prelabeler or verdict.adjudicates:
         return None
     return contradicted_by(queue, item, verdict.verdict)

@@ -286,7 +286,7 @@ class ModelClient:
         return read_problem(status, body, asked, retry_after=retry_after)
 
     async def _call(self, sent: Any, asking: Asking, dialect: Dialect, *, times: int = 1) -> Any:
-        """What comes of a request within the time-out, or so many of them, however slowly it drips in."""
+        """What comes of a request within the time-out, or this many of them, however slowly it drips in."""
         import openai
 
         try:

@@ -125,7 +125,7 @@ def latest_version(name: str, folder: Path) -> int:
 
 
 def cut(text: str, characters: int) -> str:
-    """The beginning of a text that is longer than so many characters, marked as such."""
+    """The beginning of a text that is longer than this many characters, marked as such."""
     return text if len(text) <= characters else text[:characters].rstrip() + CUT
 
 

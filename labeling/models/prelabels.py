@@ -108,7 +108,8 @@ class Prelabeler(models.Model):
 class PrelabelJob(models.Model):
     """One pass of a prelabeler over the pairs of a queue: how far it is, what it cost and what it may cost.
 
-    `state` is written by whoever does the work, but for the step into `queued`; an admin sets `asked`.
+    `state` is written by the process that does the work, but for the step into `queued`; an admin sets
+    `asked`.
     """
 
     class State(models.TextChoices):

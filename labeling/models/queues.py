@@ -137,7 +137,8 @@ class Item(models.Model):
     second_key = models.BigIntegerField(
         null=True, blank=True, help_text="Another order, for second opinions; null where one is needed."
     )
-    # The queue's bounds when the item was last gone through: whoever locks the row reads what holds for it.
+    # The queue's bounds when the item was last gone through: the code that locks the row reads what holds for
+    # it.
     needed_at_least = models.PositiveSmallIntegerField()
     needed_at_most = models.PositiveSmallIntegerField()
     expected = models.CharField(
@@ -213,7 +214,7 @@ class Lease(models.Model):
 class LeftTold(models.Model):
     """What an annotator was told to be left for them in a queue, and after how many answers of theirs.
 
-    It stands for a while, so that no verdict of their own moves it but by being one more.
+    It stands for a while, so that none of their own verdicts moves it but by being one more.
     """
 
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="+", db_index=False)

@@ -11,7 +11,7 @@ from pooling.models import Query
 
 
 class Selection(models.Model):
-    """How a queue chooses what is judged next. Its row is the lock of whoever orders anything anew."""
+    """How a queue chooses what is judged next. Its row is the lock for ordering anything again."""
 
     class Rule(models.TextChoices):
         """How the budget is spread over queries."""

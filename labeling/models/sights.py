@@ -13,7 +13,7 @@ from pooling.models import Document, Query
 class PrelabelSight(models.Model):
     """A pre-label that was handed out to somebody: from then on they have seen it, whatever becomes of it.
 
-    What a verdict says of this rests on these rows, never on the word of whoever sends it.
+    What a verdict says of this rests on these rows, never on the word of the sender.
     """
 
     annotator = models.ForeignKey(

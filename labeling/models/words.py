@@ -34,7 +34,7 @@ class PrelabelMode(models.TextChoices):
 
 
 class PrelabelSeen(models.TextChoices):
-    """Whether a pre-label of the pair had been handed out to whoever gave a verdict."""
+    """Whether a pre-label of the pair had been handed out to the person who gave a verdict."""
 
     NEVER = "never"
     BEFORE = "before", "before the verdict"

@@ -14,7 +14,7 @@ from labeling.prelabels.options import DEFAULTS, current_prompt, site_prices
 from labeling.prelabels.passes import PassOptions
 from labeling.prelabels.work import Question, chunks, pending_pairs
 
-# Texts of so many pairs stand for all of them; an admin may have as many asked first.
+# Texts of this many pairs stand for all of them; an admin may have as many asked first.
 SAMPLE = 20
 # Bytes of a token, of tokenizers and languages as they are: many bytes make few tokens.
 MANY_BYTES, FEW_BYTES = 6.0, 2.5
@@ -22,7 +22,7 @@ LEAST_OUTPUT = 20  # tokens of the shortest answer
 Reason = PrelabelFailure.Reason
 # Failures with an answer that took tokens.
 ANSWERED = (Reason.REFUSED, Reason.TRUNCATED, Reason.MALFORMED)
-# So many answers with their tokens tell more than texts do.
+# This many answers with their tokens tell more than texts do.
 ENOUGH_ANSWERS = 5
 
 
@@ -130,8 +130,8 @@ def _tokens_each(prelabeler: Prelabeler, sample: list[Question]) -> tuple[list[t
 def _mean_of_both(
     count: int, *, mean: float, spread: float, useless: int, lost: float
 ) -> tuple[float, float]:
-    """The tokens of an answer, [low, high], where `useless` answers took the `lost` tokens beside the others:
-    those that are cut off take the most of all.
+    """The tokens of an answer, [low, high], where `useless` answers took the `lost` tokens next to the
+    others: those that are cut off take the most of all.
     """
     share = useless / (count + useless)
     apart = lost / useless - mean if useless else 0.0
@@ -143,7 +143,7 @@ def _mean_of_both(
 
 
 def _seconds(prelabeler: Prelabeler, to_ask: int, concurrency: int) -> float | None:
-    """How long so many answers take at the pace of those there are."""
+    """How long this many answers take at the pace of those there are."""
     jobs = PrelabelJob.objects.filter(prelabeler=prelabeler)
     told = jobs.aggregate(seconds=Sum("answer_seconds"), answers=Sum("answered_count"))
     if not told["answers"]:

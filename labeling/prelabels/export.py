@@ -1,4 +1,4 @@
-"""Pre-labels as a file of their own, which says in every row that no person said it."""
+"""Pre-labels as a separate file, which says in every row that no person said it."""
 
 from __future__ import annotations
 

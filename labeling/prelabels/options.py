@@ -73,7 +73,7 @@ def first_server() -> str:
 def allowed_servers() -> list[str]:
     """The servers that pages and the HTTP interface may use: those of the settings.
 
-    Whoever could name any address could let this machine knock on doors of its own network.
+    Anyone who could name any address could let this machine knock on doors of its own network.
     """
     return [url.strip().rstrip("/") for url in settings.LLM_SERVERS if url.strip()]
 

@@ -1,6 +1,6 @@
 """Passes of pre-labels as people start, pause, resume and cancel them: in the background, or at a terminal.
 
-In the background passes have a worker of their own, so that no import waits for a model; and they take turns
+In the background passes have a separate worker, so that no import waits for a model; and they take turns
 there: after a minute a pass lets the others go first.
 """
 
@@ -144,7 +144,7 @@ def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
 def pause_abandoned_passes(silence: timedelta = timedelta(0)) -> int:
     """Pause the passes whose process was killed, and return how many those were; they can be resumed.
 
-    Whoever is no successor of that process gives it a moment of `silence`: it may be in another container.
+    Anyone who is no successor of that process gives it a moment of `silence`: it may be in another container.
     """
     running = PrelabelJob.objects.filter(state=State.RUNNING)
     detail = "The process was stopped during this pass. No answers are lost; resume it."
@@ -331,7 +331,7 @@ def _follow(job: PrelabelJob) -> None:
 
 
 def _ended(job: PrelabelJob, ending: Ending) -> Ending:
-    # Before the end is written down: whoever is killed in between is resumed, and comes here again.
+    # Before the end is written down: a pass killed in between is resumed, and comes here again.
     _follow(job)
     now = timezone.now()
     failed = f" {job.failed_count:,} failed and can be retried." if job.failed_count else ""

@@ -1,4 +1,4 @@
-"""A pass at work: so many requests at a time, patient with a server in trouble, and within its budget.
+"""A pass at work: this many requests at a time, patient with a server in trouble, and within its budget.
 
 What it holds to:
 
@@ -51,7 +51,7 @@ LONGEST_WAIT = 30.0
 # No server is waited for longer, whatever it asks for.
 LONGEST_RETRY_AFTER = 120.0
 FLUSH_SECONDS = 0.5
-# So many questions in a row that the server was at fault for: it is in trouble. Fewer will do before it has
+# This many questions in a row that the server was at fault for: it is in trouble. Fewer will do before it has
 # answered anything.
 MOST_FAILURES_IN_A_ROW, MOST_BEFORE_AN_ANSWER = 20, 3
 SERVERS_FAULT = ("rate_limit", "server", "time_out", "connection")
@@ -235,7 +235,7 @@ class Pass:
                 continue
             except PassingError as error:
                 if error.is_away:
-                    # No model has seen it: not held against the question.
+                    # No model has seen it: not checked against the question.
                     await self._settle(question, at_most, Decimal(0), is_open=False)
                     waits += 1
                     await self._wait_for_server(waits, error)

@@ -135,7 +135,7 @@ def prelabel_key(request: HttpRequest, queue_id: int) -> HttpResponse:
 def prelabels_download(
     request: HttpRequest, queue_id: int, prelabeler_id: int, format: str
 ) -> HttpResponseBase:
-    """The pre-labels of one model as a file of their own."""
+    """The pre-labels of one model as a separate file."""
     queue = queue_for(request.user, queue_id, ADMIN)
     prelabeler = prelabeler_for_queue(queue, prelabeler_id)
     try:

@@ -161,7 +161,7 @@ def _chunk(job: PrelabelJob, questions: Iterable[Question]) -> Chunk:
 
 
 def _known(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
-    """Answers that pre-labels of the collection have by the same key; a verdict is made of a grade anew."""
+    """Answers that pre-labels of the collection have by the same key; a verdict is made of a grade again."""
     rows = Prelabel.objects.filter(
         answer_key__in=keys, prelabeler__collection=job.prelabeler.collection_id
     ).order_by("pk")

@@ -62,7 +62,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
 
     `judged` is the share of the needed judgments that are there (0 to 1). The pace is the verdicts of the
     last seven days per day, counted from the first verdict, without answers to gold questions; `end_date`
-    supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that so many people
+    supposes that it stays so, and is null where it is unknown. `by_annotators` supposes that this many people
     work, each as much a day as people did in those days. `order` says what moves an adaptive one.
     """
     now = now or timezone.now()

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pooling.models import Pool
 
 KEPT_SECONDS = 600
-# As for the figures of quality: above so many pairs, a minute old will do.
+# As for the figures of quality: above this many pairs, a minute old will do.
 BEHIND = timedelta(seconds=60)
 LARGE = 20_000
 USUAL_K = 10

@@ -63,7 +63,7 @@ class PaceSerializer(serializers.Serializer[Any]):
 
 
 class EndDateSerializer(serializers.Serializer[Any]):
-    """When a queue ends if so many people work at the pace of now."""
+    """When a queue ends if this many people work at the pace of now."""
 
     annotators = serializers.IntegerField()
     end_date = serializers.DateField(allow_null=True)

@@ -207,7 +207,7 @@ def queues(request: HttpRequest, slug: str) -> HttpResponse:
 @login_required
 @require_GET
 def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """What whoever asks has judged in a queue, and how fast."""
+    """What the caller has judged in a queue, and how fast."""
     queue = queue_for(request.user, queue_id)
     user = person(request)
     context = {

@@ -1,4 +1,4 @@
-"""Labels from a qrels file: held against the collection, then stored whole or not at all."""
+"""Labels from a qrels file: checked against the collection, then stored whole or not at all."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ __all__ = [
 ]
 
 SCHEMA_VERSION = 1
-# What is written beside a release, and can be had alone as well.
+# What is written next to a release, and can be had alone as well.
 SIDECAR = Format("sidecar", title="Sidecar (JSON)", suffix=".meta.json", media_type="application/json")
 # What `export_release` writes.
 FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR}
@@ -134,7 +134,7 @@ class Audits(TypedDict):
 
 
 class Sidecar(Header, Provenance, Audits):
-    """What is written beside a release; `counts` as in `labeling.qrels.labels.Labels`."""
+    """What is written next to a release; `counts` as in `labeling.qrels.labels.Labels`."""
 
     counts: Mapping[str, int]
     selections: list[FrozenOrder]
@@ -215,7 +215,7 @@ def release_file_name(release: QrelsRelease, format: str) -> str:
 
 
 def export_file(release: QrelsRelease, path: Path, format: str = "trec") -> Path:
-    """Write the release to `path` and its sidecar beside it, as `<path>.meta.json`; returns the sidecar's
+    """Write the release to `path` and its sidecar next to it, as `<path>.meta.json`; returns the sidecar's
     path.
 
     Each file appears whole or not at all; a path that ends in .gz becomes a gzip file.
@@ -247,7 +247,7 @@ def newest_release(collection: Collection) -> QrelsRelease:
 
 
 def _json(sidecar: Mapping[str, Any]) -> bytes:
-    # Sorted, because PostgreSQL hands the keys back in an order of its own.
+    # Sorted, because PostgreSQL hands the keys back in its own order.
     return (json.dumps(sidecar, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 
 

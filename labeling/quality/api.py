@@ -1,4 +1,4 @@
-"""The HTTP interface of whoever looks after a queue: its quality, and taking somebody's open work back."""
+"""The HTTP interface for people who look after a queue: its quality, and taking somebody's open work back."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from labeling.quality.monitors import Speed, Streak
 
 KEPT_SECONDS = 600
-# So long may figures of a large queue be behind the verdicts; below so many verdicts they never are.
+# So long may figures of a large queue be behind the verdicts; below this many verdicts they never are.
 BEHIND = timedelta(seconds=60)
 LARGE = 20_000
 HARD_QUERIES = 20
@@ -171,7 +171,7 @@ def _annotators(
     answers: list[AnnotatorGold],
     again: dict[int, tuple[int, int]],
 ) -> list[AnnotatorFigures]:
-    """A row for everybody who judged, whoever judged most first; leniency is held against verdicts that
+    """A row for everybody who judged, most judgments first; leniency is checked against verdicts that
     count.
     """
     import polars as pl

@@ -13,7 +13,7 @@ from pooling.storage.frames import frame_of
 if TYPE_CHECKING:
     import polars as pl
 
-# Adjudications are left out: whoever settles a pair has seen what the others said.
+# Adjudications are left out: anyone who settles a pair has seen what the others said.
 VERDICTS = """
 SELECT judgment.query_id, judgment.document_id, judgment.annotator_id, judgment.verdict, {seconds},
   event.active_ms, CASE WHEN judgment.quarantine_id IS NULL THEN 0 ELSE 1 END

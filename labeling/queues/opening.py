@@ -1,6 +1,6 @@
 """Queues: opening one over a pool, and the protocol by which people judge it.
 
-Whoever judges calls `claim`, `record_judgment`, `skip`, `undo`, `renew` and `release`, which stand in
+Anyone who judges calls `claim`, `record_judgment`, `skip`, `undo`, `renew` and `release`, which stand in
 `leases.py` and `verdicts.py`; `slots.py` keeps the counters, `bookmarks.py` says where to look next. What
 they hold to, on PostgreSQL and SQLite alike:
 
@@ -259,7 +259,7 @@ def _item_rows(
 def _count_newcomers(queue: Queue, started: datetime) -> None:
     """Count again what was judged, taken back, set aside or restored while the items were being stored.
 
-    Whoever did it could not see these items yet. Nobody does anything now: the items are ours alone.
+    Anyone who did it could not see these items yet. Nobody does anything now: the items are ours alone.
     """
     since = started - LONGEST_REQUEST
     events = JudgmentEvent.objects.filter(collection=queue.collection_id, created_at__gte=since)

@@ -55,9 +55,9 @@ def change_redundancy(
     now: datetime | None = None,
     progress: Progress | None = None,
 ) -> int:
-    """Have every pair of a queue need so many judgments; returns how many items had other bounds.
+    """Have every pair of a queue need this many judgments; returns how many items had other bounds.
 
-    With `most`, ties need one more, up to so many. Raising opens settled pairs again for others; lowering
+    With `most`, ties need one more, up to this many. Raising opens settled pairs again for others; lowering
     settles those that have enough. Judgments beyond the need stay and count. `InputError` for a closed queue,
     a number that will not do, or when somebody else changes it at the same time.
     """
@@ -122,7 +122,7 @@ def _draw_second_order(queue: Queue) -> None:
     if not rows.filter(second_key=None).exists():
         return
     if queue.is_adaptive:
-        # What was not handed out yet gets another place when it is ordered anew.
+        # What was not handed out yet gets another place when it is ordered again.
         _store_second(dict(rows.values_list("pk", "order_key")))
         return
     entries = queue.pool.entries.values_list("query_id", "document_id", "position")

@@ -48,7 +48,7 @@ class Terms:
 
 @dataclass(frozen=True)
 class TeamWork:
-    """What so many annotators do and cost together; None where a pair needs more people than there are.
+    """What this many annotators do and cost together; None where a pair needs more people than there are.
 
     days: of the calendar, until all is judged. gold counts hidden gold questions, not practice.
     """

@@ -2,7 +2,7 @@
 scores; reports estimate from it.
 
 What is drawn from are the pairs of the pool that had no final label at the draw. All others are certain:
-known before the draw, they are a part of their own, of which nothing has to be drawn. Given all that happened
+known before the draw, they are a separate part, of which nothing has to be drawn. Given all that happened
 before, the draw is random, and nothing that is judged afterwards changes it. So it may come at any time of a
 campaign, and from the scores of any model, also of one that learned from the labels there are: these are
 certain, and whatever else it learned from happened before the draw.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-#: So many blind labels of a band say more of its rate than its scores do.
+#: This many blind labels of a band say more of its rate than its scores do.
 ENOUGH_LABELS = 20
 #: Scores alone are never believed further than this: where models were measured, a tenth and more of what
 #: they called not relevant was, and the other way round.
@@ -151,8 +151,8 @@ def plan_by_scores(
 ) -> tuple[AuditPlan, NDArray[np.int64]]:
     """The plan of a draw of `total` pairs, and the stratum of each pair, (n,), from 0.
 
-    scores (n,): of the pairs that can be drawn, NaN where there is none; these are a stratum of their own
-    beside at most `strata` bands. known_scores, known_relevant (m,): of pairs that people judged blind, for
+    scores (n,): of the pairs that can be drawn, NaN where there is none; these are a separate stratum
+    next to at most `strata` bands. known_scores, known_relevant (m,): of pairs that people judged blind, for
     the rates. Raises ValueError where nothing has a score, or `total` will not do.
     """
     import numpy as np

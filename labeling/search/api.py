@@ -93,7 +93,7 @@ class Search(APIView):
         responses={201: AddedSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
     )
     def post(self, request: Request, queue_id: int) -> Response:
-        """Add a document to what is judged, in a queue of its own."""
+        """Add a document to what is judged, in a separate queue."""
         queue = queue_for(request.user, queue_id, roles=JUDGES)
         asked = AdditionSerializer(data=request.data)
         asked.is_valid(raise_exception=True)

@@ -1,10 +1,10 @@
 """Documents beyond the pool: searched for a query, and added to what is judged.
 
-What is added is a stratum of its own: a pool with the strategy `search`, with a queue whose name tells
-nothing, so that whoever judges a pair does not know that somebody thought it relevant. No audit speaks for it
-and no estimate uses it. Who searches sees their own verdicts and whether a pool holds a document, never what
-others said nor which run had it at which rank. What a pool holds cannot be added: it has its turn there, or
-the pool's audit speaks for it.
+What is added is a separate stratum: a pool with the strategy `search`, with a queue whose name tells
+nothing, so that anyone who judges a pair does not know that somebody thought it relevant. No audit speaks
+for it and no estimate uses it. Who searches sees their own verdicts and whether a pool holds a document,
+never what others said nor which run had it at which rank. What a pool holds cannot be added: it has its turn
+there, or the pool's audit speaks for it.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def _hits(query: Query, keys: Sequence[int], words: str, user: User) -> list[Hit
     pooled = {*entries.values_list("document", flat=True), *asked.values_list("document", flat=True)} - added
     held = Lease.objects.filter(annotator=user, expires_at__gt=timezone.now(), item__query=query)
     said = Judgment.objects.filter(query=query, document__in=keys, annotator=user)
-    # What is on screen was not judged yet, as far as whoever judges it is to know.
+    # What is on screen was not judged yet, as far as anyone who judges it is to know.
     said = said.exclude(document__in=held.values("item__document"))
     own = {document: Verdict(verdict).label for document, verdict in said.values_list("document", "verdict")}
     return [
@@ -223,7 +223,7 @@ def _opened(query: Query, document: Document, like: Queue, user: User) -> Queue:
 
 
 def _append(queue: Queue, query: Query, document: Document) -> None:
-    """One entry and one item more, in a stretch of its own behind all others."""
+    """One entry and one item more, in a separate stretch behind all others."""
     pool = Pool.objects.select_for_update().get(pk=queue.pool_id)
     place = pool.entries.filter(query=query).count()
     PoolEntry.objects.create(

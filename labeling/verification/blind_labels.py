@@ -1,4 +1,6 @@
-"""Labels that people gave without having seen a pre-label, held beside what models proposed for the pairs."""
+"""Labels that people gave without having seen a pre-label, held next to what models proposed for the
+pairs.
+"""
 
 from __future__ import annotations
 

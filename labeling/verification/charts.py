@@ -21,7 +21,7 @@ def picture_size(*, narrow: bool = False) -> tuple[int, int]:
 
 
 def calibration_chart(bins: Sequence[CalibrationBin], *, dark: bool, narrow: bool) -> alt.LayerChart:
-    """The share of relevant over the mean score of each bin, with 95 % intervals, beside the diagonal of a
+    """The share of relevant over the mean score of each bin, with 95 % intervals, next to the diagonal of a
     model whose scores are chances; bins as in `labeling.verification.worth.worth`.
     """
     import altair as alt

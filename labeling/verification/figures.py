@@ -4,7 +4,7 @@ Two questions that are easily confused. As *labels*: how many of the relevant do
 how much of what they call relevant is not? As *help to an estimate*: the variance that is left where each
 label is compared with the prediction, 1 - ρ², is the share of an audit's labels that is still needed for an
 interval of the same width (Angelopoulos et al., Prediction-powered inference, 2023); 1/(1 - ρ²) is what one
-such label is worth with the predictions beside it. Nobody may leave pairs of a queue unjudged for it.
+such label is worth with the predictions next to it. Nobody may leave pairs of a queue unjudged for it.
 
 Intervals are at 95 %, with the query as the cluster (`labeling.consensus.clustered`). Shares have Wilson's,
 but elusion, the risk of believing a negative, has the exact one of Clopper and Pearson. Where labels come
@@ -33,7 +33,7 @@ from labeling.consensus.clustered import (
 from labeling.consensus.shares import Booleans, Floats, Integers, Share
 from pooling.formats.wording import plural
 
-#: Below so many blind labels there is no verdict.
+#: Below this many blind labels there is no verdict.
 FEWEST_LABELS = 50
 BINS = 10
 
@@ -63,7 +63,7 @@ class Compared:
         query: ArrayLike | None = None,
     ) -> Compared:
         """From anything that makes an array. A score that is missing (NaN, or none at all) is the verdict as
-        0 or 1; without `query`, each pair is of a query of its own. Raises ValueError where lengths differ, a
+        0 or 1; without `query`, each pair is of a separate query. Raises ValueError where lengths differ, a
         score lies outside [0, 1], or a weight is not above 0.
         """
         people, model = np.asarray(relevant, dtype=np.bool_), np.asarray(verdict, dtype=np.bool_)
@@ -141,7 +141,7 @@ class Quality:
     prevalence: relevant among the labels; called: what the model calls relevant. precision: relevant among
     these; recall, missed: the share of the relevant that the model finds, and that it would miss as labels;
     elusion: relevant among what it calls not relevant. correlation: of score and label; gain: 1/(1 - ρ²),
-    labels that one is worth with the scores beside it; saved: ρ², the share of an audit's labels saved at
+    labels that one is worth with the scores next to it; saved: ρ², the share of an audit's labels saved at
     equal width of the interval. A score that errs in the other direction saves nothing, and one whose spread
     is too small saves what a weight λ of at most 1 can make of it. verdict: a sentence, or None and `why`.
     """

@@ -4,9 +4,9 @@ Pure: numbers and frames in, plans and designs out. The model's negatives and it
 their own: what is relevant among the negatives (elusion) and what is not among the positives answer different
 questions, and one sample of both says little of either.
 
-Two plans. *Zero failures*: so many pairs that, if none of them fails, the failure rate is at most a bound,
+Two plans. *Zero failures*: this many pairs that, if none of them fails, the failure rate is at most a bound,
 with the stated confidence; exact for a finite population, by the hypergeometric distribution. One failure and
-the bound is not shown, so it is for models that are very good. *Half-width*: so many that the rate is known
+the bound is not shown, so it is for models that are very good. *Half-width*: this many that the rate is known
 to ± that much, whatever it turns out to be.
 
 Strata of scores are cut by the cum √f rule (Dalenius and Hodges, 1959). Over them an audit is spread by N·S,
@@ -100,7 +100,7 @@ def zero_failure_size(bound: float, confidence: float = 0.95) -> int:
 
 
 def half_width_plan(population: int, half_width: float, rate: float = 0.5, confidence: float = 0.95) -> Plan:
-    """So many pairs that a failure rate of `rate` is known to ± `half_width` (normal limit, with the
+    """This many pairs that a failure rate of `rate` is known to ± `half_width` (normal limit, with the
     correction for a finite population). Of a supposed rate near 0 or 1, 2 or 98 % is taken.
     """
     _check(half_width, confidence)
@@ -235,7 +235,7 @@ def neyman_allocation(
 
 
 def drawn_design(pairs: pl.DataFrame, strata: ArrayLike, sizes: ArrayLike, *, seed: int = 0) -> pl.DataFrame:
-    """A simple random sample of each stratum, so many as `sizes` says of strata 0, 1, …
+    """A simple random sample of each stratum, as many as `sizes` says of strata 0, 1, …
 
     pairs: query_id, document_id. strata (n,): the number of each pair's. Returns query_id, document_id,
     stratum (as text), inclusion_probability (n_h/N_h) and place (1-based, in the order of the draw within the

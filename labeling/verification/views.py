@@ -109,7 +109,7 @@ def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> Ht
         "form": form,
         "wide_size": prelabel_charts.picture_size(),
         "narrow_size": prelabel_charts.picture_size(narrow=True),
-        # So that a picture is fetched anew when there are more labels.
+        # So that a picture is fetched again when there are more labels.
         "picture_key": f"{found['labels']}-{found['pairs']}",
     }
     return render(request, "labeling/prelabeler.html", context)

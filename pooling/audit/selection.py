@@ -1,7 +1,7 @@
 """Which documents of a query are judged next, in batches: a greedy order and a uniform audit side by side.
 
-The rules are those of `pooling/audit/sample.py`, taken up anew with each batch. The audit is the beginning of
-a stored random order of the query's documents; of t judgments, ceil(share × t) go to it, and one more
+The rules are those of `pooling/audit/sample.py`, taken up again with each batch. The audit is the beginning
+of a stored random order of the query's documents; of t judgments, ceil(share × t) go to it, and one more
 whenever the greedy part has reached all of it, so that what is left can be estimated after any batch. The
 greedy part walks down the order of a strategy that was told the labels of reached documents alone; a document
 of the audit that it comes to is reached and not judged again. Whatever batch comes last: given all that the
@@ -150,7 +150,7 @@ def spread(
 
 
 def floor_of(queries: int, budget: int, rule: str, floor: int | None) -> int:
-    """What each of so many queries gets at least, where nothing or `floor` is asked for."""
+    """What each of this many queries gets at least, where nothing or `floor` is asked for."""
     if floor is None:
         floor = min(BATCH, budget // max(queries, 1)) if rule == GREEDY else 0
     return floor

@@ -102,7 +102,7 @@ class Tops:
         return np.bincount(self.pair, minlength=len(self.query))
 
     def size_by_depth(self, depth: int, own: Mapping[int, int] | None = None) -> Integers:
-        """(depth,) the pairs of the pool at depth 1, 2, …; runs with a depth of their own, as in `to_depths`,
+        """(depth,) the pairs of the pool at depth 1, 2, …; runs with their own depth, as in `to_depths`,
         go to that one throughout.
         """
         best = np.zeros(len(self.query), dtype=np.int64)

@@ -1,9 +1,9 @@
 """Cells of tables that people open in a program for tables, which must not calculate with what others wrote.
 
 A text that such a program would take for a formula gets one ' before it, and so does a text that begins with
-one: whoever takes one ' off has what was written. Every CSV file of ours is made here, and reading an id from
-CSV takes the mark off again. TREC and TSV files of runs, qrels and pools are for machines, which take an id
-as it is.
+one: anyone who takes one ' off has what was written. Every CSV file of ours is made here, and reading an id
+from CSV takes the mark off again. TREC and TSV files of runs, qrels and pools are for machines, which take
+an id as it is.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ DEFAULT_MAX_BYTES = 4 * 2**30
 #: Most bytes of one record: a longer one is none of any format here. As objects of Python it takes up to 25
 #: times as many (8 MiB).
 MAX_LINE_BYTES = 8 * 2**20
-#: A packed file may hold so many times its own bytes, and so many bytes whatever its size (16 MiB). Text
+#: A packed file may hold this many times its own bytes, and this many bytes whatever its size (16 MiB). Text
 #: shrinks to a tenth or so; what shrinks to a thousandth is there to fill a memory.
 UNPACKED_FACTOR = 32
 LEAST_UNPACKED = 16 * 2**20

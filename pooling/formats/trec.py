@@ -1,4 +1,4 @@
-"""TREC runs and qrels: fields parted by spaces and tabs, no header, no quoting.
+"""TREC runs and qrels: fields separated by spaces and tabs, no header, no quoting.
 
 A line whose first character is `#` is a comment, as in trec_eval 10; an id may hold `#` anywhere, and a
 document id may begin with it. Blank lines are skipped. Regular files go straight through Polars; others are
@@ -44,7 +44,7 @@ def read_trec(source: Source, layout: Layout, need_rank: bool = False) -> TrecTa
 
 
 def read_plain(source: Source, layout: Layout) -> TrecTable | None:
-    """Straight from the disk, the shape checked beside the parsing; None unless plain and regular."""
+    """Straight from the disk, the shape checked next to the parsing; None unless plain and regular."""
     if not source.is_plain:
         return None
     beginning = next(source.blocks(size=1 << 16))

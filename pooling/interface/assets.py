@@ -6,5 +6,5 @@ from pathlib import Path
 #: The folder that holds the packages.
 BASE_DIR = Path(__file__).resolve().parents[2]
 IN_CHECKOUT = (BASE_DIR / "templates" / "base.html").exists()
-#: Beside the code, or where an installed wheel has put them.
+#: Next to the code, or where an installed wheel has put them.
 ASSETS_DIR = BASE_DIR if IN_CHECKOUT else Path(sysconfig.get_path("data")) / "share" / "soundings"

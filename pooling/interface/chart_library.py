@@ -1,7 +1,7 @@
 """The script that draws pictures which answer to the pointer: vega-embed with Vega and Vega-Lite, out of
 vl-convert, which brings it along, kept as a file. Nothing is fetched from elsewhere.
 
-It is made when it is first asked for, in a process of its own, because that takes seconds of processor time.
+It is made when it is first asked for, in a separate process, because that takes seconds of processor time.
 """
 
 from __future__ import annotations

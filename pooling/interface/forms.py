@@ -1,4 +1,4 @@
-"""What every form shares: errors shown beside the fields they belong to."""
+"""What every form shares: errors shown next to the fields they belong to."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pooling.interface.problems import InputError
 
 
 def show_problem(form: forms.BaseForm, error: Exception) -> None:
-    """Put a refusal beside the fields it names, else above the form."""
+    """Put a refusal next to the fields it names, else above the form."""
     fields = error.fields if isinstance(error, InputError) else {}
     named = {name: text for name, text in fields.items() if name in form.fields}
     for name, text in named.items():

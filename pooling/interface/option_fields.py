@@ -99,7 +99,7 @@ def serializer_field(
 
     filled: what a call leaves out has its default; otherwise no option is required, and what is left out
     stays out. nullable: a call may say null for an option without a value. If not `bounded`, bounds and
-    choices are left to whoever takes the values.
+    choices are left to the code that takes the values.
     """
     bounds = _bounds(one) if bounded else {}
     absent = _absent(one, filled, nullable)

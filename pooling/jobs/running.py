@@ -127,7 +127,7 @@ def cancel_job(job: Job, user: User | None) -> None:
 
 def note_stored(job: Job, stored: Result | None) -> None:
     """Note what of a running job is stored for good, with `detail`, a sentence, and `url`; None takes it
-    back. Whoever takes the job up again finds it under `stored` among the arguments.
+    back. Anyone who takes the job up again finds it under `stored` among the arguments.
     """
     Job.objects.filter(pk=job.pk).update(result=stored)
 

@@ -25,7 +25,7 @@ def strategies_offered() -> list[tuple[str, list[tuple[str, str]]]]:
 
 @dataclass(frozen=True)
 class Choice:
-    """The options of `pooling.merging.merging.build_pool`; `depths`: runs with a depth of their own."""
+    """The options of `pooling.merging.merging.build_pool`; `depths`: runs with their own depth."""
 
     depth: int = field(
         metadata=option(

@@ -1,12 +1,12 @@
 """A later version of a pool: more runs or a greater depth, with everything that was there before kept.
 
 What was pooled keeps its position, its place in the audit and its inclusion probability: those say how it
-came to be judged, and that has happened. Who found it where is told anew, since more runs may have. The pairs
-that are new follow behind, in the order of a strategy that looks at all runs, and are chosen as if they were
-a pool of their own: a budget of theirs, and an audit drawn among them alone, in a random order of the new
-documents. An estimate therefore adds up strata, one for each query and version, and nothing that an earlier
-version drew has to be drawn again: a document that was left out of the first audit stays what it was, one of
-those for which that audit speaks.
+came to be judged, and that has happened. Who found it where is computed again, since more runs may have. The
+pairs that are new follow behind, in the order of a strategy that looks at all runs, and are chosen as if
+they were a separate pool: a budget of theirs, and an audit drawn among them alone, in a random order of the
+new documents. An estimate therefore adds up strata, one for each query and version, and nothing that an
+earlier version drew has to be drawn again: a document that was left out of the first audit stays what it
+was, one of those for which that audit speaks.
 """
 
 from collections.abc import Mapping

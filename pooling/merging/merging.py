@@ -44,7 +44,7 @@ def merge_runs(
 ) -> pl.DataFrame:
     """The union of the first `depth` documents of every run, sorted by query and document id bytewise.
 
-    A run that `depths` names has a depth of its own.
+    A run that `depths` names has its own depth.
 
     Columns: query_id, document_id, run_count (UInt32), best_rank (UInt32), rrf (Float64, Σ 1/(60 + rank)),
     runs and ranks (List[Int32], parallel and best rank first: indexes into the order of `runs`, and the ranks

@@ -86,7 +86,7 @@ class Split:
 
 @dataclass(frozen=True)
 class SplitRun:
-    """Reads a run, cuts it, and writes the rows of each part of the queries to a file of their own."""
+    """Reads a run, cuts it, and writes the rows of each part of the queries to a separate file."""
 
     folder: Path
     parts: int
@@ -173,7 +173,7 @@ def pool_in_parts(
 ) -> tuple[Iterator[bytes], list[str]]:
     """The TSV of the pool in pieces, and what the readers of the runs noticed.
 
-    `folder` takes the parts; whoever works on them must see it.
+    `folder` takes the parts; anyone who works on them must see it.
     """
     parts, runs = range(part_count(paths)), len(paths)
     split = list(engine(SplitRun(folder, len(parts), choice, chunks), list(enumerate(paths))))

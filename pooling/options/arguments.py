@@ -51,7 +51,7 @@ def add_option_arguments(
     """Add one argument for each option.
 
     What is not given has its default, and what has no default must be given; if not `filled`, it is None.
-    If not `bounded`, bounds and choices are left to whoever takes the values.
+    If not `bounded`, bounds and choices are left to the code that takes the values.
     """
     for one in options:
         flags = one.flag.split() or [f"--{one.name.replace('_', '-')}"]

@@ -1,4 +1,4 @@
-"""The doors to stage 1's rows: whoever fetches through them has been asked for permission on the way.
+"""The doors to stage 1's rows: anyone who fetches through them has been asked for permission on the way.
 
 A stranger gets "not found" and so learns nothing; a member without the role gets "forbidden".
 """

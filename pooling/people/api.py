@@ -31,7 +31,7 @@ LONGEST_ID = 18  # digits of a key in the database
 
 
 class Collections(APIView):
-    """The collections of whoever asks."""
+    """The collections of the caller."""
 
     @extend_schema(responses=serializers.CollectionSerializer(many=True))
     def get(self, request: Request) -> Response:
@@ -139,7 +139,7 @@ class OneInvitation(APIView):
 
 
 class Offers(APIView):
-    """Collections that whoever asks is invited to by name."""
+    """Collections that the caller is invited to by name."""
 
     @extend_schema(responses=serializers.OfferedMembershipSerializer(many=True))
     def get(self, request: Request) -> Response:

@@ -1,6 +1,6 @@
 """Invitations: links, and offers to accounts, that make one person a member of a collection, for a while.
 
-One stands as long as whoever made it could make it again: it ends with that person's role or account.
+One stands as long as the person who made it could make it again: it ends with that person's role or account.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 LONGEST_DAYS = 90
 OFFERED_DAYS = 14
-# Of the offers to somebody; whoever asks a thousand times fills nobody's page.
+# Of the offers to somebody; anyone who asks a thousand times fills nobody's page.
 MOST_LISTED = 20
 
 
@@ -56,7 +56,7 @@ def invite(collection: Collection, role: str, *, by: User | None, email: str = "
 
 @transaction.atomic
 def offer(collection: Collection, username: str, role: str, *, by: User, user: User | None) -> Invitation:
-    """Ask whoever has this user name to join; `user` is the account, None where nobody has the name.
+    """Ask the person with this user name to join; `user` is the account, None where nobody has the name.
 
     Asking again while the first offer stands only changes its role.
     """
@@ -104,7 +104,7 @@ def accept(token: str, user: User) -> Membership:
 
 
 def _join(invitation: Invitation, user: User) -> Membership:
-    """Whoever is a member already keeps their role; a link then stays good for somebody else."""
+    """Anyone who is a member already keeps their role; a link then stays good for somebody else."""
     member, is_new = Membership.objects.get_or_create(
         collection=invitation.collection, user=user, defaults={"role": invitation.role}
     )

@@ -1,8 +1,8 @@
 """How somebody with an account comes into a collection: added at once, or asked first.
 
-At once adds whoever runs the site, and who sees the person among the members of another collection already.
-Everybody else's adding is an offer that the person accepts. Then the answer is the same whether there is an
-account of that name or not: nobody finds out who has one by trying names.
+Added at once by people who run the site, and by those who see the person among the members of another
+collection already. Everybody else's adding is an offer that the person accepts. Then the answer is the same
+whether there is an account of that name or not: nobody finds out who has one by trying names.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 def add_or_ask(collection: Collection, username: str, role: str, *, by: User) -> Membership | Invitation:
     """The new member, or the offer that waits for the person.
 
-    `InputError` for a member, and for a role that is none. Only whoever runs the site is told that a name is
-    nobody's.
+    `InputError` for a member, and for a role that is none. Only people who run the site learn that a name
+    is nobody's.
     """
     if _adds_at_once(by, username):
         return add_member(collection, username, role, by=by)

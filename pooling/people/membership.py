@@ -93,7 +93,7 @@ def add_member(collection: Collection, username: str, role: str, *, by: User | N
 def change_role(membership: Membership, role: str, *, by: User | None = None) -> Membership:
     """Give a member another role; `InputError` where that would leave the collection without an admin.
 
-    Whoever is no longer an admin leaves no open invitation behind.
+    Anyone who is no longer an admin leaves no open invitation behind.
     """
     known_role(role)
     if role != Role.ADMIN:

@@ -19,7 +19,7 @@ from pooling.people.membership import create_collection
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """A form for a new collection; whoever fills it becomes its admin."""
+    """A form for a new collection; anyone who fills it becomes its admin."""
     form = NewCollectionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:

@@ -246,7 +246,7 @@ def build_or_start(
 def pool_lines(pool: Pool) -> Iterator[str]:
     """The lines of the table that the command `pool` prints: by query id bytewise, then position.
 
-    Later versions have a column more, `version`, since each has an audit of its own.
+    Later versions have a column more, `version`, since each has its own audit.
     """
     is_later = pool.extends_id is not None
     yield "\t".join([*TABLE, "version"] if is_later else TABLE) + "\n"

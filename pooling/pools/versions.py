@@ -81,7 +81,7 @@ def extend_pool(
 ) -> Pool:
     """The next version of a pool: `runs` join its own; see `pooling/merging/extension.py`.
 
-    asked: fields of `Extension`. The depth is at least the pool's. A run with a depth of its own keeps it,
+    asked: fields of `Extension`. The depth is at least the pool's. A run with its own depth keeps it,
     unless `depths` has a greater one. budget and audit_share are for the new pairs alone; all other options
     are the pool's unless given. `InputError` where nothing would be new, for a run that the pool has already
     or of another collection, a pool that was extended before, and new pairs that

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 class Chunks:
     """Which document a chunk is of: what stands before the last `separator` of its id, or what a file says.
 
-    An id without the separator is a document of its own. mapping: chunk id -> document id, of every chunk.
+    An id without the separator is a separate document. mapping: chunk id -> document id, of every chunk.
     name: the file of the mapping, as messages call it.
 
     >>> Chunks("#").words
@@ -40,7 +40,7 @@ class Chunks:
 
     @property
     def words(self) -> str:
-        """The convention, as it stands beside a number."""
+        """The convention, as it is shown next to a number."""
         how = f"id before the last “{self.separator}”" if self.mapping is None else f"by {self.name}"
         return f"best chunk per document ({how})"
 
@@ -92,7 +92,7 @@ class Chunks:
 
 @dataclass(frozen=True)
 class Collapsed:
-    """A run of documents: `frame` in its order, with `rank` counted anew, and what became of the chunks.
+    """A run of documents: `frame` in its order, with `rank` counted again, and what became of the chunks.
 
     chunks, documents: rows before and after. before, after: query id -> its rows then.
     """

@@ -1,4 +1,4 @@
-"""Runs to choose from in a form, each with a number beside it: a depth of its own."""
+"""Runs to choose from in a form, each with a number next to it: its own depth."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import Any
 from django import forms
 from django.template.loader import render_to_string
 
-# The number beside the run NAME is the input `depths.NAME`; the HTTP interface reads addresses alike.
+# The number next to the run NAME is the input `depths.NAME`; the HTTP interface reads addresses alike.
 PREFIX = "depths."
 HELP = "A number next to a run sets its own depth; empty: the depth above."
 
 
 class RunChoices(forms.CheckboxSelectMultiple):
-    """Checkboxes of runs; `depths` says what stands in the number beside each, by the run's name."""
+    """Checkboxes of runs; `depths` says what stands in the number next to each, by the run's name."""
 
     depths: Mapping[str, Any] = {}
 
@@ -33,7 +33,7 @@ class RunChoices(forms.CheckboxSelectMultiple):
 
 
 class _Numbers(forms.Widget):
-    """Reads the numbers beside the runs, which `RunChoices` draws."""
+    """Reads the numbers next to the runs, which `RunChoices` draws."""
 
     is_hidden = True
 
@@ -59,7 +59,7 @@ class _DepthsField(forms.Field):
 
 
 class RunDepthsForm(forms.Form):
-    """A form with the field `runs`, drawn by `RunChoices`, and `depths`: those beside the chosen ones."""
+    """A form with the field `runs`, drawn by `RunChoices`, and `depths`: those next to the chosen ones."""
 
     depths = _DepthsField(required=False)
 
@@ -76,7 +76,7 @@ class RunDepthsForm(forms.Form):
         return cleaned
 
     def add_error(self, field: str | None, error: Any) -> None:
-        """A depth stands beside its run, and so does what is wrong with it."""
+        """A depth is shown next to its run, and so does what is wrong with it."""
         super().add_error("runs" if field == "depths" else field, error)
 
 

@@ -1,4 +1,4 @@
-"""The numbered tops of a collection's runs, kept as files beside the database so that they are made once.
+"""The numbered tops of a collection's runs, kept as files next to the database so that they are made once.
 
 They say nothing that the runs do not say: the folder may be deleted at any time, and is made again when it is
 wanted. Runs never change, so their files' names and the collection's queries are all that it hangs on.
@@ -63,7 +63,7 @@ def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
 
 
 def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
-    """Write the files into a folder of their own, then move that into place."""
+    """Write the files into a separate folder, then move that into place."""
     import polars as pl
 
     from pooling.diagnosis.preview import number_tops

@@ -1,4 +1,4 @@
-"""Runs: read once, held against the collection's queries, and kept as an unchanging Parquet file."""
+"""Runs: read once, checked against the collection's queries, and kept as an unchanging Parquet file."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Secrets that the database keeps, such as keys of servers: encrypted, so that a copy of it tells nothing.
 
-The key is derived from the secret key of the installation. Whoever changes that one stores them again, or
+The key is derived from the secret key of the installation. Anyone who changes that one stores them again, or
 lists the one before among `SECRET_KEY_FALLBACKS`.
 """
 

@@ -50,7 +50,7 @@ def _holds_more_than(source: Source, bound: int) -> bool:
             if total > bound:
                 return True
     except FormatError:
-        return False  # whoever reads it says what is wrong
+        return False  # anyone who reads it says what is wrong
     return False
 
 

@@ -40,7 +40,7 @@ class Kind:
 
     name: str
     make: type[Strategy]
-    #: What it does, in one line for whoever has to choose.
+    #: What it does, in one line for anyone who has to choose.
     summary: str
     #: Whether the candidates need the column `score_sum`.
     needs_scores: bool = False
@@ -66,11 +66,11 @@ class Kind:
 
     @property
     def greedy(self) -> type[Strategy]:
-        """What orders the documents where an audit is drawn beside it."""
+        """What orders the documents where an audit is drawn next to it."""
         return learned.Learned if self.make is audited.Hybrid else self.make
 
     def check(self, audit_share: float) -> None:
-        """ValueError when an audit is asked for beside a strategy that samples already."""
+        """ValueError when an audit is asked for next to a strategy that samples already."""
         if audit_share and self.samples:
             raise ValueError("The strategy sampling is a random sample already; leave the audit share at 0.")
 

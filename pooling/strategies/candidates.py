@@ -96,7 +96,7 @@ class Candidates:
 class Cursors:
     """Where each run's list of a query has its first open document.
 
-    Places only move on while documents close; when one opens again they are looked up anew.
+    Places only move on while documents close; when one opens again they are looked up again.
     """
 
     def __init__(self, one: Candidates) -> None:

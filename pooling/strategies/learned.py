@@ -39,7 +39,7 @@ class Learned(ScoredStrategy):
 
     One over all queries, each with its own level: which runs are worth how much, starting from equal
     weights, that is from RRF. It takes account of runs that copy each other, since what one of them says is
-    then known. The other within the query, on what the first leaves unexplained. Both are computed anew
+    then known. The other within the query, on what the first leaves unexplained. Both are computed again
     from the labels, which may come in any order.
     """
 

@@ -38,8 +38,8 @@ def with_priors(
 
     priors: query_id, document_id, score (a higher one is better; any scale). Pairs without a score, or
     outside the pools, change nothing. votes: as how many runs the score counts at the start, by default half
-    of the runs that there are, rounded up. Documents are numbered anew. Raises ValueError for a score that is
-    not finite, two scores of a pair, or votes below 1.
+    of the runs that there are, rounded up. Documents are numbered again. Raises ValueError for a score that
+    is not finite, two scores of a pair, or votes below 1.
     """
     if not priors["score"].is_finite().all():
         raise ValueError("A prior score is not a finite number; leave out pairs that have none.")

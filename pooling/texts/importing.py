@@ -211,7 +211,7 @@ def _refuse_repeats(stage: Staged, file_name: str) -> None:
 
 
 def _weighed_batches(records: Iterable[DocumentRecord]) -> Iterator[list[DocumentRecord]]:
-    """Batches of so many records, or of so many characters and one record more."""
+    """Batches of this many records, or of this many characters and one record more."""
     batch: list[DocumentRecord] = []
     characters = 0
     for record in records:

@@ -3,7 +3,7 @@
 The index is PostgreSQL's full text (a GIN index over `tsvector`) or SQLite's FTS5, with no language's endings
 cut off, since a collection may be in any. It is built when it is first searched and not by the import: most
 collections are never searched, and writing the words of a text takes longer than writing the text. An import
-only says that texts have changed, which costs one statement. Whoever searches next has the new and changed
+only says that texts have changed, which costs one statement. Anyone who searches next has the new and changed
 texts indexed first, a few at once and many by the background worker, with progress.
 """
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from pooling.interface.progress import Progress
 
 BATCH = 2000
-#: So many texts are indexed while somebody waits for the answer: about a second.
+#: This many texts are indexed while somebody waits for the answer: about a second.
 AT_ONCE = 5000
 MOST_WORDS = 20
 LONGEST = 300
 SHOWN = 20
-#: Of so many matches the best are sought, where more match.
+#: Of this many matches the best are sought, where more match.
 MOST_RANKED = 20_000
 
 _MISSING = """
@@ -42,7 +42,7 @@ _MISSING = """
         WHERE known.document_id = document.id AND known.version = document.version
     ) ORDER BY document.id LIMIT %s
 """
-# So many characters of a text fit PostgreSQL's tsvector, whatever its script.
+# This many characters of a text fit PostgreSQL's tsvector, whatever its script.
 _POSTGRES_INDEX = """
     INSERT INTO pooling_indexedtext (document_id, version, words)
     SELECT id, version, setweight(to_tsvector('simple', left(title, 10000)), 'A')

@@ -1,4 +1,4 @@
-"""Invitations: an admin makes and withdraws them, whoever has the link joins."""
+"""Invitations: an admin makes and withdraws them, anyone who has the link joins."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             return render(request, "soundings/invitation_gone.html", {"problem": str(error)}, status=410)
         messages.success(request, f"You are {member.role} of {member.collection.name}.")
         return redirect("collection", member.collection.slug)
-    # Not `collection`: whoever follows the link may not see the collection's pages yet.
+    # Not `collection`: anyone who follows the link may not see the collection's pages yet.
     context = {"invitation": found, "form": form}
     return render(request, "soundings/invitation.html", context, status=400 if form and form.errors else 200)
 

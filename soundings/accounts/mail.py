@@ -1,4 +1,4 @@
-"""Letters that the site sends, where it can send any: by the worker, and only so many in an hour.
+"""Letters that the site sends, where it can send any: by the worker, and only this many in an hour.
 
 What a page answers does not depend on whom a letter is for, nor on whether the mail server is there.
 """
@@ -44,7 +44,7 @@ def ask_for_password_letter(email: str, request: HttpRequest) -> None:
 def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
     """Have the link sent to the invitation's address; False where that is one letter too many.
 
-    The link is sealed on its way to the worker: whoever reads the database cannot join.
+    The link is sealed on its way to the worker: anyone who reads the database cannot join.
     """
     if not _may_send(to=invitation.email, by=f"account {by.pk}"):
         return False

@@ -1,6 +1,6 @@
 """How often one may try a password: by name and address, as django-axes counts, and by address alone.
 
-Whoever is shut out is refused before a password is hashed, which is made to be slow.
+Anyone who is shut out is refused before a password is hashed, which is made to be slow.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NETWORK_V6 = 64
 
 
 class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
-    """Counts every failure from an address, whatever the name, up to a limit of its own."""
+    """Counts every failure from an address, whatever the name, up to a separate limit."""
 
     def get_failures(self, request: HttpRequest, credentials: dict[str, Any] | None = None) -> int:
         """The failures by name and address; the limit at least where the address has reached its own."""
@@ -42,7 +42,7 @@ def client_address(request: HttpRequest) -> str | None:
     """Where a request comes from: what the outermost of our own proxies saw (SOUNDINGS_PROXIES of them).
 
     Each proxy appends the address it was asked from to X-Forwarded-For, so only the last ones are true. An
-    address of version 6 stands for its network. None where the server is asked through a socket of its own.
+    address of version 6 stands for its network. None where the server is asked through a separate socket.
     """
     proxies = settings.PROXIES
     forwarded = request.headers.get("X-Forwarded-For", "").split(",")

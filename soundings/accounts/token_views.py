@@ -88,7 +88,7 @@ class NewToken(APIView):
 
 
 class Tokens(APIView):
-    """The tokens of whoever asks."""
+    """The tokens of the caller."""
 
     @extend_schema(responses=ListedTokenSerializer(many=True))
     def get(self, request: Request) -> Response:

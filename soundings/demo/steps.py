@@ -83,7 +83,7 @@ def run_demo(say: Say) -> Demo:
 
 
 def forget_demo(say: Say) -> None:
-    """Delete an earlier demo with its files, so that this one starts anew. Accounts stay."""
+    """Delete an earlier demo with its files, so that this one starts again. Accounts stay."""
     collection = Collection.objects.filter(slug=SLUG).first()
     if collection is None:
         return
@@ -99,7 +99,7 @@ def _stored_files(collection: Collection) -> list[str]:
     reports = Report.objects.filter(collection=collection).values_list("per_query", flat=True)
     releases = QrelsRelease.objects.filter(collection=collection).values_list("file", flat=True)
     runs = Run.objects.filter(collection=collection).values_list("file", flat=True)
-    # A report has a folder of its own, with what people download beside the values per query.
+    # A report has a separate folder, with what people download next to the values per query.
     folders = [str(PurePosixPath(name).parent) for name in reports if name]
     beside = [f"{folder}/{name}" for folder in folders for name in default_storage.listdir(folder)[1]]
     return [*beside, *(name for name in (*releases, *runs) if name)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.core.exceptions import ImproperlyConfigured
 
 OWN_FOLDER, OWN_FILE = 0o700, 0o600
-# What SQLite keeps beside a database.
+# What SQLite keeps next to a database.
 BESIDE = ("-wal", "-shm", "-journal")
 
 
@@ -44,7 +44,7 @@ def close_folder(folder: Path) -> None:
 
 def close_database(path: Path) -> None:
     """Close a database of SQLite, and make it closed where it is not there yet: it would be open to all."""
-    with contextlib.suppress(OSError):  # whoever opens it says better what is wrong
+    with contextlib.suppress(OSError):  # anyone who opens it says better what is wrong
         os.close(os.open(path, os.O_RDWR | os.O_CREAT, OWN_FILE))
     for name in (path, *(path.with_name(path.name + end) for end in BESIDE)):
         if name.is_file():

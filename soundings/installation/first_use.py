@@ -44,7 +44,8 @@ def generated_password() -> str:
 def create_account(name: str, password: str, *, site_admin: bool = False) -> User:
     """Create an account; `InputError` when the name is taken or is no user name.
 
-    The first one that a person makes is that of whoever runs the site: it adds members without asking them.
+    The first one that a person makes is that of the person who runs the site: it adds members without asking
+    them.
     """
     users = get_user_model()
     runs_site = not users.objects.exclude(username__in=OWN_ACCOUNTS, last_login=None).exists()

@@ -70,7 +70,7 @@ def with_anchors(html: SafeString) -> SafeString:
 
 @require_safe
 def guide(request: HttpRequest, page: str = "") -> HttpResponse:
-    """One page of the guide beside the list of all; without a name, go to the first."""
+    """One page of the guide next to the list of all; without a name, go to the first."""
     if not page:
         return redirect("guide_page", "start")
     if page not in PAGES:

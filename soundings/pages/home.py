@@ -32,7 +32,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @require_safe
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """A collection's overview: the way of the data, or for an annotator the queues."""
+    """A collection's overview: the steps, or for an annotator the queues."""
     found = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {
         "collection": found,

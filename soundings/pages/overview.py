@@ -1,4 +1,4 @@
-"""The way of the data through a collection: what is done and what is next, for overview and home page.
+"""The steps through a collection: what is done and what is next, for overview and home page.
 
 Everything is counted in one query, however many collections are listed.
 """

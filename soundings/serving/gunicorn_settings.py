@@ -16,7 +16,9 @@ loglevel = "warning"
 
 
 def post_worker_init(worker: object) -> None:
-    """Load what ordering an adaptive queue needs beside the first requests: no verdict waits for it."""
+    """Load what ordering an adaptive queue needs while the first requests are served: no verdict waits for
+    it.
+    """
     Thread(target=import_module, args=["labeling.adaptive.next_documents"], daemon=True).start()
 
 

@@ -45,7 +45,7 @@ def separator_of(beginning: bytes) -> bytes:
 
 
 class Lines:
-    """Lines of exactly `fields` fields in codes[start:end], parted by one separator each, ended by LF.
+    """Lines of exactly `fields` fields in codes[start:end], separated by one separator each, ended by LF.
 
     IrregularError for anything else: ids beyond ASCII, control characters, doubled blanks and comments too.
     """

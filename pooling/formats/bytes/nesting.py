@@ -28,7 +28,7 @@ def loads(text: str, **options: Any) -> Any:
         value = json.loads(text, **options)
     except RecursionError:
         raise NestedTooDeeplyError from None
-    # Hardly any text has so many brackets, and these are counted quickly.
+    # Hardly any text has this many brackets, and these are counted quickly.
     if text.count("[") + text.count("{") > DEEPEST:
         refuse_deeper(value)
     return value

@@ -23,7 +23,7 @@ Struct: TypeAlias = dict[int, Any]
 
 #: Values of footer and page headers that are looked at; each becomes an object of Python.
 MOST_VALUES = 2_000_000
-#: Bytes that a value takes once it is read; a string is a view of so many, beside its text.
+#: Bytes that a value takes once it is read; a string is a view of this many, next to its text.
 VALUE_BYTES = 16
 DEEPEST = 32
 #: Each value is written as its difference to the one before, so that a few bytes make many long texts.

@@ -1,6 +1,6 @@
 """Whether a text file is so regular that a column reader may be trusted with it: one pass over its bytes.
 
-Regular means: each line has exactly the fields it should, parted by one blank of one kind, ended by LF; no
+Regular means: each line has exactly the fields it should, separated by one blank of one kind, ended by LF; no
 comment line, no other control character. Polars fills short lines with nulls and can drop long ones, so this
 is found out here, at about 2 GB a second.
 """
