@@ -70,7 +70,7 @@ def open_missing_streams() -> None:
 
 
 def main() -> None:
-    """Run the command that is named; settings or a database that cannot be used are told in one line."""
+    """Run the command that is named; settings or a database that cannot be used are reported in one line."""
     open_missing_streams()
     if len(sys.argv) > 1 and sys.argv[1] in FILE_COMMANDS:
         run_on_files(sys.argv)

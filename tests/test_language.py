@@ -20,6 +20,7 @@ PLACES = [
     "templates/docs/*.md",
     "templates/*.html",
     "templates/*/*.html",
+    "static/**/*.js",
     "*/management/commands/*.py",
 ]
 

@@ -63,7 +63,7 @@ class ChangeFacts(TypedDict):
 
 
 class Alert(TypedDict):
-    """One piece of news; the last keys are there only when a run's value is told (`event` is `alert`)."""
+    """One piece of news; the last keys are there only for a run's value (`event` is `alert`)."""
 
     event: str
     title: str
@@ -174,7 +174,7 @@ def change_since_reference(value: CanaryValue) -> ChangeFacts | None:
 
 
 def reasons_in_words(piece: News) -> list[str]:
-    """Why a value is told, each reason in a sentence with its numbers."""
+    """Why a message is sent, each reason in a sentence with its numbers."""
     canary, value = piece.canary, piece.value
     if value is None:
         return []

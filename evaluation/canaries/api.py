@@ -37,7 +37,7 @@ class TagChangeSerializer(serializers.Serializer[dict[str, object]]):
 
 
 class CanarySerializer(serializers.Serializer[dict[str, object]]):
-    """A canary; who hears of it is told to admins, its secret to nobody."""
+    """A canary; only admins see its receivers, no one its secret."""
 
     id = serializers.IntegerField(read_only=True)
     name = serializers.CharField(max_length=200)

@@ -1,4 +1,4 @@
-"""A run checked against canaries on the spot: nothing is stored, and nobody is told."""
+"""A run checked against canaries on the spot: nothing is stored, and no message is sent."""
 
 from __future__ import annotations
 

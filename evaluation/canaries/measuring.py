@@ -199,7 +199,7 @@ def _by_query(evaluation: Evaluation, run: str, key: str) -> Any:
 
 
 def stored(value: CanaryValue) -> bool:
-    """Store a value; False where there is one already, so that an event is told once."""
+    """Store a value; False where there is one already, so that a message is sent once."""
     try:
         with transaction.atomic():
             value.save()

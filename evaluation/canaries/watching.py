@@ -246,7 +246,7 @@ def watch_run(run: Run) -> None:
 def resume_watching() -> int:
     """Start again what a stopped worker left unmeasured, unless a job is to do it; how many jobs that makes.
 
-    For when the site starts. A run that cannot be measured is tried again; what was told is not told twice.
+    For when the site starts. A run that cannot be measured is tried again; no message is sent twice.
     """
     canaries = list(Canary.objects.select_related("collection"))
     wanted: dict[tuple[str, int], tuple[Collection, dict[str, int]]] = {}

@@ -47,7 +47,7 @@ class Settings:
     """What was asked for; None, or an empty mapping of conventions, is what nobody said a word about.
 
     k, measures, confidence, minimum_queries, thresholds: as in `evaluation.evaluate`; samples, seed: of the
-    bootstrap. tags: the queries with each of them are told apart. conventions: a preset's name under
+    bootstrap. tags: the queries with each of them are reported separately. conventions: a preset's name under
     `preset`, and values that win over it, under the names of `Conventions`.
 
     >>> Settings(k=(10,), seed=7).over(Settings(k=(5,), confidence=0.9)).arguments()

@@ -1,8 +1,8 @@
-"""What an annotator is told of a queue: built from their own answers, blind to what an item really is.
+"""What an annotator sees of a queue: built from their own answers, blind to what an item really is.
 
 A gold question, a pair shown again and a pair that a model doubts count as any other, because nothing here
 asks what they are: `own_answers` takes every answer alike, and what is left is a number of a while ago less
-the answers since. What the queue has come to is told to admins and viewers (`labeling/progress/counts.py`).
+the answers since. The state of the queue is shown to admins and viewers (`labeling/progress/counts.py`).
 """
 
 from __future__ import annotations

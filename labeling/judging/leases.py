@@ -64,7 +64,7 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     4. Where it is time for a gold question or a repeat, one takes the place of an item (see
        `labeling/gold/hidden.py`). A claim reads and writes as much without one.
 
-    Somebody in quarantine, or with practice questions to answer first, gets nothing and is told so.
+    Somebody in quarantine, or with practice questions to answer first, gets nothing, and the reason.
     """
     now = now or timezone.now()
     count = max(1, min(count, LARGEST_CLAIM))

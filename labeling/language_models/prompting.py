@@ -1,6 +1,6 @@
 """Prompts of pre-labels: versioned template files, filled in so that no text of a pair can leave its place.
 
-`templates/prompts/NAME-VERSION.txt` holds what the model is told of its task, a line `===`, and what it is
+`templates/prompts/NAME-VERSION.txt` holds the description of the task, a line `===`, and what it is
 told of a pair. A version is never changed: an improved prompt is a file with the next number.
 """
 

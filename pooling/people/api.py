@@ -116,7 +116,7 @@ class Invitations(APIView):
         responses={201: serializers.InvitationSerializer, 400: PROBLEM},
     )
     def post(self, request: Request, slug: str) -> Response:
-        """Make an invitation; its link is told in this answer and never again."""
+        """Make an invitation; its link is only in this response."""
         collection = collection_for(request.user, slug, ADMIN)
         body = parsed(serializers.InvitationSerializer, request)
         invitation, token = invite(collection, body.pop("role"), by=person(request), **body)

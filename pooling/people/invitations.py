@@ -29,7 +29,7 @@ MOST_LISTED = 20
 
 
 class Invited(NamedTuple):
-    """An invitation and its token, which is told once and kept nowhere."""
+    """An invitation and its token, which is shown once and stored nowhere."""
 
     invitation: Invitation
     token: str

@@ -66,7 +66,7 @@ class OfferedMembershipSerializer(serializers.ModelSerializer[Invitation]):
 
 
 class InvitationSerializer(serializers.ModelSerializer[Invitation]):
-    """What makes one person a member: a link, whose `token` is told once, or an offer to a `username`."""
+    """What makes one person a member: a link, whose `token` is shown once, or an offer to a `username`."""
 
     role = serializers.ChoiceField(choices=Role.choices)
     email = serializers.EmailField(required=False, default="", allow_blank=True)

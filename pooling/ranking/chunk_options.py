@@ -1,4 +1,4 @@
-"""How commands are told that runs hold chunks; loads nothing heavy."""
+"""Options of commands for runs of chunks; loads nothing heavy."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class Tokens(APIView):
 
     @extend_schema(responses=ListedTokenSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List your tokens that work; the tokens themselves are told only when they are made."""
+        """List your tokens that work; the tokens themselves are shown only when they are created."""
         return Response(ListedTokenSerializer(tokens_of(interface_api.person(request)), many=True).data)
 
 

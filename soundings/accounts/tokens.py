@@ -29,7 +29,7 @@ MOST_TOKENS = 200
 
 
 class MadeToken(NamedTuple):
-    """A token's row, and the token itself, which is told once and kept nowhere."""
+    """A token's row, and the token itself, which is shown once and stored nowhere."""
 
     row: ApiToken
     token: str

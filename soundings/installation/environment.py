@@ -1,4 +1,4 @@
-"""Environment variables, read so that a value that makes no sense is told with its variable."""
+"""Environment variables, read so that an invalid value is reported with its variable."""
 
 from __future__ import annotations
 

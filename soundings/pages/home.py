@@ -23,7 +23,7 @@ from soundings.pages.overview import listed_collections, next_step, steps_of, wi
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """One's collections with role, progress and next step; the first visit is told the way."""
+    """One's collections with role, progress and next step; the first visit shows the steps."""
     listed = listed_collections(person(request))
     offers = offers_to(person(request))[:MOST_LISTED]
     return render(request, "soundings/home.html", {"listed": listed, "offers": offers})

@@ -44,7 +44,7 @@ export class Settings extends EventTarget {
   }
 
   /**
-   * Put `key` in the place of `old` (null: beside the others; a null `key` takes `old` away). False: it is
+   * Put `key` in the place of `old` (null: add it to the others; a null `key` removes `old`). False: it is
    * taken.
    */
   setKey(action, old, key) {
