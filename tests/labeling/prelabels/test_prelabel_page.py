@@ -180,6 +180,69 @@ def test_only_admins_see_or_do_any_of_it(
             assert "prelabels" not in shown
 
 
+def test_who_is_not_signed_in_finds_neither_page_nor_call(
+    queue: Queue, server: ModelServer, client: Client, api: APIClient
+) -> None:
+    job = api.post(f"/api/queues/{queue.pk}/prelabels/", {"model": "small"}, format="json").json()
+    own, model = f"/queues/{queue.pk}/prelabels/", f"/prelabelers/{job['prelabeler']['id']}/"
+    pages = [own, f"{own}start/", f"{own}key/", f"{own}{job['prelabeler']['id']}/csv/", model]
+    pages += [f"/prelabel-passes/{job['id']}/", "/collections/harbour/prelabels/"]
+    calls = [f"/api{own}", f"/api{own}estimate/", f"/api{own}qrels/?prelabeler=1", f"/api{model}"]
+    calls += [f"/api/prelabel-passes/{job['id']}/", "/api/collections/harbour/prelabelers/"]
+    for path in (*pages, *calls):
+        is_call = path.startswith("/api/")
+        for answer in (client.get(path), client.post(path, form(server, key="k", action="cancel"))):
+            assert answer.status_code == (401 if is_call else 302) or answer.status_code == 405, path
+            assert KEY not in answer.content.decode()
+    assert PrelabelJob.objects.get().state == "queued"
+    assert not queue.collection.model_server_keys.exists()
+
+
+def test_what_a_model_cost_is_for_admins_and_no_key_is_for_anybody(
+    queue: Queue,
+    server: ModelServer,
+    world: World,
+    client: Client,
+    api: APIClient,
+    django_capture_on_commit_callbacks: Any,
+) -> None:
+    with django_capture_on_commit_callbacks(execute=True):
+        job = api.post(
+            f"/api/queues/{queue.pk}/prelabels/", {"model": "small", "budget": 1.7131}, format="json"
+        )
+    model, own = job.json()["prelabeler"]["id"], f"/queues/{queue.pk}/prelabels/"
+    costly = [own, f"/api{own}", f"/api/prelabel-passes/{job.json()['id']}/", f"/prelabelers/{model}/"]
+    others = ["/", "/collections/harbour/", f"/queues/{queue.pk}/", f"/queues/{queue.pk}/judge/"]
+    others += ["/collections/harbour/activity/", f"/api/queues/{queue.pk}/progress/"]
+    told = {}
+    for name in ("ada", "vera", "ben", "dan"):
+        client.force_login(getattr(world, name))
+        shown = "".join(client.get(page).content.decode() for page in (*costly, *others))
+        assert KEY not in shown
+        told[name] = "0.018" in shown, "1.7131" in shown
+    assert told == {"ada": (True, True), "vera": (False, False), "ben": (False, False), "dan": (False, False)}
+
+
+def test_an_estimate_is_at_the_prices_that_are_given_else_those_of_the_settings(
+    queue: Queue, server: ModelServer, api: APIClient, settings: Settings
+) -> None:
+    settings.LLM_PRICES = ["small=10/100", "small@batch=5/50"]
+
+    def cost(**options: Any) -> Any:
+        answer = api.post(
+            f"/api/queues/{queue.pk}/prelabels/estimate/", {"model": "small", **options}, format="json"
+        )
+        return answer.json()["cost"]
+
+    (low, high), (low_in_batch, high_in_batch) = cost(), cost(uses_batches=True)
+    assert (low_in_batch, high_in_batch) == (pytest.approx(low / 2), pytest.approx(high / 2))
+    # Six answers of 20 to 300 tokens, and nothing for what is read.
+    assert cost(input_price=0, output_price=100) == [pytest.approx(0.012), pytest.approx(0.18)]
+    assert cost(input_price=0, output_price=0) == [0, 0]
+    assert cost(model="unpriced") is None
+    assert server.requests == []
+
+
 def test_a_pass_whose_process_is_gone_is_shown_as_paused_after_a_moment(
     queue: Queue, server: ModelServer, world: World, client: Client, api: APIClient
 ) -> None:

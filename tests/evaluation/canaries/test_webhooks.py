@@ -1,0 +1,173 @@
+"""Webhooks: signed with a secret that stays here, and led by no name or number into a private network."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+import socket
+from typing import Any
+
+import pytest
+from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import tell
+from evaluation.canaries.watching import Alerts
+from evaluation.canaries.webhooks import (
+    SIGNATURE,
+    TIME,
+    RefusedAddressError,
+    post_signed,
+    problem_of,
+    refuse_private,
+    signature,
+)
+from evaluation.models import CanaryDelivery
+from tests.evaluation.canary_cast import LOOPBACK, SECRET, make_canary, receiving
+from tests.world import World
+
+TOKEN = "T0/path-that-is-a-password"
+
+
+@pytest.mark.parametrize(
+    ("secret", "stamp", "body"),
+    [
+        ("another secret of some length", "1", b"{}"),
+        (SECRET, "2", b"{}"),
+        (SECRET, "1", b"{ }"),
+    ],
+)
+def test_a_signature_is_of_this_secret_this_time_and_this_body(secret: str, stamp: str, body: bytes) -> None:
+    assert signature(SECRET, "1", b"{}") != signature(secret, stamp, body)
+    # As the guide tells receivers to check it.
+    by_hand = hmac.new(secret.encode(), stamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    assert signature(secret, stamp, body) == f"sha256={by_hand}"
+
+
+def test_what_arrives_can_be_checked_and_holds_the_secret_nowhere() -> None:
+    with receiving() as received:
+        assert post_signed(received.url, b'{"a": 1}', SECRET, allowed=LOOPBACK).sent
+    ((headers, _),) = received.raw
+    assert headers[SIGNATURE] == signature(SECRET, headers[TIME], b'{"a": 1}')
+    assert SECRET not in str(headers)
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "127.0.0.1",
+        "2130706433",  # 127 · 2^24 + 1
+        "0x7f.1",
+        "017700000001",
+        "0",
+        "169.254.169.254",  # where clouds tell credentials
+        "[::ffff:127.0.0.1]",
+        "[::1]",
+        "localhost",
+    ],
+)
+def test_however_a_private_address_is_written_nothing_is_sent_there(host: str) -> None:
+    with receiving() as received:
+        port = received.url.rpartition(":")[2].partition("/")[0]
+        outcome = post_signed(f"http://{host}:{port}/{TOKEN}", b"{}", SECRET, seconds=2)
+    assert not outcome.sent
+    assert "no public address" in outcome.detail
+    assert TOKEN not in outcome.detail
+    assert received.bodies == []
+
+
+def names(monkeypatch: pytest.MonkeyPatch, *answers: list[str]) -> list[str]:
+    """Let the name server answer with these addresses, one list each time; the names it was asked for."""
+    asked: list[str] = []
+    real = socket.getaddrinfo
+
+    def looked_up(host: Any, port: Any, *rest: Any, **options: Any) -> Any:
+        if host != "hooks.example.org":
+            return real(host, port, *rest, **options)
+        found = answers[min(len(asked), len(answers) - 1)]
+        asked.append(host)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (address, port)) for address in found]
+
+    monkeypatch.setattr(socket, "getaddrinfo", looked_up)
+    return asked
+
+
+def test_a_name_is_looked_up_once_so_it_cannot_lead_elsewhere_a_moment_later(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = names(monkeypatch, ["127.0.0.1"], ["169.254.169.254"])
+    with receiving() as received:
+        url = received.url.replace("127.0.0.1", "hooks.example.org")
+        assert post_signed(url, b"{}", SECRET, allowed=LOOPBACK).sent
+    assert asked == ["hooks.example.org"]
+    assert received.raw[0][0]["Host"].startswith("hooks.example.org:")
+
+
+def test_one_private_address_among_several_refuses_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    names(monkeypatch, ["127.0.0.1", "10.0.0.7"])
+    with receiving() as received:
+        url = received.url.replace("127.0.0.1", "hooks.example.org")
+        outcome = post_signed(url, b"{}", SECRET, allowed=LOOPBACK)
+    assert "hooks.example.org leads to 10.0.0.7" in outcome.detail
+    assert received.bodies == []
+
+
+@pytest.mark.parametrize(
+    ("network", "address", "goes"),
+    [
+        ("10.0.0.0/8", "10.9.9.9", True),
+        ("10.0.0.0/8", "::ffff:10.9.9.9", True),  # the same, mapped
+        ("10.0.0.0/8", "11.0.0.1", True),  # public anyway
+        ("10.0.0.0/8", "192.168.0.1", False),
+        ("fd00::/8", "fd00::1", True),
+        ("fd00::/8", "fc00::1", False),
+        ("::/0", "10.0.0.1", False),  # everything of version 6 is nothing of version 4
+    ],
+)
+def test_an_allowed_network_opens_itself_alone(network: str, address: str, goes: bool) -> None:
+    allowed = [ipaddress.ip_network(network)]
+    if goes:
+        refuse_private("host", [address], allowed)
+        return
+    with pytest.raises(RefusedAddressError):
+        refuse_private("host", [address], allowed)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://host/\r\nX-Header: 1",
+        "https://host/a b",
+        "https://host\t/",
+        "http://[::1",
+        "https://host:70000/",
+        "https://:443/",
+        "//host/",
+        "javascript:alert(1)",
+        "file:///etc/passwd",
+        "https://token@host/",
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_no_address(url: str) -> None:
+    told = problem_of(url)
+    assert told
+    assert "token" not in told
+
+
+@pytest.mark.django_db
+def test_a_path_that_is_a_password_is_neither_logged_nor_written_down(
+    world: World,
+    settings: Settings,
+    caplog: pytest.LogCaptureFixture,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    caplog.set_level("DEBUG")
+    settings.WEBHOOK_PRIVATE_NETWORKS = LOOPBACK
+    alerts = Alerts(0.7, webhook_url=f"http://127.0.0.1:9/{TOKEN}", secret=SECRET)
+    with django_capture_on_commit_callbacks(execute=True):
+        tell([News(make_canary(world, alerts))])
+    written = [list(CanaryDelivery.objects.values()), list(world.collection.admin_actions.values())]
+    assert CanaryDelivery.objects.get().tries == 1
+    assert TOKEN not in f"{written} {caplog.text}"
+    assert SECRET not in f"{written} {caplog.text} {alerts!r}"
