@@ -72,7 +72,7 @@ def test_however_a_private_address_is_written_nothing_is_sent_there(host: str) -
         port = received.url.rpartition(":")[2].partition("/")[0]
         outcome = post_signed(f"http://{host}:{port}/{TOKEN}", b"{}", SECRET, seconds=2)
     assert not outcome.sent
-    assert "no public address" in outcome.detail
+    assert "SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS" in outcome.detail  # what would allow it
     assert TOKEN not in outcome.detail
     assert received.bodies == []
 
@@ -109,7 +109,7 @@ def test_one_private_address_among_several_refuses_the_name(monkeypatch: pytest.
     with receiving() as received:
         url = received.url.replace("127.0.0.1", "hooks.example.org")
         outcome = post_signed(url, b"{}", SECRET, allowed=LOOPBACK)
-    assert "hooks.example.org leads to 10.0.0.7" in outcome.detail
+    assert {"hooks.example.org", "10.0.0.7"} <= set(outcome.detail.replace(",", "").split())
     assert received.bodies == []
 
 
