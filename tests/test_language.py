@@ -21,7 +21,10 @@ PLACES = [
     "templates/*.html",
     "templates/*/*.html",
     "static/**/*.js",
-    "*/management/commands/*.py",
+    "pooling/**/*.py",
+    "labeling/**/*.py",
+    "evaluation/**/*.py",
+    "soundings/**/*.py",
 ]
 
 # What was found, as a pattern, and what to write.
@@ -70,7 +73,7 @@ def found_in(text: str) -> list[tuple[int, str]]:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_texts_are_plain_english(place: str) -> None:
-    paths = sorted(ROOT.glob(place))
+    paths = sorted(path for path in ROOT.glob(place) if "migrations" not in path.parts)
     assert paths
     assert [
         f"{path.relative_to(ROOT)}:{first + line}: {words}"

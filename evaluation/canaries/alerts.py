@@ -14,7 +14,7 @@ from pooling.formats.wording import counted
 
 @dataclass(frozen=True)
 class News:
-    """What is told of one canary: a value with the reasons, or trouble; neither in a test."""
+    """News of one canary: a value with the reasons, or trouble; neither in a test."""
 
     canary: Canary
     value: CanaryValue | None = None

@@ -19,8 +19,8 @@ MOST_QUERIES = 100_000
 @dataclass(frozen=True)
 class Rival:
     """How the best run compares with the next best: the difference in its favour, its interval over queries
-    and its p-value, corrected for so many `pairs`; the grade; the share of the unjudged documents that must
-    turn out against it before the order turns; and how many of these only one of the two has."""
+    and its p-value, corrected for the number of `pairs`; the grade; the share of the unjudged documents that
+    must turn out against it before the order turns; and how many of these only one of the two has."""
 
     run: str
     difference: float
@@ -35,7 +35,8 @@ class Rival:
 
 @dataclass(frozen=True)
 class NextStep:
-    """The most valuable thing to do: `judge` so many documents, or have so many `queries` in all."""
+    """The most valuable thing to do. kind: `judge` or `queries`. count: documents to judge, or queries to
+    have in all."""
 
     kind: str
     count: int

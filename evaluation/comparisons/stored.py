@@ -2,8 +2,8 @@
 download.
 
 Two files: `comparisons.json` with every pair of runs at every K, and `unjudged.parquet` with the documents
-that have no label and stand in some run's first places (query_id, document_id, rank_0 … in the order of the
-runs), from which the labels that would decide a pair are told when somebody asks.
+that have no label and are in some run's first places (query_id, document_id, rank_0 … in the order of the
+runs). From these it finds, on request, the labels that would decide a pair.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def answer_at(report: Report, k: int) -> Answer | None:
 
 
 def _by_the_rule(one: Any) -> ComparisonResult:
-    """A stored comparison; one from before verdicts spoke of a single quantity is told again."""
+    """A stored comparison; one from before verdicts spoke of a single quantity gets a new verdict."""
     if "decided_by" in one:
         current: ComparisonResult = one
         return current

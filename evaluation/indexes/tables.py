@@ -58,7 +58,7 @@ class AgainstResult(TypedDict):
 def render_against(
     found: AgainstExact, form: str, *, terminal: bool = False, latency: LatencyTable | None = None
 ) -> str:
-    """Recall against the exact run in one of FORMATS, with the latency of settings where it is told."""
+    """Recall against the exact run in one of FORMATS, with the latency of settings if it was measured."""
     if form not in FORMATS:
         raise ValueError(f"There is no format {form!r}; choose one of {', '.join(FORMATS)}.")
     if form == "json":

@@ -1,13 +1,13 @@
 """How wide the interval of micro recall will be, before anything is judged: the interval of expected counts.
 
 What the report does with labels (`evaluation/estimates/intervals.py`) is done here with the numbers that are
-expected of them, so two things have to be supposed: where relevant documents stand, and how soon the order of
-judging comes to them.
+expected of them, which takes two assumptions: where relevant documents are, and how soon the order of judging
+comes to them.
 
 Where they stand. A pair at place u (a share in (0, 1]) of the RRF order of its query is relevant with the
 chance 1 / (1 + exp(b·u - a)). The two numbers are fitted to the labels that exist (logistic regression, Cox,
-1958), or else b is 3 and a gives the share of relevant pairs that somebody supposes; where nobody does, the
-width is told for a range of shares, since it hangs on little else. With b = 3 and half of
+1958), or else b is 3 and a gives the share of relevant pairs that somebody assumes; without one, the width
+is given for a range of shares, since it depends on little else. With b = 3 and half of
 the pairs relevant, 38 % of them stand in the first quarter and 67 % in the first half; measured for `rrf` on
 TREC-COVID round 3, 40 and 68 % (the guide's table of strategies). With one in twenty relevant, 54 % stand in
 the first quarter; measured on Robust 2003, 56 %.

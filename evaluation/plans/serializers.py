@@ -70,7 +70,7 @@ class PlannedPoolSerializer(serializers.Serializer[Object]):
     queries = serializers.IntegerField()
     size_by_depth = serializers.ListField(
         child=serializers.IntegerField(),
-        help_text="From depth 1 on; runs with a depth of their own go to it throughout.",
+        help_text="From depth 1 on; runs with their own depth always use it.",
     )
 
 

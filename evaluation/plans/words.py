@@ -1,4 +1,4 @@
-"""The sentences of a plan: what is supposed and on what ground, and what interval and power come to."""
+"""The sentences of a plan: the assumptions with their reasons, the expected interval and the power."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def supposed(terms: Terms, bases: Bases) -> list[Supposition]:
             "hours_per_week",
             terms.hours_per_week,
             "given",
-            f"Everybody judges {terms.hours_per_week:g} hours a week, active time alone, spread over all "
-            "seven days.",
+            f"Everyone judges {terms.hours_per_week:g} hours a week of active time, spread over all seven "
+            "days.",
         ),
     ]
     if bases["can_tie"]:
@@ -61,7 +61,7 @@ def _ties(terms: Terms, bases: Bases) -> str:
     ground = {
         "given": "as you set it",
         "measured": "from this collection's queues",
-        "assumed": "assumed, since no queue here has asked for one more on a tie yet",
+        "assumed": "assumed, since no queue here has asked for one more judgment on a tie yet",
     }[bases["ties_basis"]]
     return f"{terms.tie_share:.1%} of the pairs tie and are judged once more ({ground})."
 
@@ -82,7 +82,7 @@ def _relevant(bases: Bases) -> str:
 def _gold(bases: Bases) -> str:
     there = bases["gold_there"]
     return (
-        f"There are enough gold questions; the collection has {there:,} now, and nobody gets one twice."
+        f"There are enough gold questions; the collection has {there:,} now, and nobody sees one twice."
         if there
         else "There will be enough gold questions; the collection has none yet."
     )
@@ -97,20 +97,23 @@ def interval_sentence(found: ExpectedInterval, undrawn: bool, bases: Bases) -> s
     """What the interval comes to, or why there is none."""
     if undrawn:
         return (
-            "This budget leaves pairs unjudged and nothing is drawn at random, so recall could not be "
-            "estimated at all. Set an audit share."
+            "This budget leaves pairs unjudged and draws none at random, so recall cannot be estimated. Set "
+            "an audit share."
         )
     if found["width_low"] is None:
-        return "Nothing relevant is expected, so recall would be undefined."
+        return "No relevant documents are expected, so recall would be undefined."
     if not found["width_high"]:
-        return "Every pair will have a label, so within the pool nothing is uncertain."
+        return "Every pair will have a label, so recall within the pool will be exact."
     span = f"{found['width_low']:.3f} to {found['width_high']:.3f}"
     begin = f"The 95 % interval of micro recall@{found['k']} is expected to be"
     if found["mean_width"] is None:
-        return f"{begin} {span} wide on average, for {_range(bases)} relevant: the more, the narrower."
+        return (
+            f"{begin} {span} wide on average, for {_range(bases)} relevant; the more relevant pairs, the "
+            "narrower."
+        )
     open_yet = ""
     if found["width_low"] < found["width_high"]:
-        open_yet = f" ({span}, as far as {bases['labelled']:,} labels tell how much is relevant)"
+        open_yet = f" ({span}, as far as {bases['labelled']:,} labels show how much is relevant)"
     return (
         f"{begin} {found['mean_width']:.3f} wide on average{open_yet}, from about "
         f"{found['relevant_drawn']:.0f} relevant documents in the audit."
@@ -121,32 +124,33 @@ def pilot_sentence(found: Pilot) -> str:
     """What a pilot takes and gives."""
     price = f" and {found['cost']:,.2f} {found['currency']}" if found["cost"] else ""
     return (
-        f"Judge {found['pairs']:,} drawn pairs first: {found['minutes']:,.0f} minutes{price}. From their "
-        "labels the plan knows about how much of the pool is relevant. Nobody judges them again."
+        f"Judge {found['pairs']:,} drawn pairs first: {found['minutes']:,.0f} minutes{price}. Their "
+        "labels show about how much of the pool is relevant. Nobody judges them again."
     )
 
 
 WITHOUT_SCORES = (
-    "This forecast knows no scores of a model. An order that starts from some may find relevant ones sooner."
+    "This forecast uses no model's scores. An order that starts from such scores may find relevant documents "
+    "sooner."
 )
 RULES = {
-    "equal": "Each query gets as many pairs as any other",
+    "equal": "Each query gets the same number of pairs",
     "share": "Each query gets the same share of its pool",
 }
 
 
 def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
-    """How an adaptive queue will spend and stop, and what of it nobody can tell beforehand."""
+    """How an adaptive queue will spend and stop, and what depends on labels."""
     span = f"{found['least']:,}"
     if found["most"] > found["least"]:
         span += f" to {found['most']:,}"
     if settings["budget"] is None:
-        said = ["Without a budget every pair of the pool comes; labels decide in which order."]
+        said = ["Without a budget, every pair of the pool is judged; labels decide the order."]
     elif settings["budget_rule"] == "greedy":
         said = [
-            f"{settings['budget'] - found['open']:,} pairs are every query's own, its floor. Where the other "
-            f"{found['open']:,} go cannot be told before there are labels. Cost and days do not hang on it; "
-            "the width does, and is told as if each query got the same share of its pool."
+            f"{settings['budget'] - found['open']:,} pairs are fixed: the floor of each query. Only labels "
+            f"can decide which queries get the other {found['open']:,}. Cost and days do not depend on that; "
+            "the width does, and is computed as if each query got the same share of its pool."
         ]
     else:
         said = [f"{RULES[settings['budget_rule']]}: {span}."]
@@ -159,8 +163,8 @@ def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
         return [*said, f"A query ends {ends}."]
     whole = settings["stop_over"] == "queue"
     said.append(
-        f"{'The queue' if whole else 'A query'} may stop sooner, by the bound. When depends on what the "
-        "audit shows. Cost, days and width here are of a campaign that no bound stops, which is about "
+        f"{'The queue' if whole else 'A query'} may stop sooner, by the bound; when depends on what "
+        "the audit shows. Cost, days and width here are for a campaign that no bound stops, which is about "
         "the most it can take."
     )
     look = found["best_look"]
@@ -168,14 +172,14 @@ def order_sentences(found: PlannedOrder, settings: SettingsInUse) -> list[str]:
 
 
 def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
-    where = "over all queries" if whole else "in a query of middle size"
+    where = "over all queries" if whole else "in a query of median size"
     looks, wanted = settings["stop_looks"], settings["stop_missing"]
     if look["at_most_missing"] is None:
-        return f"At the last of {looks} looks nothing would be drawn {where}, so no bound could stop it."
+        return f"Nothing would be drawn {where} by the last of {looks} looks, so no bound could stop it."
     begin = (
         f"At best, with no relevant document among the {look['sampled']:,} drawn of {look['remainder']:,} "
-        f"{where}, the last of {looks} looks leaves up to {look['at_most_missing']:,} relevant ones open "
-        f"beside about {look['found']:.0f} found ({look['missing_share']:.0%}), with "
+        f"{where}, up to {look['at_most_missing']:,} relevant ones could still be missing at the last of "
+        f"{looks} looks, next to about {look['found']:.0f} found ({look['missing_share']:.0%}), with "
         f"{look['relevant_share']:.0%} of the pool relevant"
     )
     if look["may_stop"]:
@@ -185,7 +189,7 @@ def _look(look: PlannedLook, settings: SettingsInUse, whole: bool) -> str:
 
 
 def power_sentence(found: Power) -> str:
-    """How many queries it takes, and what that rests on."""
+    """How many queries it takes, and how that is known."""
     difference, there, k = found["difference"], found["queries"], found["k"]
     if found["deviation"] is None:
         low, high = found["queries_needed"]

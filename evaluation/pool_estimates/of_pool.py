@@ -39,7 +39,7 @@ LARGEST = 20_000_000
 
 @dataclass(frozen=True)
 class PoolDesign:
-    """The pool behind the labels: what is told of it, the sample that the labels are, and how many documents
+    """The pool behind the labels: its description, the sample that the labels are, and how many documents
     of each query were chosen and pooled, for when there is no sample. depths: run -> how far down its list
     was pooled, None where that is not known. has_audit: whether anything of it was drawn."""
 

@@ -107,7 +107,7 @@ class Step:
 
 @dataclass
 class Replay:
-    """All judgments of one strategy with one seed, in their order, and what was told for each document.
+    """All judgments of one strategy with one seed, in their order, and the label given for each document.
 
     `snapshots` holds, by budget and query, the inclusion probabilities when the budget was spent.
     """
@@ -200,8 +200,8 @@ def replay(
 ) -> Replay:
     """Let a strategy judge the whole pool, all queries side by side at equal shares.
 
-    It is told the labels `batch` at a time. `noise` is the chance that a label it is told is wrong; the seed
-    decides which. Strategies that choose the query themselves are let to.
+    It gets the labels `batch` at a time. `noise` is the chance that such a label is wrong; the seed decides
+    which. Strategies that choose the query themselves do so.
     """
     check_replay(noise, batch)
     strategy = kind.start(pool.candidates, seed=seed)
@@ -259,7 +259,7 @@ def all_queries_in_turn(
 
 
 def take_snapshots(strategy: Strategy, one: Candidates, result: Replay, budgets: Sequence[float]) -> None:
-    """Keep the inclusion probabilities of a query when the batch is told that spent a budget."""
+    """Keep the inclusion probabilities of a query once it has learned from the batch that spent a budget."""
     for budget in budgets:
         probabilities = strategy.probabilities(one)
         if probabilities is not None:

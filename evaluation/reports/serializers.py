@@ -88,8 +88,8 @@ class ReportResultSerializer(serializers.Serializer[dict[str, object]]):
         help_text="What the audit of the `pool` says (of the pools with an audit `others`, with the share "
         "`answered` of runs and queries): `status` and `sentence`, `relevant` documents with "
         "interval and the bound on what is missing, `runs` to `recall@k` to `micro` and `macro`, and more. "
-        "`prediction_powered` has the same with a model's pre-labels beside the labels, or null: each figure "
-        "with `human` and `powered` interval, `weight`, `narrower` and `why` the weight is 0. "
+        "`prediction_powered` has the same with a model's pre-labels next to the labels, or null: each "
+        "figure with `human` and `powered` interval, `weight`, `narrower` and `why` the weight is 0. "
         "`audit_by_scores` is what an audit by strata of a model's scores says of its pool, or null: "
         "`relevant`, `runs` to `recall@k` and `precision@k`, `differences`, `strata`, `counts` and `notes`.",
     )

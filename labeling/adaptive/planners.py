@@ -84,8 +84,8 @@ def teach_anew(selection: Selection, plan: QueryPlan) -> bool:
 
 
 def forget_lessons(selection: Selection) -> None:
-    """Forget what all queries teach: it was told in other runs than those that count from now on. The
-    selection is locked, and stored by the caller.
+    """Forget what all queries teach: it speaks of other runs than those that count from now on. The caller
+    locks the selection and stores it.
     """
     selection.lessons = b""
     selection.plans.update(lesson=b"")

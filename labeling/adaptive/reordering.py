@@ -7,7 +7,7 @@ within one the documents are shuffled by the queue's seed. What is beyond the bu
 looks at.
 
 When. A verdict's own transaction does nothing of this. Right after it, in the same request but in a
-transaction of its own, the query is ordered again if that is due: ten judgments after the last time, or when
+separate transaction, the query is ordered again if that is due: ten judgments after the last time, or when
 nothing of it is left to hand out. So it needs no worker and nothing waits for a timer; a claim is not
 slowed, since it neither looks nor waits; one submit in ten takes some milliseconds more; and where ordering
 fails, the verdict is stored all the same and the order stays as it was, with every item still in it.

@@ -54,7 +54,9 @@ class SelectedQuerySerializer(serializers.Serializer[Any]):
     finished_at = serializers.DateTimeField(allow_null=True)
     drawn_anew = serializers.IntegerField(help_text="Drawn when it stopped, for what is estimated later.")
     looks = LookSerializer(many=True)
-    next_look = serializers.IntegerField(allow_null=True, help_text="After so many documents.")
+    next_look = serializers.IntegerField(
+        allow_null=True, help_text="Number of documents after which it comes."
+    )
 
 
 class RuleSerializer(serializers.Serializer[Any]):

@@ -1,6 +1,6 @@
 """What an adaptive queue says of itself: its order, how far each query is, what finished it, at which risk.
 
-For the page, the HTTP interface and the release. What the audit showed is told only where a look was made.
+For the page, the HTTP interface and the release. What the audit showed is included only after a look.
 """
 
 from __future__ import annotations

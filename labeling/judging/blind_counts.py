@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 # What is left is counted afresh after an hour, and not before as many answers as undo reaches: so the new
 # number tells nothing of any single one. Somebody who gave none learns nothing of theirs; after a day
-# everybody is told.
+# everybody sees the new number.
 STANDS_FOR, ANSWERS_BETWEEN, AT_MOST = timedelta(hours=1), 20, timedelta(days=1)
 
 
@@ -73,7 +73,7 @@ def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> Own
 
 
 def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
-    """What is left for somebody with `done` answers in the queue: what was told of late less their answers
+    """What is left for somebody with `done` answers in the queue: the number last shown less their answers
     since, and at least one while they hold any."""
     told = LeftTold.objects.filter(queue=queue, annotator=user).first()
     if told is None or _is_stale(told, done, now):
@@ -83,7 +83,7 @@ def left_for(queue: Queue, user: User, done: int, *, now: datetime) -> int:
 
 
 def tell_left(queue: Queue, user: User, left: int, now: datetime) -> None:
-    """Somebody was handed nothing, and told how many items of others may still come to them."""
+    """Store what an annotator who was handed nothing saw: how many items of others may still come to them."""
     done = own_answers(user).filter(queue=queue).count()
     told = LeftTold.objects.filter(queue=queue, annotator=user)
     told.update(left=left, answers=done, told_at=now)

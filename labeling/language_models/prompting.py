@@ -1,7 +1,7 @@
 """Prompts of pre-labels: versioned template files, filled in so that no text of a pair can leave its place.
 
-`templates/prompts/NAME-VERSION.txt` holds the description of the task, a line `===`, and what it is
-told of a pair. A version is never changed: an improved prompt is a file with the next number.
+`templates/prompts/NAME-VERSION.txt` holds the description of the task, a line `===`, and what the
+model sees of a pair. A version is never changed: an improved prompt is a file with the next number.
 """
 
 from __future__ import annotations

@@ -212,7 +212,7 @@ class Lease(models.Model):
 
 
 class LeftTold(models.Model):
-    """What an annotator was told to be left for them in a queue, and after how many answers of theirs.
+    """The number of items left that an annotator last saw in a queue, and after how many of their answers.
 
     It stands for a while, so that none of their own verdicts moves it but by being one more.
     """

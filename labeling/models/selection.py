@@ -1,4 +1,4 @@
-"""Live orders: what an adaptive queue is told at its opening, and how far the selection of each query is."""
+"""Live orders: the settings an adaptive queue is opened with, and how far the selection of each query is."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """How far a queue has come: counts, pace, cost and end date.
 
-These are the true figures, for admins and viewers; annotators are told `labeling/judging/blind_counts.py`.
+These are the true figures, for admins and viewers; annotators see those of
+`labeling/judging/blind_counts.py`.
 """
 
 from __future__ import annotations

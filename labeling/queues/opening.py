@@ -115,9 +115,9 @@ def open_queue(
     options: fields of `QueueOptions`. Pairs with an imported label are left out, and of a later version of a
     pool those that another queue has. Judgments that earlier queues brought count: such an item starts with
     them as `done`. With `most_judgments_per_item`, an item on which as many say relevant as not needs one
-    more, up to so many. The order of `labeling/items/ordering.py` is drawn by `seed` (which is drawn itself
-    when None) and stored. With `adaptive`, all pairs of the pool may come, and labels move the order of
-    what is left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or
+    more, up to that number. The order of `labeling/items/ordering.py` is drawn by `seed` (which is drawn
+    itself when None) and stored. With `adaptive`, all pairs of the pool may come, and labels move the order
+    of what is left (see `labeling/adaptive/reordering.py`). Raises `InputError` when the name is taken or
     nothing is left to judge.
     """
     progress = progress or (lambda share, detail: None)

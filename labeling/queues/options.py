@@ -41,7 +41,7 @@ class QueueOptions:
             "One more person is asked while as many say relevant as not: 2 and at most 3 is a third opinion "
             "where two differ.",
             int,
-            about="One more while as many say relevant as not, up to so many.",
+            about="Most judgments of a pair: one more person is asked while as many say relevant as not.",
             empty="a tie goes to adjudication at once",
             minimum=2,
             maximum=MOST_JUDGMENTS_PER_ITEM,

@@ -3,7 +3,7 @@
 The rules are those of `pooling/audit/sample.py`, taken up again with each batch. The audit is the beginning
 of a stored random order of the query's documents; of t judgments, ceil(share × t) go to it, and one more
 whenever the greedy part has reached all of it, so that what is left can be estimated after any batch. The
-greedy part walks down the order of a strategy that was told the labels of reached documents alone; a document
+greedy part walks down the order of a strategy that sees only the labels of reached documents; a document
 of the audit that it comes to is reached and not judged again. Whatever batch comes last: given all that the
 greedy part has used, the audit documents not reached are a uniform sample of the documents not reached.
 """

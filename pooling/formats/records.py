@@ -94,7 +94,7 @@ def records_source(
 def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:
     if first != line:
         problem = f"{kind} {shown(identifier)} comes again (first on line {first})"
-        raise file.error(line, problem, "Give every record an id of its own.")
+        raise file.error(line, problem, "Give every record a unique id.")
 
 
 def refuse_odd_weight(file: Source, query: QueryRecord, line: int) -> None:
@@ -160,7 +160,9 @@ class Parts:
         text = self._words(self.layout.text)
         if required and text is None:
             found = shown(", ".join(self.layout.others), 80)
-            raise self.file.error(self.line, f"no text beside {found}", "Name the text column text.")
+            raise self.file.error(
+                self.line, f"no text among the fields {found}", "Name the text column text."
+            )
         return text or ""
 
     def _words(self, name: str | None) -> str | None:

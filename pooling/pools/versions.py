@@ -62,7 +62,7 @@ class Extension:
         default=None,
         metadata=same(
             OF_POOL["audit_share"],
-            help="Of that budget. The new pairs have an audit of their own; the earlier one stays as it is.",
+            help="Share of that budget. The new pairs get a separate audit; the earlier one does not change.",
         ),
     )
     seed: int | None = field(

@@ -191,7 +191,7 @@ def read_chunk_map(path: Path) -> Chunks:
 
 
 def said(collapsed: Collapsed, chunks: Chunks, cutoffs: Iterable[int] = ()) -> list[str]:
-    """What is told of one run: the counts, and at the first K that suffers, the warning."""
+    """Sentences about one run: the counts, and the warning at the first K that suffers."""
     warnings = (collapsed.warning(k) for k in sorted(cutoffs))
     warning = next((one for one in warnings if one), None)
     return [sentence for sentence in (collapsed.note(chunks.words), warning) if sentence]

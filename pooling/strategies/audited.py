@@ -21,7 +21,7 @@ SHARE = 0.2
 
 
 class Audited(Strategy):
-    """A strategy that is told of audit documents only when it reaches them.
+    """A strategy that sees the labels of audit documents only when it reaches them.
 
     `reached` and `drawn` (by query id; True for the documents of the greedy part and of the audit) are
     facts of the campaign like the labels: to take one up again, set them before telling the labels.

@@ -15,8 +15,8 @@ class Strategy:
     """The order in which the pools of some queries are judged.
 
     `tell` takes labels in any order, with repeats and revisions; `next` names the documents to judge next.
-    Both are deterministic given the candidates, the seed and what was told, so the state can always be made
-    again from the log of labels. Subclasses write `pick`, and `learn` where labels change their mind.
+    Both are deterministic given the candidates, the seed and the labels told, so the state can always be
+    rebuilt from the log of labels. Subclasses write `pick`, and `learn` where labels change their mind.
     """
 
     #: Whether labels change the order.

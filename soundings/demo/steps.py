@@ -176,7 +176,7 @@ def judge_first_pool(collection: Collection, runs: list[Run], judges: Judges, sa
 
 
 def judge_second_pool(collection: Collection, runs: list[Run], judges: Judges, say: Say) -> None:
-    """A deeper pool, judged once and only in part: the rest waits for whoever opens the site."""
+    """A deeper pool, judged once and only in part: the rest waits for people who open the site."""
     pool = _pool(collection, runs, SECOND_DEPTH, judges.cast.admin)
     _say_built(pool, say)
     queue = _queue(pool, 1, judges.cast.admin)

@@ -1,7 +1,7 @@
 """Many ids at once without a string for each: places in a text, read eight bytes at a time.
 
-Keys are hashes and only find candidates; whether two ids are equal, and which comes first, is told by their
-bytes alone.
+Keys are hashes and only find candidates; whether two ids are equal, and which comes first, depends only on
+their bytes.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def test_the_offered_pilot_is_planned_and_begun_and_its_labels_make_the_width_on
     width = plan["recall_interval"]
     assert plan["pilot"] is None
     assert width["width_low"] < width["mean_width"] < width["width_high"]
-    assert "as far as 100 labels tell how much is relevant" in width["sentence"]
+    assert "as far as 100 labels show how much is relevant" in width["sentence"]
     # Six of about thirty documents of each query.
     assert plan["settings"]["relevant_share"] == pytest.approx(0.2, abs=0.08)
 
@@ -350,13 +350,13 @@ def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: Wo
     world.import_runs()
     assert planned(world)["order"] is None
     equal = planned(world, **ADAPTIVE, depth=3, budget=7)["order"]
-    assert equal["sentences"][0] == "Each query gets as many pairs as any other: 2 to 3."
+    assert equal["sentences"][0] == "Each query gets the same number of pairs: 2 to 3."
     assert equal["sentences"][1] == "A query ends by its budget, at the end of its pool, or by hand."
-    assert "knows no scores of a model" in equal["sentences"][-1]
+    assert "uses no model's scores" in equal["sentences"][-1]
     # q1 and q2 have four pairs each, q3 as many: the floor of two leaves one pair of seven open.
     greedy = planned(world, **ADAPTIVE, depth=3, budget=7, budget_rule="greedy", budget_floor=2)
     assert (greedy["order"]["open"], greedy["pool"]["chosen"]) == (1, 7)
-    assert "cannot be told before there are labels" in greedy["order"]["sentences"][0]
+    assert "Only labels can decide which queries get the other" in greedy["order"]["sentences"][0]
     bound = {"stop_missing": 0.9, "stop_looks": 1, "stop_over": "queue", "audit_share": 0.5}
     looked = planned(world, **ADAPTIVE, depth=3, relevant_share=0.5, **bound)["order"]
     # The look comes after two of four pairs of each query: one of them drawn, the other reached.
@@ -366,7 +366,7 @@ def test_an_adaptive_plan_says_what_it_spends_and_what_nobody_can_tell(world: Wo
     assert look["at_most_missing"] == 6
     assert look["missing_share"] == pytest.approx(6 / (6 + look["found"]))
     assert look["may_stop"]
-    assert "When depends on what the audit shows" in looked["sentences"][1]
+    assert "when depends on what the audit shows" in looked["sentences"][1]
     client.force_login(world.ada)
     page = client.get(PAGE, {**ADAPTIVE, "depth": 3, **bound, "stop_missing": 0.05}).content.decode()
     assert "Plan a larger audit share" in page
