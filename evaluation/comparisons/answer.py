@@ -144,7 +144,7 @@ def answer_of(
     best = ranked[0]
     figure, judged = figures[best][key], figures[best].get(f"judged@{k}")
     one = _with_next(comparisons, ranked)
-    sentence = f"{best} is the only run that is compared." if one is None else graded(one, margin).sentence
+    sentence = f"{best} is the only run." if one is None else graded(one, margin).sentence
     return Answer(
         k=k,
         run=best,
@@ -195,7 +195,9 @@ def _next_step(one: Comparison, grade: Grade) -> NextStep | None:
     if grade is Grade.QUERIES and one.deviation and one.difference:
         needed = queries_needed(one.deviation, abs(one.difference))
         if one.queries < needed <= MOST_QUERIES:
-            sentence = f"Add queries: this difference takes about {needed:,}, and there are {one.queries:,}."
+            sentence = (
+                f"Add queries: a difference this small takes about {needed:,}; there are {one.queries:,}."
+            )
             return NextStep("queries", needed, sentence)
     return None
 

@@ -13,7 +13,7 @@ from enum import StrEnum
 from evaluation.comparisons.verdict import BY_AUDIT, BY_BOUNDS, Comparison, Interval
 from evaluation.measures import titled
 from evaluation.scoring.wording import percent
-from pooling.formats.wording import counted
+from pooling.formats.wording import counted, plural
 
 #: A difference in a mean that is too small to matter.
 MARGIN = 0.01
@@ -91,23 +91,24 @@ def _no_difference(one: Comparison, ahead: str, behind: str, margin: float) -> s
 
 
 def _labels_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
-    begins = f"It cannot be told yet whether {ahead} is better than {behind}"
+    begins = f"Cannot tell yet whether {ahead} is better than {behind}"
     if one.contradicted:
         return f"{begins}: the labels found first favour {ahead}, the audit favours {behind}."
     if one.bounds is None:
-        return f"{begins}: what unjudged documents can do to {titled(one.measure, one.k)} has no bound here."
+        return f"{begins}: there is no bound on how unjudged documents change {titled(one.measure, one.k)}."
     if one.turning is None:
-        return f"{begins}: the unjudged documents could turn it."
+        return f"{begins}: the unjudged documents could reverse the order."
     return (
-        f"{begins}: it turns if {percent(one.turning)} of the unjudged documents that would help {behind} "
-        "are relevant. More labels would decide it."
+        f"{begins}: the order reverses if {percent(one.turning)} of the unjudged documents that would help "
+        f"{behind} are relevant. More labels would decide it."
     )
 
 
 def _queries_open(one: Comparison, ahead: str, behind: str, margin: float) -> str:
     return (
-        f"It cannot be told yet whether {ahead} is better than {behind}: "
-        f"{counted(one.queries, 'query')} say too little about a difference this small."
+        f"Cannot tell yet whether {ahead} is better than {behind}: "
+        f"{counted(one.queries, 'query')} {plural(one.queries, 'is', 'are')} too few for a difference this "
+        "small."
     )
 
 

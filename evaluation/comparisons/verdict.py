@@ -15,15 +15,15 @@ from evaluation.measures import MEASURES, titled
 from evaluation.scoring.wording import TOO_FEW, percent, share_in_words
 from evaluation.significance import LEVEL, power_line
 
-# Runs whose coverage differs by more than this were not measured alike: their raw order is not to be read.
+# Runs whose coverage differs by more than this were not measured alike: do not read their raw order.
 UNEVEN_COVERAGE = 0.05
-# What counts as a small p-value, and the difference in a mean that the power is told for.
+# What counts as a small p-value, and the difference in a mean that the power is computed for.
 SMALL_P, SEEN_DIFFERENCE = 0.05, 0.05
 BOUNDED = ("recall", "precision")
 BY_BOUNDS, BY_AUDIT = "bounds", "audit"
 # Less than the last digits of a sum or difference of shares: such a bound is 0.
 _ZERO = 1e-12
-# A smaller p-value is told as smaller than this.
+# A smaller p-value is shown as “< this”.
 _LEAST_P = 1e-4
 
 Interval = tuple[float, float]
@@ -32,7 +32,7 @@ Interval = tuple[float, float]
 @dataclass(frozen=True)
 class Difference:
     """What an audit says of a difference of micro recall: the estimate, its interval over the draw of labels,
-    the p-value that belongs to both, and about how many audit labels more would decide it if it stays. None
+    the p-value that belongs to both, and about how many more audit labels would decide it if it stays. None
     where that is not known."""
 
     value: float | None
@@ -138,7 +138,7 @@ class Comparison:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What forbids to read the raw order."""
+        """Why the raw order must not be read."""
         one, other = self.judged
         if one is None or other is None or abs(one - other) <= UNEVEN_COVERAGE + _ZERO:
             return ()
@@ -218,11 +218,11 @@ class Comparison:
         return f"Not ranked: the labels found first favour {ahead}, the audit favours {behind}.{self._more()}"
 
     def _open_by_audit(self) -> str:
-        many = "is not beyond chance once corrected for being one of many"
-        why = many if excludes_zero(self.estimated) else "leaves 0 open"
+        many = "is not significant after correction for multiple comparisons"
+        why = many if excludes_zero(self.estimated) else "includes 0"
         wanted = ""
         if self.more_labels is not None:
-            wanted = f" About {self.more_labels:,} audit labels more would decide it if it stays."
+            wanted = f" About {self.more_labels:,} more audit labels would decide it if it stays."
         return (
             f"Not ranked: the audit’s estimate of {self.first} − {self.second} in micro "
             f"{titled(self.measure, self.k)}, {self._audited()}{self._audited_p(', ')}, "
@@ -236,7 +236,7 @@ class Comparison:
     def _reason(self) -> str:
         if self.bounds is None:
             return (
-                f"what unjudged documents can do to {MEASURES[self.measure].title} has no bound here; "
+                f"there is no bound on how unjudged documents change {MEASURES[self.measure].title}; "
                 f"compare the runs by {' or '.join(BOUNDED)}, or estimate the difference from an audit."
             )
         if not self.open_pairs:
@@ -246,7 +246,7 @@ class Comparison:
             )
         return (
             f"the unjudged documents can make it anything from {_between(self.bounds)}; judging the "
-            f"{self.open_pairs:,} that only one of the two has would decide most."
+            f"{self.open_pairs:,} that only one of the two has would help most."
         )
 
     def _winner(self) -> str:
@@ -269,7 +269,7 @@ class Comparison:
         shown = f"{self.test} p = {self.p_value:.3g}{corrected}, {self.queries:,} queries"
         known = self.low is None or self.high is None or excludes_zero((self.low, self.high))
         rarely = "would rarely" if self.p_value <= SMALL_P and known else "could"
-        return f" {opening} choice of queries {rarely} turn it ({shown})."
+        return f" {opening} choice of queries {rarely} reverse it ({shown})."
 
     def _audited(self) -> str:
         """The estimate with its interval over the draw of labels."""
@@ -295,7 +295,7 @@ class Comparison:
     def _more(self) -> str:
         if not self.open_pairs:
             return ""
-        return f" Judging the {self.open_pairs:,} unjudged that only one of the two has would decide most."
+        return f" Judging the {self.open_pairs:,} unjudged that only one of the two has would help most."
 
 
 def excludes_zero(span: Interval | None) -> int:

@@ -16,9 +16,7 @@ EXAMPLE = "run,latency_ms,ef\nhnsw-16,0.21,16\nhnsw-64,0.34,64"
 class LatencyForm(forms.Form):
     """The exact run, the approximate ones, K, the latencies, and a target."""
 
-    name = forms.CharField(
-        max_length=200, required=False, help_text="Left empty, it is called after the exact run."
-    )
+    name = forms.CharField(max_length=200, required=False, help_text="Empty: named after the exact run.")
     exact = forms.ModelChoiceField(
         Run.objects.none(),
         label="Exact run",

@@ -63,7 +63,7 @@ def parse_index_settings(content: bytes, name: str) -> list[IndexSetting]:
                 continue
             one = _setting(name, reader.line_num, header, stripped)
             if one.run in found:
-                problem = f"run {shown(one.run)} comes again"
+                problem = f"run {shown(one.run)} appears again"
                 raise FormatError(name, reader.line_num, problem, "Keep one line for each run.")
             found[one.run] = one
     except csv.Error as error:
@@ -87,7 +87,7 @@ def _header(name: str, line: int, values: list[str]) -> list[str]:
 
 def _setting(name: str, line: int, header: Sequence[str], values: Sequence[str]) -> IndexSetting:
     if len(values) != len(header):
-        problem = f"{len(values)} values where {len(header)} belong"
+        problem = f"{len(values)} values instead of {len(header)}"
         raise FormatError(name, line, problem, "Give every column of the header a value.")
     record = dict(zip(header, values, strict=True))
     run, told = record.pop(RUN), record.pop(LATENCY)
@@ -277,7 +277,7 @@ def parse_target(text: str) -> tuple[int, float]:
     except ValueError:
         measure, k, least = "", None, math.nan
     if measure != "recall" or k is None or not 0 <= least <= 1:
-        raise ValueError(f"{text!r} is no target; write for instance recall@10=0.95.")
+        raise ValueError(f"{text!r} is not a target; write for instance recall@10=0.95.")
     return k, least
 
 

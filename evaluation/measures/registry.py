@@ -97,7 +97,7 @@ def split_name(text: str) -> tuple[str, int | None]:
     """
     match = _NAME.fullmatch(text.strip().lower())
     if match is None:
-        raise ValueError(f"{text!r} is no measure; write for instance recall or recall@10.")
+        raise ValueError(f"{text!r} is not a measure; write for instance recall or recall@10.")
     measure = measure_named(_OTHER_NAMES.get(match[1], match[1]))
     if match[2] and not measure.cut:
         raise ValueError(f"{measure.name} has no cutoff; write {measure.name} for the whole run.")

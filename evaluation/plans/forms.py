@@ -24,7 +24,7 @@ SOME_TIME = {"min_value": 0.1}
     hours_per_week=SOME_TIME,
 )
 class PlanForm(RunDepthsForm):
-    """What a pool and its queue would be, and what is supposed of the people who judge."""
+    """The settings of a pool and its queue, and assumptions about the people who judge."""
 
     runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
 
@@ -67,7 +67,7 @@ GROUPS = {
 }
 USUAL = PlanSettings()
 DEFAULTS = {"depth": f"{USUAL.depth}", "strategy": USUAL.strategy}
-# These stand in their fields even where the address has them empty.
+# Filled in even if the address has them empty.
 FILLED = {
     name: f"{getattr(USUAL, name):g}" for name in ("annotators", "hours_per_week", "judgments_per_item")
 }

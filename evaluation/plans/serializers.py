@@ -108,7 +108,7 @@ class WorkSerializer(serializers.Serializer[Object]):
 
 
 class RunIntervalSerializer(serializers.Serializer[Object]):
-    """The expected interval of a run's micro recall; a range of widths alone where nobody knows how much is
+    """The expected interval of a run's micro recall; only a range of widths if it is not known how much is
     relevant.
     """
 
@@ -127,7 +127,7 @@ class ExpectedIntervalSerializer(serializers.Serializer[Object]):
     k = serializers.IntegerField()
     confidence = serializers.FloatField()
     mean_width = serializers.FloatField(
-        allow_null=True, help_text="Null where nobody knows how much of the pool is relevant."
+        allow_null=True, help_text="Null if it is not known how much of the pool is relevant."
     )
     width_low = serializers.FloatField(
         allow_null=True, help_text="Over 5 to 40 % relevant, or what the labels leave open."
@@ -135,7 +135,7 @@ class ExpectedIntervalSerializer(serializers.Serializer[Object]):
     width_high = serializers.FloatField(allow_null=True)
     by_run = RunIntervalSerializer(many=True)
     method = serializers.CharField(allow_null=True)
-    relevant = serializers.FloatField(allow_null=True, help_text="Relevant pairs of the pool, as supposed.")
+    relevant = serializers.FloatField(allow_null=True, help_text="Relevant pairs of the pool, as assumed.")
     relevant_drawn = serializers.FloatField(
         allow_null=True, help_text="Of these, in the audit outside the greedy part."
     )
@@ -149,7 +149,7 @@ class PilotSerializer(serializers.Serializer[Object]):
     minutes = serializers.FloatField(help_text="Of one annotator.")
     cost = serializers.FloatField(allow_null=True)
     currency = serializers.CharField()
-    settings = serializers.DictField(help_text="What a plan of the pilot has otherwise than this one.")
+    settings = serializers.DictField(help_text="Settings of the pilot's plan that differ from this one.")
     sentence = serializers.CharField()
 
 
@@ -172,14 +172,14 @@ class PlannedLookSerializer(serializers.Serializer[Object]):
     remainder = serializers.IntegerField(help_text="Documents that the order has not reached by then.")
     sampled = serializers.IntegerField(help_text="Of these, drawn and judged.")
     at_most_missing = serializers.IntegerField(allow_null=True, help_text="Null: nothing would be drawn.")
-    found = serializers.FloatField(help_text="Relevant documents known by then, as supposed.")
+    found = serializers.FloatField(help_text="Relevant documents known by then, as assumed.")
     missing_share = serializers.FloatField(allow_null=True)
-    relevant_share = serializers.FloatField(help_text="Of the pool, as supposed: where nobody knows, 0.4.")
+    relevant_share = serializers.FloatField(help_text="Of the pool, as assumed; 0.4 if not known.")
     may_stop = serializers.BooleanField()
 
 
 class PlannedOrderSerializer(serializers.Serializer[Object]):
-    """What can be told of an adaptive order before there are labels, and what cannot."""
+    """What is known of an adaptive order before there are labels."""
 
     least = serializers.IntegerField(help_text="Pairs of the query that gets fewest.")
     most = serializers.IntegerField()
@@ -189,7 +189,7 @@ class PlannedOrderSerializer(serializers.Serializer[Object]):
 
 
 class SuppositionSerializer(serializers.Serializer[Object]):
-    """A value that is supposed; `basis` is given, measured, labels or assumed."""
+    """An assumption; `basis` is given, measured, labels or assumed."""
 
     name = serializers.CharField()
     value = serializers.FloatField(allow_null=True, help_text="Null: not known.")
@@ -198,7 +198,7 @@ class SuppositionSerializer(serializers.Serializer[Object]):
 
 
 class PlanSerializer(serializers.Serializer[Object]):
-    """What a campaign will be, take and tell."""
+    """What a campaign will be, cost and show."""
 
     settings = serializers.DictField(help_text="Every setting with the value it has.")
     supposed = SuppositionSerializer(many=True)

@@ -27,7 +27,7 @@ FROM_SITE = "the site's, or none while the collection has no gold questions"
 
 def _between(words: str, least: Number, most: Number) -> dict[str, Any]:
     """Bounds of an option, and what is said of a value out of them."""
-    refusal = f"{words} lies between {least:g} and {most:,g}, not {{value:g}}."
+    refusal = f"{words} must be between {least:g} and {most:,g}, not {{value:g}}."
     return {"minimum": least, "maximum": most, "refusal": refusal}
 
 
@@ -42,7 +42,7 @@ def _known(known: Option, words: str, **changes: Any) -> dict[str, Option]:
 class PlanSettings:
     """The options of a pool and of a queue over it, by the names they have there, and what is supposed.
 
-    runs: names; empty is all. depths: those that some runs have of their own. None takes what the collection
+    runs: names; empty is all. depths: of runs with their own depth. None takes what the collection
     shows, else what the site's settings or the guide's page on pooling say. k: the cutoff of the recalls that
     intervals and power are about; None is 10, or the least depth if that is less.
     """
@@ -57,7 +57,7 @@ class PlanSettings:
         default=False,
         metadata=option(
             "Adaptive: labels move the order of what is left",
-            "For a strategy that learns. What stands below is for such a queue alone.",
+            "For a strategy that learns. The options below apply only to such a queue.",
             bool,
             about="Labels move the order, by the strategy of the pool, which must be one that learns.",
         ),
@@ -97,7 +97,7 @@ class PlanSettings:
         default=None, metadata=_known(PRICES["price_per_judgment"], "A price")
     )
     overhead: float | None = field(
-        default=None, metadata=_known(PRICES["overhead"], "The overhead, a share,")
+        default=None, metadata=_known(PRICES["overhead"], "The overhead (a share)")
     )
     annotators: int = field(
         default=5,
@@ -141,7 +141,7 @@ class PlanSettings:
             "For the interval's width.",
             float,
             about="Share of the pool's pairs that are relevant, for the interval's width.",
-            empty="by the labels there are; without 50 of them widths are ranges",
+            empty="from the existing labels; with fewer than 50, widths are ranges",
             **_between("The share of relevant pairs", 0, 1),
         ),
     )
@@ -196,15 +196,17 @@ class PlanSettings:
         for name in ("seconds_per_judgment", "hours_per_week"):
             value = getattr(self, name)
             if value is not None and 0 <= value < LEAST_TIME:
-                found[name] = f"Nobody judges in no time: this must be {LEAST_TIME:g} or more."
+                found[name] = f"This must be {LEAST_TIME:g} or more: judging takes time."
         if (
             self.most_judgments_per_item is not None
             and self.most_judgments_per_item < self.judgments_per_item
         ):
-            found["most_judgments_per_item"] = "At most cannot be fewer than the judgments of every pair."
+            found["most_judgments_per_item"] = (
+                "The most judgments of a pair cannot be fewer than the judgments per pair."
+            )
         if self.k is not None and not 1 <= self.k <= self.shallowest:
             end = f"the {'least ' if self.shallowest < self.depth else ''}depth, {self.shallowest:,}"
-            found["k"] = f"K lies between 1 and {end}: what is below is not in the pool."
+            found["k"] = f"K must be between 1 and {end}: deeper documents are not in the pool."
         if self.adaptive and "strategy" not in found and not self._learns:
             found["adaptive"] = (
                 f"The order “{self.strategy}” does not learn from labels; choose one that does."

@@ -69,7 +69,7 @@ def _human_cells(figures: Mapping[str, RunFigures], estimates: Estimates, level:
             "compare the two."
         )
     if sample and sample["unused"]:
-        notes.append(f"Not used, as nobody drew them: {sample['unused']} labels.")
+        notes.append(f"Not used, because they were not drawn: {sample['unused']} labels.")
     return Cells(header, tuple(rows), tuple(notes), TITLE)
 
 

@@ -16,9 +16,7 @@ from pooling.models import Collection, Run
 class ReplayForm(forms.Form):
     """Runs, labels, strategies, and how labels come in."""
 
-    name = forms.CharField(
-        max_length=200, required=False, help_text="Left empty, it is called after labels and depth."
-    )
+    name = forms.CharField(max_length=200, required=False, help_text="Empty: named after labels and depth.")
     release = forms.ModelChoiceField(
         QrelsRelease.objects.none(),
         required=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def noise_problem(noise: float) -> str:
-    """What is wrong with a share of labels told wrong; nothing where it will do.
+    """What is wrong with a share of wrong labels; empty if it will do.
 
     >>> noise_problem(0.1)
     ''
@@ -12,6 +12,6 @@ def noise_problem(noise: float) -> str:
     if 0 <= noise < 0.5:
         return ""
     return (
-        f"The noise is {noise:g}; it is a share of labels told wrong, 0 or more and below 0.5: with half of "
-        "them wrong, labels say nothing, and with more the opposite."
+        f"The noise is {noise:g}; it must be a share of wrong labels from 0 to below 0.5. With half of "
+        "them wrong, labels say nothing; with more, they say the opposite."
     )

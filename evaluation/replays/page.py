@@ -152,8 +152,8 @@ def replay_warnings(replay: Replay, pool: LabelledPoolResult) -> list[str]:
         )
     if pool["runs"] == 1:
         found.append(
-            "There is one run only. Without a second opinion every strategy can but follow its list, "
-            "so they differ little or not at all, and there is no ranking of runs."
+            "There is only one run. With nothing to compare it to, every strategy follows its list, so "
+            "they differ little or not at all, and there is no ranking of runs."
         )
     if pool["queries"] < FEW_QUERIES:
         count = pool["queries"]

@@ -27,8 +27,8 @@ class ReplayRequestSerializer(serializers.Serializer[dict[str, object]]):
         help_text="Shares of each query's pool; 0.1 0.25 0.5 if absent.",
     )
     seeds = serializers.IntegerField(default=1, help_text="Repetitions of what depends on chance, 1 to 20.")
-    noise = serializers.FloatField(default=0.0, help_text="Share of the labels told wrong, below 0.5.")
-    batch = serializers.IntegerField(default=1, help_text="Labels told at a time.")
+    noise = serializers.FloatField(default=0.0, help_text="Share of wrong labels, below 0.5.")
+    batch = serializers.IntegerField(default=1, help_text="Labels revealed at a time.")
     k = serializers.IntegerField(
         required=False, min_value=1, help_text="Cutoff of the recalls; the depth if absent."
     )

@@ -152,10 +152,10 @@ def _check(asked: ReplayInputs) -> None:
         "depth": 1 <= asked.depth <= MOST_DEPTH or f"The depth is a number from 1 to {MOST_DEPTH:,}.",
         "budgets": (shares and len(asked.budgets) <= MOST_BUDGETS)
         or f"Name 1 to {MOST_BUDGETS} budgets, each a share of the pool above 0 and up to 1.",
-        "seeds": 1 <= asked.seeds <= MOST_SEEDS or f"The number of seeds lies between 1 and {MOST_SEEDS}.",
+        "seeds": 1 <= asked.seeds <= MOST_SEEDS or f"The number of seeds must be between 1 and {MOST_SEEDS}.",
         "noise": noise_problem(asked.noise) or True,
         "batch": 1 <= asked.batch <= MOST_BATCH or f"A batch has 1 to {MOST_BATCH:,} labels.",
-        "k": 1 <= asked.k <= asked.depth or f"K lies between 1 and the depth, {asked.depth}.",
+        "k": 1 <= asked.k <= asked.depth or f"K must be between 1 and the depth, {asked.depth}.",
     }
     fields = {name: problem for name, problem in problems.items() if isinstance(problem, str)}
     if fields:

@@ -43,9 +43,7 @@ class ReportForm(forms.Form):
         *("confidence", "samples", "seed", "tags", "minimum_queries", "thresholds"),
     ]
 
-    name = forms.CharField(
-        max_length=200, required=False, help_text="Left empty, it is called after its release."
-    )
+    name = forms.CharField(max_length=200, required=False, help_text="Empty: named after its release.")
     release = forms.ModelChoiceField(
         QrelsRelease.objects.none(),
         empty_label=None,

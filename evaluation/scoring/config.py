@@ -92,7 +92,7 @@ class Settings:
         default=None,
         metadata=option(
             "Minimum of queries",
-            "With fewer in the means, the report warns and says how many it takes.",
+            "With fewer, the report warns and says how many it takes.",
             int,
             about="Warn when a mean rests on fewer queries.",
             minimum=1,
@@ -122,7 +122,7 @@ class Settings:
         default=None,
         metadata=option(
             "Thresholds",
-            "What every run’s mean should reach, one to a line, for instance recall@10 = 0.4.",
+            "The mean that every run should reach, one to a line, for instance recall@10 = 0.4.",
             tuple,
         ),
     )
@@ -231,7 +231,7 @@ def _refuse_unknown(key: str, known: Mapping[str, Any], table: str) -> None:
     there = f"the keys{' there' if table else ''} are {', '.join(known)}"
     remedy = f"Write {close[0]}; {there}." if close else f"{there[0].upper()}{there[1:]}."
     where = f" in [{table}]" if table else ""
-    raise SettingError(f"{table}.{key}" if table else key, f"{_told(key)} is no setting{where}", remedy)
+    raise SettingError(f"{table}.{key}" if table else key, f"{_told(key)} is not a setting{where}", remedy)
 
 
 def _told(value: object) -> str:
@@ -258,7 +258,7 @@ def _list(key: str, value: object, example: str) -> list[Any]:
     if not isinstance(value, list | tuple) or not value:
         raise SettingError(
             key,
-            f"{key} is {_told(value)}, which is no list with something in it",
+            f"{key} is {_told(value)}, which is not a list with at least one value",
             f"Write for instance {example}.",
         )
     return list(value)
@@ -280,7 +280,7 @@ def _measure(key: str, name: object) -> str:
 
     if not isinstance(name, str):
         raise SettingError(
-            key, f"{_told(name)} is no measure", 'Write its name in quotes, as in "recall@10".'
+            key, f"{_told(name)} is not a measure", 'Write its name in quotes, as in "recall@10".'
         )
     try:
         return key_of(*split_name(name))
@@ -301,7 +301,7 @@ def _tags(value: object) -> tuple[str, ...]:
     tags = _list("tags", value, 'tags = ["short", "long"]')
     for tag in tags:
         if not isinstance(tag, str) or not tag:
-            raise SettingError("tags", f"{_told(tag)} is no tag", "Write tags as text in quotes.")
+            raise SettingError("tags", f"{_told(tag)} is not a tag", "Write tags as text in quotes.")
     if len(set(tags)) > MOST_TAGS:
         raise SettingError("tags", f"{len(set(tags))} tags are named", f"Name at most {MOST_TAGS}.")
     return tuple(dict.fromkeys(tags))
@@ -309,7 +309,7 @@ def _tags(value: object) -> tuple[str, ...]:
 
 def _table(key: str, value: object, example: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise SettingError(key, f"{key} is {_told(value)}, which is no table", f"Write {example}.")
+        raise SettingError(key, f"{key} is {_told(value)}, which is not a table", f"Write {example}.")
     return value
 
 
@@ -340,7 +340,7 @@ def _thresholds(value: object) -> Mapping[str, float]:
     for name, least in table.items():
         key = f"thresholds.{name}"
         if isinstance(least, Mapping):
-            raise SettingError(key, f"{_told(name)} holds a table", 'Write for instance "recall@10" = 0.4.')
+            raise SettingError(key, f"{_told(name)} is a table", 'Write for instance "recall@10" = 0.4.')
         checked[threshold_key(name, key)] = _share(key, name, least)
     return checked
 

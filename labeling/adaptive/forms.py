@@ -15,6 +15,6 @@ class AdaptiveOptionsForm(forms.Form):
     adaptive = forms.BooleanField(
         required=False,
         label="Adaptive: labels move the order of what is left",
-        help_text="By the strategy of the pool, which must be one that learns. Unticked, the order is fixed "
-        "and the pool's own choice is judged; leave budget and stopping as they are then.",
+        help_text="The pool's strategy decides how, so it must be one that learns. Otherwise the order is "
+        "fixed and the pool's own choice is judged; do not change budget and stopping then.",
     )

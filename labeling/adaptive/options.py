@@ -52,9 +52,9 @@ class AdaptiveOptions:
             "Pairs that each query gets at least",
             kind=int,
             about="Pairs that each query gets at least.",
-            empty="none, or ten where the budget goes to what turns up",
+            empty="none, or ten if the budget goes where relevant documents turn up",
             minimum=0,
-            refusal="A floor is 0 or more pairs.",
+            refusal="The floor must be 0 or more pairs.",
         ),
     )
     stop_missing: float | None = field(
@@ -71,7 +71,7 @@ class AdaptiveOptions:
         default=USUAL_LOOKS,
         metadata=option(
             "How often the audit is looked at",
-            "Fixed beforehand, because each look may err.",
+            "Fixed in advance, because each look can be wrong.",
             int,
             about="Number of looks at the audit.",
             metavar="M",
@@ -94,7 +94,7 @@ class AdaptiveOptions:
         default=None,
         metadata=option(
             "Adaptive: the order starts from the scores of",
-            "They count as half as many runs again, until labels tell what they are worth.",
+            "At first they weigh half as much as the runs; labels then set their weight.",
             int,
             about="The number of the model and prompt whose scores the strategy starts from.",
             empty="the runs alone",
@@ -111,7 +111,9 @@ def options_from(values: Mapping[str, Any]) -> AdaptiveOptions | None:
         return AdaptiveOptions(**given)
     for name, value in given.items():
         if value != getattr(AdaptiveOptions(), name):
-            problem = f"{name} is for a queue whose order is adaptive. Ask for that too, or leave it empty."
+            problem = (
+                f"{name} applies only to an adaptive queue. Choose an adaptive order, or leave it empty."
+            )
             raise InputError(problem, field=name)
     return None
 
@@ -141,7 +143,7 @@ def _problems(pool: Pool, options: AdaptiveOptions) -> dict[str, str]:
     is_greedy = options.budget_rule == Selection.Rule.GREEDY
     problems: dict[str, str | None] = {**problems_of(options)}
     if is_greedy and not budget:
-        problems["budget_rule"] = "To spend a budget where relevant documents turn up, set a budget."
+        problems["budget_rule"] = "Set a budget to spend where relevant documents turn up."
     if budget and floor * pool.query_count > budget:
         problems["budget_floor"] = (
             f"A floor of {floor:,} pairs for each of {pool.query_count:,} queries is more than the budget."
@@ -150,15 +152,15 @@ def _problems(pool: Pool, options: AdaptiveOptions) -> dict[str, str]:
         problems["stop_missing"] = _missing_problem(pool, options.stop_missing)
         if is_greedy and options.stop_over == Selection.Over.QUERY:
             problems["stop_over"] = (
-                "Where the budget goes to what turns up, no look at a single query can be fixed beforehand. "
-                "Let the bound be over the queue."
+                "If the budget goes where relevant documents turn up, looks at single queries cannot be "
+                "fixed in advance. Count what is missing for the queue."
             )
     return {name: problem for name, problem in problems.items() if problem}
 
 
 def _missing_problem(pool: Pool, share: float) -> str | None:
     if not 0 < share < 1:
-        return "What may be missing is a share above 0 and below 1 of the relevant documents."
+        return "The share of relevant documents that may be missing must be above 0 and below 1."
     if not pool.audit_share:
         return (
             f"Only an audit can say what is missing, and pool “{pool.name}” has none. Build one with an "

@@ -29,7 +29,7 @@ from pooling.people.activity_log import record_action
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-INTERRUPTED = "What it did is stored; the queries that were left follow with their next ten judgments."
+INTERRUPTED = "What is done is stored; the other queries follow after their next ten judgments."
 
 
 def set_prior(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = None) -> None:
@@ -45,10 +45,12 @@ def set_prior(queue: Queue, prelabeler: Prelabeler | None, *, by: User | None = 
     with transaction.atomic():
         selection = locked_selection(queue)
         if prelabeler is None and selection.prior_id is None:
-            problem = f"The order of “{queue.name}” does not start from scores; there is nothing to put away."
+            problem = (
+                f"The order of “{queue.name}” does not start from scores; there are no scores to remove."
+            )
             raise InputError(problem, conflict=True)
         if not selection.plans.filter(finished_by="").exists():
-            raise InputError(f"Nothing of “{queue.name}” is left that could be moved.", conflict=True)
+            raise InputError(f"“{queue.name}” has no pairs left that could be moved.", conflict=True)
         before, selection.prior = selection.prior, prelabeler
         selection.prior_votes = usual_votes(queue.pool.pool_runs.count()) if prelabeler else 0
         if before != prelabeler:
@@ -71,7 +73,7 @@ def follow_prior(queue: Queue, progress: Progress | None = None) -> int:
             if not teach_anew(selection, selection.plans.select_related("query").get(pk=key)):
                 # With this strategy no query teaches another.
                 break
-        progress(0.4 * place / count, f"{place:,} of {count:,} queries looked through.")
+        progress(0.4 * place / count, f"{place:,} of {count:,} queries checked.")
     return order_anew(queue, progress=lambda share, detail: progress(0.4 + 0.6 * share, detail))
 
 

@@ -51,7 +51,7 @@ def check_prior(pool: Pool, number: int) -> None:
         return
     else:
         problem = (
-            f"There are no pre-labels by {found} of pairs in pool “{pool.name}”. Open the queue without, ask "
-            "the model, and let the order start from its scores then."
+            f"There are no pre-labels by {found} of pairs in pool “{pool.name}”. Open the queue without "
+            "them, run the model, then start the order from its scores."
         )
     raise InputError(problem, field="prior")

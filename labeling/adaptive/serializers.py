@@ -29,14 +29,16 @@ class LiveQueueSerializer(LiveOptionsSerializer):
 class LookSerializer(serializers.Serializer[Any]):
     """A look at an audit: what it found in the documents that the order had not reached."""
 
-    look = serializers.IntegerField(help_text="Which of the looks that were fixed beforehand.")
-    level = serializers.FloatField(help_text="The error that this look may make.")
+    look = serializers.IntegerField(help_text="Which of the looks that were fixed in advance.")
+    level = serializers.FloatField(help_text="Error probability of this look.")
     found = serializers.IntegerField(help_text="Relevant documents known by then.")
     remainder = serializers.IntegerField(help_text="Documents not reached.")
     sampled = serializers.IntegerField(help_text="Of these, judged because they were drawn.")
     relevant = serializers.IntegerField(help_text="Of these, relevant.")
     at_most_missing = serializers.IntegerField(allow_null=True, help_text="Null: nothing was drawn there.")
-    missing_share = serializers.FloatField(allow_null=True, help_text="Of all that is relevant, at most.")
+    missing_share = serializers.FloatField(
+        allow_null=True, help_text="Largest share of the relevant documents that may be missing."
+    )
     stops = serializers.BooleanField()
 
 
@@ -66,14 +68,14 @@ class RuleSerializer(serializers.Serializer[Any]):
     prior = serializers.CharField(
         allow_null=True, help_text="The model and prompt whose scores the strategy starts from."
     )
-    prior_votes = serializers.IntegerField(help_text="As how many runs they count at the start.")
+    prior_votes = serializers.IntegerField(help_text="Number of runs that they count as at the start.")
     budget = serializers.IntegerField(allow_null=True)
     budget_rule = serializers.ChoiceField(choices=Selection.Rule.choices)
     budget_floor = serializers.IntegerField(allow_null=True)
     stop_missing = serializers.FloatField(allow_null=True)
     stop_looks = serializers.IntegerField()
     stop_over = serializers.CharField()
-    level = serializers.FloatField(allow_null=True, help_text="The error that each look may make.")
+    level = serializers.FloatField(allow_null=True, help_text="Error probability of each look.")
     looks = LookSerializer(many=True, help_text="Over all queries together.")
     finished = serializers.DictField(
         child=serializers.IntegerField(), help_text="Queries by what finished them; “” are not finished."

@@ -165,12 +165,14 @@ def prior_sentence(order: OrderRule) -> str:
     if order["prior"] is None:
         return ""
     runs = counted(order["prior_votes"], "more run")
-    return f"The order starts from the scores of {order['prior']}, as from {runs}; labels tell their worth."
+    return (
+        f"The order starts from the scores of {order['prior']}, as from {runs}; labels then set their weight."
+    )
 
 
 def _stop_sentence(order: OrderRule) -> str:
     if order["stop_missing"] is None:
-        return "No look at the audit stops anything."
+        return "The audit does not stop any query."
     what = "The queue" if order["stop_over"] == Selection.Over.QUEUE else "A query"
     times = "once" if order["stop_looks"] == 1 else f"{order['stop_looks']} times"
     return (

@@ -27,7 +27,7 @@ LEVEL = 0.05
 ONE_SIDED = "undefined because people or the model said the same of every pair"
 NO_SPREAD = "undefined because all labels or all scores are the same"
 NEVER_DIFFERED = "no interval, because people and the model never differed here"
-ONE_QUERY = "no interval, because it hangs on a single query"
+ONE_QUERY = "no interval, because it depends on a single query"
 
 
 def too_few(queries: int) -> str:

@@ -75,7 +75,7 @@ def import_gold(
             elif question.answer != record.answer:
                 problem = f"the answer is {record.answer} here and {question.answer} in the collection"
                 raise FormatError(
-                    place, record.line, problem, "Decide for one; the page can change the stored one."
+                    place, record.line, problem, "Keep one; you can change the stored answer on its page."
                 )
             elif _took_over(question, record):
                 changed.append(question)

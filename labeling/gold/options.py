@@ -79,7 +79,7 @@ class GoldOptions:
         default=0.0,
         metadata=option(
             "A person's own earlier pairs shown again among later items (share)",
-            "Tells whether they say the same twice; the second verdict never counts, but costs one.",
+            "Shows whether people give the same verdict twice; the second one does not count but is paid.",
             float,
             about="Of items after the first 25: pairs that the person has judged before, shown again.",
             minimum=0,

@@ -71,7 +71,7 @@ def impose(
         bookmark = locked_bookmark(queue, annotator)
         if bookmark.paused:
             raise InputError(
-                f"{annotator.get_username()} is in quarantine in this queue already.", conflict=True
+                f"{annotator.get_username()} is already in quarantine in this queue.", conflict=True
             )
         held = Lease.objects.filter(annotator=annotator, item__queue=queue)
         keys = {*items_judged_by(queue, annotator), *held.values_list("item_id", flat=True)}
@@ -219,5 +219,5 @@ def _said(score: Score) -> str:
     asked = right[0] + score.relevant_wrong, right[1] + score.not_relevant_wrong
     return (
         f"The rule for gold questions: {right[0]} of {asked[0]} relevant and {right[1]} of {asked[1]} "
-        "not relevant ones answered right."
+        "not relevant ones answered correctly."
     )

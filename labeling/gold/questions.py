@@ -85,7 +85,7 @@ def add_question(collection: Collection, asked: NewQuestion, *, user: User | Non
         lock(collection)
         if GoldQuestion.objects.filter(query=row.query, document=row.document).exists():
             problem = (
-                f"Query {asked.query}, document {asked.document} is a gold question already. Change that one."
+                f"Query {asked.query}, document {asked.document} is already a gold question. Change that one."
             )
             raise InputError(problem, field="document", conflict=True)
         row.save()

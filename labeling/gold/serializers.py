@@ -78,7 +78,7 @@ class GoldImportSerializer(serializers.Serializer[Any]):
     """What an import of gold questions did."""
 
     created = serializers.IntegerField()
-    changed = serializers.IntegerField(help_text="Have another reason or use now.")
+    changed = serializers.IntegerField(help_text="Questions whose reason or use changed.")
     unchanged = serializers.IntegerField()
     detail = serializers.CharField()
     url = serializers.CharField()
@@ -120,7 +120,9 @@ class AnnotatorGoldSerializer(serializers.Serializer[Any]):
     username = serializers.CharField()
     answers = serializers.IntegerField()
     cannot_judge = serializers.IntegerField()
-    before = serializers.IntegerField(help_text="Answers from before the last restoring, which do not count.")
+    before = serializers.IntegerField(
+        help_text="Answers from before the annotator was last restored; they do not count."
+    )
     sensitivity = serializers.FloatField(allow_null=True)
     sensitivity_interval = serializers.ListField(child=serializers.FloatField())
     specificity = serializers.FloatField(allow_null=True)
@@ -153,7 +155,7 @@ class QueueGoldSerializer(serializers.Serializer[Any]):
     repeat_share = serializers.FloatField()
     practice_questions = serializers.IntegerField()
     gold_pause = serializers.CharField()
-    questions = serializers.IntegerField(help_text="Hidden among the items.")
+    questions = serializers.IntegerField(help_text="Gold questions mixed into the items.")
     annotators = AnnotatorGoldSerializer(many=True)
     quarantines = QuarantineSerializer(many=True)
 

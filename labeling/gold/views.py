@@ -51,7 +51,7 @@ class GoldForm(forms.Form):
     practice = forms.BooleanField(
         required=False,
         label="For the practice round",
-        help_text="Explained after the answer; never hidden in the work.",
+        help_text="Explained after the answer; never mixed into the items.",
     )
 
 
@@ -60,7 +60,7 @@ class GoldFileForm(forms.Form):
 
     file = forms.FileField(
         label="File of gold questions",
-        help_text="CSV, TSV or JSON lines: query_id, document_id, answer, and if you like reason, practice.",
+        help_text="CSV, TSV or JSON lines: query_id, document_id, answer; optionally reason, practice.",
     )
 
 
@@ -85,7 +85,7 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         except InputError as error:
             show_problem(form, error)
         else:
-            messages.success(request, "That is a gold question now.")
+            messages.success(request, "The pair is now a gold question.")
             return redirect("gold", slug)
     rows = collection.gold_questions.select_related("query", "document").defer("document__text")
     context = {
@@ -186,7 +186,7 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
         try:
             if request.POST.get("action") == "restore":
                 lift(queue, annotator, by=person(request))
-                messages.success(request, f"{name} goes on; their judgments count again.")
+                messages.success(request, f"{name} can go on; their judgments count again.")
             else:
                 reason = request.POST.get("reason", "").replace("\0", "")[:LONGEST_REASON]
                 impose(queue, annotator, by=person(request), reason=reason)

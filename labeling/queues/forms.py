@@ -34,9 +34,7 @@ class QueueForm(AdaptiveOptionsForm, GoldOptionsForm):
     ]
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
-    name = forms.CharField(
-        max_length=200, required=False, help_text="Left empty, the queue is called as its pool."
-    )
+    name = forms.CharField(max_length=200, required=False, help_text="Empty: the name of the pool.")
     prior = forms.TypedChoiceField(
         required=False, coerce=int, empty_value=None, label=PRIOR.title, help_text=PRIOR.help
     )
@@ -61,7 +59,10 @@ class QueueStateForm(forms.Form):
     state = forms.ChoiceField(choices=Queue.State.choices)
 
 
-RAISED = "Raised, settled pairs open again for others; lowered, those that have enough are settled."
+RAISED = (
+    "If you raise it, settled pairs open again for other people. If you lower it, pairs with enough "
+    "judgments are settled."
+)
 
 
 @form_fields(QueueOptions, but=["seed"], judgments_per_item={"required": True, "help_text": RAISED})

@@ -143,9 +143,7 @@ def open_queue(
             if pool.extends_id is not None or pool.is_picked
             else ""
         )
-        raise InputError(
-            f"Every pair of pool “{pool.name}” that is to be judged has a label already{elsewhere}."
-        )
+        raise InputError(f"Every pair to judge in pool “{pool.name}” already has a label{elsewhere}.")
     progress(0.2, f"Putting {len(pairs):,} pairs in order.")
     orders = _orders(queue, pairs)
     progress(0.5, f"Storing {len(pairs):,} items.")
@@ -186,7 +184,7 @@ def free_name(pool: Pool, name: str | None) -> str:
 
 
 def _name_exists(name: str) -> InputError:
-    return InputError(f"There is a queue “{name}” already. Choose another name.", field="name", conflict=True)
+    return InputError(f"Queue “{name}” already exists. Choose another name.", field="name", conflict=True)
 
 
 def change_state(queue: Queue, state: str, *, by: User | None = None) -> None:

@@ -28,7 +28,7 @@ class QueueOptions:
         default=1,
         metadata=option(
             "Judgments per pair",
-            "How many people judge each pair. An odd number leaves no ties.",
+            "How many people judge each pair. An odd number avoids ties.",
             int,
             minimum=1,
             maximum=MOST_JUDGMENTS_PER_ITEM,
@@ -38,8 +38,8 @@ class QueueOptions:
         default=None,
         metadata=option(
             "At most, where judgments tie",
-            "One more person is asked while as many say relevant as not: 2 and at most 3 is a third opinion "
-            "where two differ.",
+            "One more person judges the pair while as many say relevant as not. With 2 and at most 3, a "
+            "third person judges it where two differ.",
             int,
             about="Most judgments of a pair: one more person is asked while as many say relevant as not.",
             empty="a tie goes to adjudication at once",
@@ -88,13 +88,13 @@ def checked_judgments(judgments_per_item: int, most: int | None = None) -> None:
     problem = ""
     if not judgments_per_item < most <= MOST_JUDGMENTS_PER_ITEM:
         problem = (
-            f"The most judgments of an item are more than the {judgments_per_item} that each needs, and at "
-            f"most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty where a tie asks for no more."
+            f"The most judgments of an item must be more than the {judgments_per_item} that each needs, and "
+            f"at most {MOST_JUDGMENTS_PER_ITEM}. Leave it empty if ties need no further judgment."
         )
     elif judgments_per_item % 2:
         problem = (
-            f"{judgments_per_item} judgments never tie, so none more would be asked for. Take an even number "
-            "of judgments per item, such as 2 and at most 3."
+            f"{judgments_per_item} judgments never tie, so no further one would be needed. Use an even "
+            "number of judgments per item, such as 2 and at most 3."
         )
     if problem:
         raise InputError(problem, field="most_judgments_per_item")

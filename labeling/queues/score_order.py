@@ -61,8 +61,8 @@ def order_without_scores(queue: Queue, *, by: User | None = None, progress: Prog
     that is. `InputError` for a fixed order, and for one that does not start from scores."""
     if not queue.is_adaptive:
         problem = (
-            f"“{queue.name}” has a fixed order, which is not made again. Put what is left in the order of "
-            "another model, or leave it."
+            f"“{queue.name}” has a fixed order that cannot be computed again. Order what is left by "
+            "another model's scores, or leave it."
         )
         raise InputError(problem, conflict=True)
     adaptive_prior.set_prior(queue, None, by=by)
@@ -80,7 +80,7 @@ def _order_fixed(queue: Queue, prelabeler: Prelabeler, by: User | None) -> int:
         fields = ("pk", "query_id", "document_id", "query__external_id", "document__external_id")
         items = list(rows.values_list(*fields))
         if not items:
-            raise InputError(f"Nothing of “{queue.name}” is left that could be moved.", conflict=True)
+            raise InputError(f"“{queue.name}” has no pairs left that could be moved.", conflict=True)
         ranked = sorted(items, key=lambda row: -scores.get(row[1:3], mean))
         pairs = [PoolPair(row[1], row[2], row[3], row[4], place) for place, row in enumerate(ranked)]
         audit = set(queue.pool.entries.filter(in_audit=True).values_list("query", "document"))

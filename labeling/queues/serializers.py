@@ -16,7 +16,7 @@ from pooling.interface.option_fields import serializer_fields
 
 @serializer_fields(QueueOptions)
 class QueueRequestSerializer(LiveQueueSerializer, GoldOptionsSerializer):
-    """How to open a queue; without a name it is called as its pool."""
+    """How to open a queue; without a name it gets that of its pool."""
 
     name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)
 

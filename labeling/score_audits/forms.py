@@ -18,7 +18,7 @@ class AuditForm(forms.Form):
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     prelabeler = forms.ModelChoiceField(
-        Prelabeler.objects.none(), empty_label=None, label="Model model whose scores form the strata"
+        Prelabeler.objects.none(), empty_label=None, label="Model whose scores form the strata"
     )
     pairs = forms.IntegerField(
         initial=USUAL_PAIRS,
@@ -35,7 +35,7 @@ class AuditForm(forms.Form):
         help_text="Pairs without a score form an additional stratum.",
     )
     seed = forms.IntegerField(
-        required=False, min_value=0, max_value=LARGEST_SEED, help_text="Empty: it is drawn."
+        required=False, min_value=0, max_value=LARGEST_SEED, help_text="Empty: drawn at random."
     )
     judgments_per_item = forms.IntegerField(
         required=False, min_value=1, max_value=20, label="Judgments per pair", help_text="Empty: 1."

@@ -124,8 +124,10 @@ class AuditPlan:
         if with_strata >= without:
             told += ": these scores are no better than a simple random sample, and do no harm"
         if any(one.rests_on == SCORES for one in self.strata):
-            told += ". This takes scores for chances, as no blind labels tell otherwise yet; the interval at "
-            told += "the end rests on labels alone"
+            told += (
+                ". This uses the scores as probabilities, because there are no blind labels yet; the final "
+            )
+            told += "interval uses only labels"
         return f"{told}."
 
     def facts(self) -> PlanFacts:

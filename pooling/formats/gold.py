@@ -51,7 +51,7 @@ def read_gold(
         first = lines.setdefault((gold.query, gold.document), line)
         if first != line:
             pair = f"query {shown(gold.query)}, document {shown(gold.document)}"
-            problem = f"{pair} comes again (first on line {first})"
+            problem = f"{pair} appears again (first on line {first})"
             raise file.error(line, problem, "Give every pair once.")
         found.append(gold)
     if not found:
@@ -64,7 +64,7 @@ def _record(file: Source, line: int, record: dict[str, Any]) -> GoldRecord:
     answer = ANSWERS.get(number_text(record[_column(file, line, record, ANSWER)]).lower())
     if answer is None:
         given = shown(record[_column(file, line, record, ANSWER)])
-        raise file.error(line, f"{given} is no answer", "Write relevant or not_relevant, or 1 or 0.")
+        raise file.error(line, f"{given} is not a valid answer", "Write relevant or not_relevant, or 1 or 0.")
     practice = FLAGS.get(_optional(record, PRACTICE).lower())
     if practice is None:
         given = shown(_optional(record, PRACTICE))

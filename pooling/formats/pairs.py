@@ -70,5 +70,5 @@ def plain_form(text: str) -> str:
 def alike_note(kind: str, left: str, right: str) -> str:
     return (
         f"The {kind} ids {left!a} and {right!a} look alike and are kept apart: "
-        "they differ only in Unicode form or in blanks around them."
+        "they differ only in Unicode form or in surrounding spaces."
     )

@@ -43,7 +43,7 @@ def read_pool(source: Path | str) -> pl.DataFrame:
         first = lines.setdefault(row[:2], line)
         if first != line:
             pair = f"query {shown(row[0])}, document {shown(row[1])}"
-            raise file.error(line, f"{pair} comes again (first on line {first})", "Give every pair once.")
+            raise file.error(line, f"{pair} appears again (first on line {first})", "Give every pair once.")
         rows.append(row)
     if not rows:
         raise file.empty()
@@ -54,7 +54,7 @@ def _refuse_absent(file: Source, record: dict[str, Any]) -> None:
     absent = [name for name in COLUMNS if name not in record and name not in OPTIONAL]
     if absent:
         problem = f"no column {' or '.join(absent)} among {shown(', '.join(record), 80)}"
-        raise file.error(1, problem, "Give a pool as `pool --output` writes it.")
+        raise file.error(1, problem, "Give a file written by `pool --output`.")
 
 
 def _row(

@@ -60,7 +60,7 @@ def merge_repeated(file: Source, frame: pl.DataFrame) -> tuple[pl.DataFrame, tup
     kept = frame.filter(pl.struct(PAIR).is_first_distinct())
     count = frame.height - kept.height
     rows = counted(count, "row repeats", "rows repeat")
-    return kept, (f"{rows} a pair with the same relevance and {plural(count, 'was', 'were')} read once.",)
+    return kept, (f"{rows} a pair with the same relevance and {plural(count, 'was', 'were')} skipped.",)
 
 
 def refuse_conflict(file: Source, frame: pl.DataFrame, repeated: pl.DataFrame) -> None:
@@ -77,5 +77,5 @@ def refuse_conflict(file: Source, frame: pl.DataFrame, repeated: pl.DataFrame) -
         line_of(file, frame, found["row"]),
         f"query {shown(found['query_id'])}, document {shown(found['document_id'])} has relevance "
         f"{found['value']:.0f} here and {found['first_value']:.0f}{place or ' before'}",
-        "Decide for one of the two.",
+        "Keep one of the two.",
     )

@@ -37,7 +37,7 @@ def weight_of(metadata: Mapping[str, Any]) -> float | None:
             continue
         number = _number(value)
         if number is None or not (0 < number < math.inf):
-            raise ValueError(f"the {key} {_told(value)} is no number above 0")
+            raise ValueError(f"the {key} {_told(value)} is not a number above 0")
         return number
     return None
 

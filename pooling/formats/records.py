@@ -45,7 +45,7 @@ def read_queries(
     """Queries in file order from `queries.jsonl` (`_id`, `text`, `metadata`), or CSV or TSV with a header.
 
     Raises FormatError for a missing id or text, for an id that comes twice, and for a weight (`weight` or
-    `frequency` in the metadata) that is no number above 0.
+    `frequency` in the metadata) that is not a number above 0.
     """
     file, records = records_source(source, file_name, max_bytes)
     lines: dict[str, int] = {}
@@ -93,7 +93,7 @@ def records_source(
 
 def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:
     if first != line:
-        problem = f"{kind} {shown(identifier)} comes again (first on line {first})"
+        problem = f"{kind} {shown(identifier)} appears again (first on line {first})"
         raise file.error(line, problem, "Give every record a unique id.")
 
 
@@ -102,7 +102,7 @@ def refuse_odd_weight(file: Source, query: QueryRecord, line: int) -> None:
         weight_of(query.metadata)
     except ValueError as error:
         problem = f"query {shown(query.id)}: {error}"
-        raise file.error(line, problem, "Write how often it is asked, or leave it out.") from None
+        raise file.error(line, problem, "Write how often the query is asked, or leave it out.") from None
 
 
 class Layout(NamedTuple):
@@ -168,7 +168,7 @@ class Parts:
     def _words(self, name: str | None) -> str | None:
         value = None if name is None else self.record[name]
         if value is not None and not isinstance(value, str):
-            raise self.file.error(self.line, f"the field {name!r} is not a text", "Write it as a string.")
+            raise self.file.error(self.line, f"the field {name!r} is not text", "Write it as a string.")
         return value
 
     def rest(self) -> dict[str, Any]:

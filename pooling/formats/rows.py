@@ -53,10 +53,10 @@ def checked_id(source: Source, line: int, kind: str, value: Any) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise source.error(line or None, f"the {kind} id {value!r} is not a text", "Write ids as strings.")
+        raise source.error(line or None, f"the {kind} id {value!r} is not text", "Write ids as strings.")
     if not value:
         raise source.error(line or None, f"the {kind} id is empty", "Give it one.")
     if not value.isascii() and any("\ud800" <= letter <= "\udfff" for letter in value):
-        problem = f"the {kind} id {value[:40]!r} holds half a character"
-        raise source.error(line or None, problem, "Mend what wrote it.")
+        problem = f"the {kind} id {value[:40]!r} contains half a character"
+        raise source.error(line or None, problem, "Fix the program that wrote it.")
     return unguarded(value) if source.format == "csv" else value

@@ -101,7 +101,7 @@ def refuse_repeated(file: Source, frame: pl.DataFrame) -> None:
     earlier = also(line_of(file, frame, first))
     raise file.error(
         line_of(file, frame, second),
-        f"document {shown(document)} comes again for query {shown(query)}{earlier}",
+        f"document {shown(document)} appears again for query {shown(query)}{earlier}",
         "Keep one row of each document; if these are passages of one document, keep the best.",
     )
 
@@ -121,7 +121,7 @@ def rank_notes(frame: pl.DataFrame) -> tuple[str, ...]:
     """A note where ranks and scores tell different orders; scores are followed."""
     if frame["rank"].null_count():
         unreadable = frame["rank"].null_count() < frame.height or "line" not in frame.columns
-        return ("The rank column is not a whole number everywhere and is not used.",) if unreadable else ()
+        return ("Some ranks are not whole numbers, so the rank column is not used.",) if unreadable else ()
     count = rows_against_rank(frame)
     if not count:
         return ()

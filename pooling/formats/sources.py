@@ -95,18 +95,18 @@ class Source:
     def refuse_other_packers(self, beginning: bytes) -> None:
         for magic, name in OTHER_PACKERS.items():
             if beginning.startswith(magic):
-                raise self.error(None, f"this is packed with {name}", "Unpack it, or pack it with gzip.")
+                raise self.error(
+                    None, f"the file is compressed with {name}", "Decompress it, or compress it with gzip."
+                )
 
     def next_block(self, file: BinaryIO, size: int) -> bytes:
         try:
             return file.read(size)
         except EOFError as error:
-            raise self.error(
-                None, "the gzip file ends in the middle", "Copy or compress it once more."
-            ) from error
+            raise self.error(None, "the gzip file is incomplete", "Copy or compress it again.") from error
         except (gzip.BadGzipFile, zlib.error) as error:
             raise self.error(
-                None, f"the gzip file is damaged ({error})", "Copy or compress it once more."
+                None, f"the gzip file is damaged ({error})", "Copy or compress it again."
             ) from error
 
     def too_large(self, bound: int) -> FormatError:
@@ -114,7 +114,7 @@ class Source:
             None, f"more than {bound:,} bytes once unpacked", "Split the file, or raise the limit."
         )
 
-    def unpacks_too_far(self, remedy: str = "Unpack it, and give what was in it.") -> FormatError:
+    def unpacks_too_far(self, remedy: str = "Decompress it, and use the file inside.") -> FormatError:
         """The error of a file that holds more than `unpacked_bound` bytes."""
         bound = self.unpacked_bound
         if bound == self.max_bytes:
@@ -130,7 +130,7 @@ class Source:
         return content
 
     def empty(self) -> FormatError:
-        return self.error(None, "the file is empty", "Check that what writes it has finished.")
+        return self.error(None, "the file is empty", "Check that the program writing it has finished.")
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """Numbered lines without LF or CRLF. Only LF ends a line: passages hold U+0085 and U+2028."""
@@ -147,7 +147,7 @@ class Source:
 
     def too_long(self, line: int) -> FormatError:
         problem = f"a record of more than {MAX_LINE_BYTES:,} bytes"
-        return self.error(line, problem, "End each record with LF, and split what is longer.")
+        return self.error(line, problem, "End each record with LF, and split longer records.")
 
     def text_lines(self) -> Iterator[tuple[int, str]]:
         """Numbered lines as text; errors name the first line that is not UTF-8 or holds a NUL."""

@@ -172,13 +172,13 @@ def check_fields(source: Source, layout: Layout, number: int, fields: list[str],
     if first and (foreign := foreign_beginning(layout, fields)):
         raise source.error(number, *foreign)
     if len(fields) != layout.fields:
-        problem = f"{len(fields)} {plural(len(fields), 'field')} where {layout.fields} belong"
+        problem = f"{len(fields)} {plural(len(fields), 'field')} instead of {layout.fields}"
         raise source.error(number, problem, f"Write {layout.expected}{advice(layout, len(fields))}.")
 
 
 def advice(layout: Layout, found: int) -> str:
     if found > layout.fields:
-        return f" and nothing after the {layout.expected.split()[-1]}; ids hold no blanks"
+        return f" and nothing after the {layout.expected.split()[-1]}; ids contain no spaces"
     return " with all fields" if layout.kind == "qrels" or found < layout.fields - 1 else ", the tag included"
 
 
@@ -189,7 +189,7 @@ def foreign_beginning(layout: Layout, fields: list[str]) -> tuple[str, str] | No
     if len(fields) < layout.fields - 1 and any(field.count(",") >= 2 for field in fields):
         return "this looks like CSV", "Give the file the suffix .csv, with a header line."
     if len(fields) != layout.fields and any("\r" in field for field in fields):
-        return "lines end in a carriage return alone", "Save the file with LF or CRLF at the line ends."
+        return "lines end with a carriage return only", "Save the file with LF or CRLF at the line ends."
     value = fields[layout.columns.index("value")] if len(fields) == layout.fields else ""
     if is_word(value) or fields[-1].lower() in HEADER_ENDS:
         return (

@@ -28,7 +28,7 @@ def parse_score(text: str) -> float:
         raise BadValueError(f"the score {text[:40]!r} is not a number", "Write a decimal number.") from None
     if not math.isfinite(score):
         problem = f"the score {text[:40]!r} is not a finite number"
-        raise BadValueError(problem, "Remove the row or mend what wrote it.")
+        raise BadValueError(problem, "Remove the row or fix the program that wrote it.")
     return score
 
 
@@ -39,7 +39,7 @@ def parse_relevance(text: str) -> int:
     value = float(text)
     if not value.is_integer():
         problem = f"the relevance {text[:40]!r} is not a whole number"
-        raise BadValueError(problem, "Decide for 0, 1 or a grade.")
+        raise BadValueError(problem, "Use 0, 1 or a grade.")
     if abs(value) >= INT32:
         raise BadValueError(f"the relevance {text[:40]!r} is out of range", "Use small whole numbers.")
     return int(value)

@@ -136,7 +136,7 @@ def refuse(
             continue
         bad = frame[column].filter(frame[column].str.contains(pattern))
         if len(bad):
-            raise FormatError(path, None, f"the id {shown(bad[0])} holds {what} or is empty", remedy)
+            raise FormatError(path, None, f"the id {shown(bad[0])} is empty or contains {what}", remedy)
 
 
 def delimitable(path: Path | str, frame: pl.DataFrame) -> pl.DataFrame:

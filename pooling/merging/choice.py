@@ -41,7 +41,7 @@ class Choice:
     depths: Mapping[str, int] = field(
         default_factory=dict,
         metadata=option(
-            "Depth of single runs",
+            "Depth of individual runs",
             "Runs with their own depth.",
             dict,
             minimum=1,
@@ -80,7 +80,7 @@ class Choice:
             float,
             minimum=0,
             maximum=1,
-            refusal="The audit share lies between 0 and 1.",
+            refusal="The audit share must be between 0 and 1.",
         ),
     )
     seed: int = field(

@@ -183,11 +183,12 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
     elif not runs and all(choice.depth_of(run) == pool.depth_of(run) for run in before):
         problems["runs"] = "Nothing would be new. Add a run or choose a greater depth."
     if choice.depth < pool.depth:
-        problems["depth"] = f"An extension is at least as deep as its pool, {pool.depth:,}."
+        problems["depth"] = f"An extension must be at least as deep as its pool ({pool.depth:,})."
     less = next((run for run in sorted(before) if choice.depth_of(run) < pool.depth_of(run)), None)
     if less is not None and not {"depth", "depths"} & set(problems):
         problems["depths"] = (
-            f"An extension is at least as deep as its pool: of “{less}”, {pool.depth_of(less):,}."
+            "An extension must be at least as deep as its pool, which has "
+            f"{pool.depth_of(less):,} of “{less}”."
         )
     if choice.strategy in STRATEGIES and STRATEGIES[choice.strategy].samples:
         problems["strategy"] = (

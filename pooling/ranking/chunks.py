@@ -178,7 +178,7 @@ def read_chunk_map(path: Path) -> Chunks:
         if len(fields) != 2 or not all(fields):
             raise file.error(
                 number,
-                f"{len(fields)} fields where 2 belong" if len(fields) != 2 else "an id is empty",
+                f"{len(fields)} fields instead of 2" if len(fields) != 2 else "an id is empty",
                 "Write the chunk's id, a tab, and its document's id.",
             )
         chunk, document = fields

@@ -60,7 +60,7 @@ def check_id(external_id: str, what: str, place: str) -> None:
         )
     if not _storable(external_id):
         raise InputError(
-            f"{place}: the {what} id {external_id!r} holds a NUL or half a character. Remove it."
+            f"{place}: the {what} id {external_id!r} contains a NUL or half a character. Remove it."
         )
 
 
@@ -80,7 +80,7 @@ def check_text(place: str, what: str, external_id: str, *texts: str, metadata: d
             "Split or shorten it, or raise SOUNDINGS_MAX_TEXT_CHARACTERS."
         )
     if not all(map(_storable, texts)):
-        raise InputError(f"{place}: {what} “{external_id}” holds a NUL or half a character. Remove it.")
+        raise InputError(f"{place}: {what} “{external_id}” contains a NUL or half a character. Remove it.")
     if metadata and "\\u0000" in json.dumps(metadata):
         raise InputError(f"{place}: the metadata of {what} “{external_id}” hold a NUL. Remove it.")
 

@@ -139,7 +139,7 @@ RUNS: dict[str, Bomb] = {
     "bytes-not-told.parquet": (lambda: parquet_that_says(1, unpacked=2**30), TOO_FAR),
     "differences.parquet": (
         lambda: parquet_that_says(1, encoding=PARQUET_DELTA_BYTE_ARRAY),
-        "the column 'query_id' is written as differences",
+        "the column 'query_id' is delta-encoded",
     ),
     "beyond-the-end.parquet": (lambda: parquet_that_says(1, size=10**6), NO_PARQUET),
     "before-the-beginning.parquet": (lambda: parquet_that_says(1, offset=1), NO_PARQUET),

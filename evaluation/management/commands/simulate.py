@@ -36,9 +36,7 @@ class Command(InputCommand):
         parser.add_argument(
             "--seeds", metavar="N", type=count, default=1, help="repetitions where chance plays"
         )
-        parser.add_argument(
-            "--noise", metavar="F", type=noise, default=0.0, help="share of labels told wrong"
-        )
+        parser.add_argument("--noise", metavar="F", type=noise, default=0.0, help="share of wrong labels")
         parser.add_argument("--batch", metavar="N", type=count, default=1, help="labels told at a time (1)")
         parser.add_argument(
             "--min-relevance", metavar="N", type=int, default=1, help="relevant from here (1)"

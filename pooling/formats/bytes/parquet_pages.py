@@ -168,8 +168,8 @@ class Parquet:
                 if isinstance(header := page.get(place), dict):
                     values += _count(header, 1)
                     if header.get(encoding) == DELTA_BYTE_ARRAY:
-                        problem = f"the column {shown(name)} is written as differences (DELTA_BYTE_ARRAY)"
-                        raise self.source.error(None, problem, "Write it plainly or with a dictionary.")
+                        problem = f"the column {shown(name)} is delta-encoded (DELTA_BYTE_ARRAY)"
+                        raise self.source.error(None, problem, "Use plain or dictionary encoding.")
         if thrift.at > end:
             raise DamagedError
         yield VALUE_BYTES * max(values - _count(chunk, _VALUES), 0)

@@ -35,7 +35,7 @@ def json_object(source: Source, line: int, text: str) -> dict[str, Any]:
     except ValueError as error:
         raise source.error(line, f"not JSON ({reason_of(error)})", "Write one object per line.") from error
     if not isinstance(record, dict):
-        raise source.error(line, "no JSON object", "Write one object per line.")
+        raise source.error(line, "not a JSON object", "Write one object per line.")
     return record
 
 

@@ -74,7 +74,7 @@ def _check_ids(source: Source, column: str, lengths: pl.Series) -> None:
         raise source.error(None, f"the column {column!r} has an empty id", "Fill or remove it.")
     if bool((lengths > LONGEST_ID).any()):
         problem = f"the column {column!r} has an id of more than {LONGEST_ID:,} bytes"
-        raise source.error(None, problem, "Write ids, no texts.")
+        raise source.error(None, problem, "Write ids, not texts.")
 
 
 def finished(source: Source, frame: pl.DataFrame, kind: str) -> pl.DataFrame:

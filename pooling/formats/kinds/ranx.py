@@ -27,7 +27,9 @@ def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
     for query, documents in ranx_object(source).items():
         if not isinstance(documents, dict):
             raise source.error(
-                None, f"query {shown(query)} holds no object", "Write {query: {document: number}}."
+                None,
+                f"the value of query {shown(query)} is not an object",
+                "Write {query: {document: number}}.",
             )
         for document, number in documents.items():
             try:
@@ -84,7 +86,7 @@ def ranx_object(source: Source) -> dict[str, Any]:
         problem = f"not JSON ({reason_of(error)})"
         raise source.error(line, problem, "Write {query: {document: number}}.") from error
     if not isinstance(found, dict):
-        raise source.error(None, "no JSON object", "Write {query: {document: number}}.")
+        raise source.error(None, "not a JSON object", "Write {query: {document: number}}.")
     return found
 
 

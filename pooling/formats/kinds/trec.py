@@ -20,8 +20,8 @@ def run_text(frame: pl.DataFrame, target: Target) -> str:
 
     refuse_blanks(target, frame)
     if re.search(BLANK, target.tag):
-        problem = f"the tag {shown(target.tag)} holds a blank or is empty"
-        raise FormatError(target.path, None, problem, "Shorten it.")
+        problem = f"the tag {shown(target.tag)} is empty or contains a space"
+        raise FormatError(target.path, None, problem, "Give a tag without spaces.")
     q0, tag = pl.lit("Q0"), pl.lit(target.tag).alias("tag")
     return delimited(frame.select("query_id", q0, "document_id", "rank", "score", tag), " ")
 
@@ -35,7 +35,7 @@ def qrels_text(frame: pl.DataFrame, target: Target) -> str:
 
 def refuse_blanks(target: Target, frame: pl.DataFrame) -> None:
     """TREC files cannot hold blanks or line ends in an id, nor a query id that begins like a comment."""
-    refuse(target.path, frame, BLANK, "a blank, a line end or a NUL")
+    refuse(target.path, frame, BLANK, "a space, a tab, a line end or a NUL")
     if frame["query_id"].str.contains(r"^(#|\x{FEFF})").any():
         problem = "a query id begins with #, which TREC tools skip"
         raise FormatError(target.path, None, problem, "Write JSON lines.")

@@ -54,7 +54,7 @@ def add_address_arguments(parser: CommandParser) -> None:
 
 def _at_least_one(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
-        raise ArgumentTypeError(f"{text!r} is no number of processes; write 1 or more.")
+        raise ArgumentTypeError(f"{text!r} is not a valid number of processes; write 1 or more.")
     return int(text)
 
 

@@ -73,8 +73,8 @@ def test_a_grade_is_told_in_a_sentence() -> None:
     )
     behind = replace(opened(0.1), difference=-0.1, low=-0.15, high=-0.05)
     assert graded(behind).sentence == (
-        "It cannot be told yet whether b is better than a: it turns if 10.0 % of the unjudged documents that "
-        "would help a are relevant. More labels would decide it."
+        "Cannot tell yet whether b is better than a: the order reverses if 10.0 % of the unjudged documents "
+        "that would help a are relevant. More labels would decide it."
     )
 
 
@@ -154,5 +154,5 @@ def test_the_next_step_is_labels_or_queries() -> None:
 def test_one_run_and_no_run_have_no_rival() -> None:
     found = answer_of(figures(a=0.6), [], k=10)
     assert found is not None
-    assert (found.rival, found.next, found.sentence) == (None, None, "a is the only run that is compared.")
+    assert (found.rival, found.next, found.sentence) == (None, None, "a is the only run.")
     assert answer_of(figures(a=None), [], k=10) is None

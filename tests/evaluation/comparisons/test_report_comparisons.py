@@ -251,7 +251,7 @@ def test_unjudged_documents_that_can_turn_a_pair_refuse_it_and_say_what_would_de
     assert (found["first"], found["difference"], found["leader"]) == ("beta", -1.0, None)
     assert found["bounds"] == pytest.approx([-1, 0])
     assert found["open_pairs"] == 2
-    assert "judging the 2 that only one of the two has would decide most" in found["verdict"]
+    assert "judging the 2 that only one of the two has would help most" in found["verdict"]
     assert "100.0 % for alpha and 0.0 % for beta" in found["warnings"][0]
 
 

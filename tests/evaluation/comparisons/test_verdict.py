@@ -129,12 +129,15 @@ def test_runs_judged_more_than_five_points_apart_come_with_a_warning(judged: Any
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({}, "As labelled, another choice of queries would rarely turn it (t p = 0.01 by Holm, 20 queries)."),
-        ({"correction": "none"}, "would rarely turn it (t p = 0.01, 20 queries)."),
+        (
+            {},
+            "As labelled, another choice of queries would rarely reverse it (t p = 0.01 by Holm, 20 queries)",
+        ),
+        ({"correction": "none"}, "would rarely reverse it (t p = 0.01, 20 queries)."),
         ({"correction": "benjamini-hochberg"}, "(t p = 0.01 by Benjamini-Hochberg, 20 queries)."),
-        ({"p_value": 0.051}, "another choice of queries could turn it"),
+        ({"p_value": 0.051}, "another choice of queries could reverse it"),
         # A small p with an interval that holds 0: the more careful of the two is told.
-        ({"low": -0.01}, "another choice of queries could turn it"),
+        ({"low": -0.01}, "another choice of queries could reverse it"),
         ({"low": None, "high": None}, "Recall@10 +0.100 (too few queries for an interval))"),
         ({"confidence": 0.9}, "[+0.020, +0.180] at 90 %"),
         ({"queries": 1_234}, "1,234 queries)."),
@@ -143,7 +146,7 @@ def test_runs_judged_more_than_five_points_apart_come_with_a_warning(judged: Any
         ({"estimated": (-0.1, 0.2), "estimate": 0.1, "estimate_p_value": 0.00004}, "p < 0.0001 by Holm"),
         (
             {"estimated": (-0.1, 0.2), "estimate": 0.1, "more_labels": 98_765},
-            "About 98,765 audit labels more",
+            "About 98,765 more audit labels",
         ),
     ],
 )

@@ -208,7 +208,7 @@ def test_latency_has_its_front_its_answer_and_its_picture(
         (["--measure", "ndcg"], "--measure needs labels"),
         (["--fail-under", "ndcg@10=0.5"], "only recall at a K is measured, not ndcg@10"),
         (["--target", "recall@2=0.8"], "--target needs the latency of the runs"),
-        (["--settings", "settings.csv", "--target", "map=1"], "'map=1' is no target"),
+        (["--settings", "settings.csv", "--target", "map=1"], "'map=1' is not a target"),
         (["--settings", "settings.csv", "--chart", "curve.pdf"], "curve.pdf ends in none of .svg, .png"),
         (["--engine", "spark"], "leave --engine out"),
     ],

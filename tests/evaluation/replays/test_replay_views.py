@@ -104,9 +104,9 @@ def test_the_page_shows_figures_and_what_to_beware_of(world: World, client: Clie
 def test_one_run_only_is_said_to_decide_nothing(world: World, client: Client) -> None:
     client.force_login(world.vera)
     page = get(client, make_replay(world, runs=None, strategies=["rrf"]).get_absolute_url())
-    assert "There is one run only" not in page
+    assert "There is only one run" not in page
     page = get(client, make_replay(world, runs=["alpha"]).get_absolute_url())
-    assert "There is one run only" in page
+    assert "There is only one run" in page
 
 
 def test_the_form_as_it_stands_replays_every_strategy(world: World, client: Client) -> None:
@@ -131,9 +131,9 @@ def test_the_form_says_what_is_wrong(world: World, client: Client) -> None:
     data = {"runs": [run.pk for run in runs], "strategies": ["rrf"], "depth": 3, "budgets": "0.1 1"}
     data |= {"seeds": 1, "noise": 0, "batch": 1}
     assert "separated by spaces" in client.post(NEW, {**data, "budgets": "a tenth"}).content.decode()
-    assert "K lies between 1 and the depth, 3" in client.post(NEW, {**data, "k": 4}).content.decode()
+    assert "K must be between 1 and the depth, 3" in client.post(NEW, {**data, "k": 4}).content.decode()
     for noise in (0.5, -0.1):
-        assert "0 or more and below 0.5" in client.post(NEW, {**data, "noise": noise}).content.decode()
+        assert "from 0 to below 0.5" in client.post(NEW, {**data, "noise": noise}).content.decode()
     assert not Replay.objects.exists()
     client.post(NEW, {**data, "budgets": "0.1, 0.5; 1"})
     assert Replay.objects.get().options["budgets"] == [0.1, 0.5, 1.0]

@@ -75,9 +75,9 @@ def test_the_table_says_what_was_left_out(simulate: Simulate) -> None:
     [
         (["--strategy", "dept"], "Unknown strategy 'dept'"),
         (["--budget", "2"], "'2' is not a share above 0"),
-        (["--noise", "0.5"], "The noise is 0.5; it is a share of labels told wrong, 0 or more and below 0.5"),
-        (["--noise", "-0.1"], "0 or more and below 0.5"),
-        (["--noise", "some"], "0 or more and below 0.5"),
+        (["--noise", "0.5"], "The noise is 0.5; it must be a share of wrong labels from 0 to below 0.5"),
+        (["--noise", "-0.1"], "from 0 to below 0.5"),
+        (["--noise", "some"], "from 0 to below 0.5"),
         (["--seeds", "0"], "'0' is not a whole number of 1 or more"),
         (["--min-relevance", "9"], "nothing to find"),
         (["--k", "4"], "K is 4; it must lie between 1 and the depth of the pool, 3"),

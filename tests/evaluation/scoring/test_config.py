@@ -124,7 +124,7 @@ def test_tags_in_the_file_need_the_queries(folder: Path, capsys: pytest.CaptureF
         ("confidence = 95", 1, "confidence is 95", "such as 0.95"),
         ("confidence = nan", 1, "confidence is nan", "such as 0.95"),
         ('tags = "short"', 1, "tags is 'short'", 'tags = ["short", "long"]'),
-        ("tags = [1]", 1, "tags: 1 is no tag", "as text in quotes"),
+        ("tags = [1]", 1, "tags: 1 is not a tag", "as text in quotes"),
         (f"tags = {[f't{n}' for n in range(101)]}", 1, "101 tags", "at most 100"),
         ("minimum_queries = 0", 1, "minimum_queries is 0", "whole number"),
         ("samples = 1e4", 1, "samples is 10000.0", "whole number"),

@@ -229,7 +229,7 @@ def test_a_broken_file_is_one_line_and_exit_code_2(folder: Path) -> None:
     ended = run_process(folder)
 
     assert (ended.returncode, ended.stdout) == (2, "")
-    assert ended.stderr.startswith("bm25.run, line 1: 5 fields where 6 belong.")
+    assert ended.stderr.startswith("bm25.run, line 1: 5 fields instead of 6.")
     assert ended.stderr.count("\n") == 1
 
 

@@ -162,14 +162,14 @@ def test_scores_that_come_later_count_from_the_next_order_on_and_cost_one_statem
 
 def test_what_will_not_do_is_refused_and_nothing_changes(world: World) -> None:
     queue = one_query(world, audit_share=0.3)
-    with pytest.raises(InputError, match="there is nothing to put away"):
+    with pytest.raises(InputError, match="there are no scores to remove"):
         order_without_scores(queue)
     empty = Prelabeler.objects.create(collection=world.collection, model="empty", options_hash="e")
     with pytest.raises(InputError, match="no pre-labels by empty"):
         order_by_scores(queue, empty)
     prelabeler = scored(world, MIDDLE)
     finish_queries(queue, None)
-    with pytest.raises(InputError, match="Nothing of"):
+    with pytest.raises(InputError, match="has no pairs left that could be moved"):
         order_by_scores(queue, prelabeler)
     assert Selection.objects.get(queue=queue).prior is None
     assert not AdminAction.objects.filter(action__startswith="queue ordered").exists()
@@ -228,7 +228,7 @@ def test_scores_are_taken_up_and_put_away_by_command(world: World) -> None:
     call_command("order_queue", "harbour", "live", "--without-scores", stdout=said)
     assert "“live”: 6 pairs that nobody had judged, in order without scores again." in said.getvalue()
     assert set(ahead(queue)) == {"d1", "d6"}
-    with pytest.raises(CommandError, match="there is nothing to put away"):
+    with pytest.raises(CommandError, match="there are no scores to remove"):
         call_command("order_queue", "harbour", "live", "--without-scores")
 
 
@@ -251,7 +251,9 @@ def test_the_queue_its_progress_and_a_release_say_where_the_order_starts(
     assert "Order by these scores" in client.get(page).content.decode()
     posted = client.post(f"{page}order/", {"prelabeler": prelabeler.pk}, follow=True)
     assert "Order without scores" in posted.content.decode()
-    words = f"The order starts from the scores of {prelabeler}, as from 1 more run; labels tell their worth."
+    words = (
+        f"The order starts from the scores of {prelabeler}, as from 1 more run; labels then set their weight."
+    )
     assert words in client.get(f"/queues/{queue.pk}/").content.decode()
     assert words in api.get(f"/api/queues/{queue.pk}/progress/").json()["order"]["sentences"]
     told = api.get(f"/api/queues/{queue.pk}/selection/").json()

@@ -84,9 +84,9 @@ def test_a_file_of_gold_questions_is_imported(world: World, name: str, text: str
     [
         ("q9,d5,relevant,,", "gold.csv, line 3: there is no query “q9” in the collection"),
         ("q1,d99,relevant,,", "gold.csv, line 3: there is no document “d99” in the collection"),
-        ("q1,d6,perhaps,,", "gold.csv, line 3: 'perhaps' is no answer"),
+        ("q1,d6,perhaps,,", "gold.csv, line 3: 'perhaps' is not a valid answer"),
         ("q1,d6,1,,often", "gold.csv, line 3: practice is 'often'"),
-        ("q1,d5,1,,", "gold.csv, line 3: query 'q1', document 'd5' comes again (first on line 2)"),
+        ("q1,d5,1,,", "gold.csv, line 3: query 'q1', document 'd5' appears again (first on line 2)"),
         (
             "q1,d4,relevant,,",
             "gold.csv, line 3: the answer is relevant here and not_relevant in the collection",
@@ -115,7 +115,7 @@ def test_the_command_imports_and_tells_the_balance(world: World) -> None:
     call_command("import_gold", "harbour", write(world, GOOD), stdout=out, stderr=err)
     assert out.getvalue() == "Gold questions: 2 new, 0 as before. Now 1 relevant and 0 not relevant.\n"
     assert "about the same number for each answer" in err.getvalue()
-    with pytest.raises(CommandError, match=r"gold\.csv, line 2: 'x' is no answer"):
+    with pytest.raises(CommandError, match=r"gold\.csv, line 2: 'x' is not a valid answer"):
         call_command("import_gold", "harbour", write(world, "query_id,document_id,answer\nq1,d1,x\n"))
 
 
@@ -181,7 +181,7 @@ def test_gold_questions_over_http(world: World) -> None:
     made = call(world.ada, "post", path, {"query": "q1", "document": "d5", "answer": "relevant"})
     assert made.status_code == 201
     again = call(world.ada, "post", path, {"query": "q1", "document": "d5", "answer": "relevant"})
-    assert (again.status_code, "gold question already" in again.json()["detail"]) == (409, True)
+    assert (again.status_code, "already a gold question" in again.json()["detail"]) == (409, True)
     changed = call(world.ada, "patch", f"gold/{made.json()['id']}/", {"practice": True})
     assert changed.json()["practice"] is True
     file = SimpleUploadedFile("gold.csv", b"query_id,document_id,answer\nq1,d6,0\n")
@@ -358,7 +358,7 @@ def test_the_pages_of_an_admin(world: World) -> None:
     form = {"query": "q1", "document": "d5", "answer": "relevant", "reason": "<b>because</b>"}
     assert ada.post("/collections/harbour/gold/", form).status_code == 302
     page = ada.post("/collections/harbour/gold/", form).content.decode()
-    assert "is a gold question already" in page
+    assert "is already a gold question" in page
     assert "&lt;b&gt;because&lt;/b&gt;" in page
     question = GoldQuestion.objects.get()
     ada.post(f"/gold/{question.pk}/", {"change": "inactive"})

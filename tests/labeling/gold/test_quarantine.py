@@ -209,7 +209,7 @@ def test_nobody_is_paused_twice_or_restored_without_a_pause(world: World) -> Non
     with pytest.raises(InputError, match="ben is not in quarantine"):
         lift(queue, world.ben)
     impose(queue, world.ben)
-    with pytest.raises(InputError, match="ben is in quarantine in this queue already"):
+    with pytest.raises(InputError, match="ben is already in quarantine in this queue"):
         impose(queue, world.ben)
 
 

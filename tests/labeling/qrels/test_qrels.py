@@ -185,7 +185,9 @@ def test_ids_that_trec_cannot_write_are_frozen_as_json_lines(world: World) -> No
     release = release_qrels(world.collection, name="r")
     assert release.sidecar["format"] == "jsonl"
     assert read_release(release).rows() == [("q1", "two words", 1)]
-    with pytest.raises(FormatError, match=r"^harbour-r.qrels: the id 'two words' holds a blank"):
+    with pytest.raises(
+        FormatError, match=r"^harbour-r.qrels: the id 'two words' is empty or contains a space"
+    ):
         export_release(release, "trec")
 
 

@@ -82,7 +82,7 @@ def test_a_name_that_exists_is_told_beside_its_field(world: World) -> None:
     client = signed_in(world.ada)
     client.post(reverse("queue_new", args=["harbour"]), body)
     page = client.post(reverse("queue_new", args=["harbour"]), body)
-    assert page.context["form"].errors == {"name": ["There is a queue “one” already. Choose another name."]}
+    assert page.context["form"].errors == {"name": ["Queue “one” already exists. Choose another name."]}
 
 
 def test_a_pool_of_another_collection_cannot_be_chosen(world: World) -> None:

@@ -49,7 +49,7 @@ def test_only_new_pairs_are_queued_and_releases_name_the_version(world: World) -
         ("first pool", 1, None),
     ]
     assert sidecar["counts"]["pairs"] == 10
-    with pytest.raises(InputError, match="has a label already, or waits in another queue"):
+    with pytest.raises(InputError, match="already has a label, or waits in another queue"):
         open_queue(wider, name="again", seed=1)
 
 

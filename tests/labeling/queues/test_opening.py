@@ -53,7 +53,7 @@ def test_the_page_goes_on_to_the_job(world: World, client: Client, pool: Pool) -
 
 def test_what_is_refused_is_refused_before_a_job_is_made(pool: Pool) -> None:
     Queue.objects.create(collection=pool.collection, pool=pool, name="pool")
-    with pytest.raises(InputError, match="There is a queue “pool” already"):
+    with pytest.raises(InputError, match="Queue “pool” already exists"):
         open_or_start(pool, QueueOptions())
     with pytest.raises(InputError, match="1 to 20 judgments"):
         open_or_start(pool, QueueOptions(judgments_per_item=0))

@@ -66,7 +66,7 @@ def test_what_will_not_do_is_refused(world: World) -> None:
     with pytest.raises(InputError, match="has a fixed order"):
         order_without_scores(queue)
     queue.items.update(state=Item.State.DONE)
-    with pytest.raises(InputError, match="Nothing of"):
+    with pytest.raises(InputError, match="has no pairs left that could be moved"):
         order_by_scores(queue, prelabeler)
 
 

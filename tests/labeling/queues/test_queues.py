@@ -62,7 +62,7 @@ def test_a_silly_number_of_judgments_is_refused(world: World, judgments: int) ->
 def test_a_pool_with_nothing_to_judge_is_refused(world: World) -> None:
     pool = make_pool(world)
     pool.entries.update(inclusion_probability=None)
-    with pytest.raises(InputError, match="has a label already"):
+    with pytest.raises(InputError, match="already has a label"):
         open_queue(pool)
     assert not Queue.objects.exists()
 
@@ -70,7 +70,7 @@ def test_a_pool_with_nothing_to_judge_is_refused(world: World) -> None:
 def test_a_name_is_given_once_in_a_collection(world: World) -> None:
     pool = make_pool(world)
     open_queue(pool, name="one")
-    with pytest.raises(InputError, match="There is a queue “one” already") as error:
+    with pytest.raises(InputError, match="Queue “one” already exists") as error:
         open_queue(pool, name=" one ")
     assert error.value.conflict
     assert Queue.objects.count() == 1

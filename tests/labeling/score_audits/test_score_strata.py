@@ -64,13 +64,13 @@ def test_the_half_width_is_that_of_a_stratified_sample_and_compared_with_a_simpl
     same, _ = plan_by_scores(np.full(1000, 0.3), 160, 2)
     assert same.half_width == same.simple_half_width
     assert same.strata[0].name == "all scores"
-    assert "no better than a simple random sample, and do no harm. This takes scores" in same.sentence()
+    assert "no better than a simple random sample, and do no harm. This uses the scores" in same.sentence()
 
 
 def test_scores_alone_are_not_believed_to_be_sure() -> None:
     plan, _ = plan_by_scores(np.repeat([0.0, 1.0], 500), 100, 2)
     assert [one.rate for one in plan.strata] == [pytest.approx(0.1), 0.9]
-    assert "This takes scores for chances" in plan.sentence()
+    assert "This uses the scores as probabilities" in plan.sentence()
 
 
 def test_what_cannot_be_planned_is_refused_with_what_it_takes() -> None:

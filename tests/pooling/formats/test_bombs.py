@@ -86,7 +86,9 @@ def test_what_another_packer_made_is_never_unpacked(
     tmp_path: Path, name: str, beginning: bytes, packer: str
 ) -> None:
     path = bombs.write(tmp_path, name, beginning + b"query_id,document_id,score\nq1,d1,1\n")
-    with pytest.raises(FormatError, match=f"this is packed with {packer}. Unpack it, or pack it with gzip"):
+    with pytest.raises(
+        FormatError, match=f"the file is compressed with {packer}. Decompress it, or compress it with gzip"
+    ):
         read_run(path)
 
 

@@ -45,9 +45,9 @@ def test_single_precision_ties_are_an_option(tmp_path: Path) -> None:
 
 
 REFUSED_RUNS = {
-    "document twice": ("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 2, "comes again"),
-    "fields after the tag": ("1 Q0 a 1 2 t x\n", 1, "7 fields where 6 belong"),
-    "no tag": ("1 Q0 a 1 2\n", 1, "5 fields where 6 belong"),
+    "document twice": ("1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n", 2, "appears again"),
+    "fields after the tag": ("1 Q0 a 1 2 t x\n", 1, "7 fields instead of 6"),
+    "no tag": ("1 Q0 a 1 2\n", 1, "5 fields instead of 6"),
     "nan": ("1 Q0 a 1 nan t\n", 1, "not a finite number"),
     "infinity": ("1 Q0 a 1 2 t\n1 Q0 b 1 inf t\n", 2, "not a finite number"),
 }
@@ -82,7 +82,7 @@ def test_qrels_that_are_read(tmp_path: Path, case: str) -> None:
 
 REFUSED_QRELS = {
     "conflicting labels": ("1 0 a 1\n1 0 a 0\n", 2, "has relevance 0 here and 1 on line 1"),
-    "five fields": ("1 0 a 1 x\n", 1, "5 fields where 4 belong"),
+    "five fields": ("1 0 a 1 x\n", 1, "5 fields instead of 4"),
     "half a point": ("1 0 a 0.5\n", 1, "not a whole number"),
 }
 

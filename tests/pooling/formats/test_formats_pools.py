@@ -45,7 +45,7 @@ def test_a_packed_pool_is_read(tmp_path: Path) -> None:
         (f"{HEADER}q1\ta\t1\t0\t1.5\n", 2, "the inclusion probability is '1.5'"),
         (f"{HEADER}q1\ta\t1\t0\tnan\n", 2, "the inclusion probability is 'nan'"),
         (f"{HEADER}q1\ta\t1\t0\t\n\tb\t2\t0\t\n", 3, "the query id is empty"),
-        (f"{HEADER}q1\ta\t1\t0\t\nq1\ta\t2\t0\t\n", 3, "comes again (first on line 2)"),
+        (f"{HEADER}q1\ta\t1\t0\t\nq1\ta\t2\t0\t\n", 3, "appears again (first on line 2)"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path: Path, text: str, line: int | None, words: str) -> None:

@@ -85,25 +85,25 @@ def test_a_parquet_file_with_wrong_columns_is_told_which(
         ("r.csv", "query_id,document_id,score\nq,a,1\nq,b,x\n", 3, "'x' is not a number"),
         ("r.csv", "query_id,document_id,score\nq,a,1\nq,b,inf\n", 3, "not a finite number"),
         ("r.csv", "query_id,document_id,score\nq,,1\n", 2, "the document id is empty"),
-        ("r.csv", "query_id,document_id,score\nq,a,1\nq,b,1\nq,a,2\n", 4, "comes again"),
+        ("r.csv", "query_id,document_id,score\nq,a,1\nq,b,1\nq,a,2\n", 4, "appears again"),
         ("r.csv", 'query_id,document_id,score\nq,"a"x,1\n', 2, "not CSV"),
         ("r.csv", "query_id,document_id,score\nq,a\0,1\n", 2, "NUL"),
         ("r.csv", b"query_id,document_id,score\nq,\xff,1\n", 2, "UTF-8"),
         ("r.jsonl", '{"query_id": "q", "document_id": "a", "score": 1}\n{"query_id"\n', 2, "not JSON"),
         ("r.jsonl", '{"query_id": "q", "document_id": "a", "score": NaN}\n', 1, "not a finite number"),
-        ("r.jsonl", '{"query_id": "q", "document_id": 1.5, "score": 1}\n', 1, "is not a text"),
-        ("r.jsonl", "[1, 2]\n", 1, "no JSON object"),
+        ("r.jsonl", '{"query_id": "q", "document_id": 1.5, "score": 1}\n', 1, "is not text"),
+        ("r.jsonl", "[1, 2]\n", 1, "not a JSON object"),
         ("r.json", '{"q": {"a": 1, "a": 2}}', None, "the key 'a' comes twice"),
         ("r.json", '{"q": {"a": "high"}}', None, "'high' is not a number"),
-        ("r.json", '{"q": {"\\ud800": 1}}', None, "holds half a character"),
+        ("r.json", '{"q": {"\\ud800": 1}}', None, "contains half a character"),
         ("r.json", '{"q": {"a": ' + 5000 * "9" + "}}", None, "a number with too many digits"),
         ("r.jsonl", '{"qid": "q", "did": "a", "score": ' + 5000 * "9" + "}\n", 1, "too many digits"),
-        ("r.jsonl", '{"qid": "q", "did": "\\udfff", "score": 1}\n', 1, "holds half a character"),
+        ("r.jsonl", '{"qid": "q", "did": "\\udfff", "score": 1}\n', 1, "contains half a character"),
         ("r.csv", "query_id,document_id,score\rq,a,1\r", 1, "not CSV (new-line character"),
         ("r.tsv", "qid\tdid\tscore\tcaf\u00e9\nq\ta\t1\tx\n".encode("latin-1"), 1, "is not UTF-8"),
         ("r.json", '{"q": {"a": Infinity}}', None, "not a finite number"),
-        ("r.json", '{"q": 3}', None, "query 'q' holds no object"),
-        ("r.json", "[]", None, "no JSON object"),
+        ("r.json", '{"q": 3}', None, "the value of query 'q' is not an object"),
+        ("r.json", "[]", None, "not a JSON object"),
         ("r.json", '{"q": \n{', 2, "not JSON"),
         ("r.parquet", "PAR1 not really", None, "not a Parquet file"),
         ("r.csv", "", None, "empty"),
@@ -152,7 +152,7 @@ def test_an_id_that_a_format_cannot_hold_is_refused_and_nothing_is_written(
     tmp_path: Path, format: str
 ) -> None:
     frame = pl.DataFrame({"query_id": ["1"], "document_id": ["a\tb"], "relevance": [1]})
-    with pytest.raises(FormatError, match="holds a"):
+    with pytest.raises(FormatError, match="is empty or contains a"):
         write_qrels(frame, tmp_path / "qrels.txt", format=format)
     assert list(tmp_path.iterdir()) == []
 
@@ -184,10 +184,10 @@ def test_queries_are_read_from_tables(tmp_path: Path, name: str, content: str) -
 @pytest.mark.parametrize(
     ("content", "line", "problem"),
     [
-        ('{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}\n', 2, "comes again (first on line 1)"),
+        ('{"_id": "1", "text": "a"}\n{"_id": "1", "text": "b"}\n', 2, "appears again (first on line 1)"),
         ('{"text": "a"}\n', 1, "no id among the fields 'text'"),
         ('{"_id": "1"}\n', 1, "no text"),
-        ('{"_id": "1", "text": 5}\n', 1, "the field 'text' is not a text"),
+        ('{"_id": "1", "text": 5}\n', 1, "the field 'text' is not text"),
         ("\n", None, "empty"),
     ],
 )
@@ -208,7 +208,7 @@ def test_a_weight_that_is_no_number_above_0_is_told_its_line(tmp_path: Path, wei
     path = written(tmp_path, "queries.jsonl", f'{good}{{"_id": "2", "text": "tram", "metadata": {weight}}}\n')
 
     with pytest.raises(
-        FormatError, match=r"queries.jsonl, line 2: query '2': the .* is no number above 0\. Write"
+        FormatError, match=r"queries.jsonl, line 2: query '2': the .* is not a number above 0\. Write"
     ):
         read_queries(path)
 

@@ -69,15 +69,15 @@ def test_every_writing_of_a_run_reads_the_same(tmp_path: Path, content: bytes) -
 @pytest.mark.parametrize(
     ("content", "line", "problem"),
     [
-        (b"q1 Q0 a 1 2.5\n", 1, "5 fields where 6 belong"),
-        (GOOD + b"q1 Q0 c 1 2.5 t more\n", 4, "7 fields where 6 belong"),
+        (b"q1 Q0 a 1 2.5\n", 1, "5 fields instead of 6"),
+        (GOOD + b"q1 Q0 c 1 2.5 t more\n", 4, "7 fields instead of 6"),
         # As many fields too many as too few: the count over the file is right.
         (GOOD + b"q3 Q0 c 1 2.5 t more\nq3 Q0 d 2 1.0\n", 4, "7 fields"),
         (GOOD + b"q1 Q0\n", 4, "2 fields"),
         (b"query_id Q0 document_id rank score tag\n" + GOOD, 1, "looks like a header"),
         (b"query_id,document_id,score\nq,a,1\n", 1, "looks like CSV"),
         (b'{"query_id": "q"}\n', 1, "looks like JSON"),
-        (GOOD + b"q1 Q0 a 3 0.5 t\n", 4, "document 'a' comes again for query 'q1' (first on line 1)"),
+        (GOOD + b"q1 Q0 a 3 0.5 t\n", 4, "document 'a' appears again for query 'q1' (first on line 1)"),
         (b"#c\n\n" + GOOD + b"q1 Q0 a 3 0.5 t\n", 6, "(first on line 3)"),
         (GOOD + b"q1 Q0 c 3 nan t\n", 4, "'nan' is not a finite number"),
         (GOOD + b"q1 Q0 c 3 -inf t\n", 4, "not a finite number"),
@@ -85,7 +85,7 @@ def test_every_writing_of_a_run_reads_the_same(tmp_path: Path, content: bytes) -
         (GOOD + b"q1 Q0 c 3 1_0 t\n", 4, "not a number"),
         (GOOD + b"q1 Q0 c 3 1,5 t\n", 4, "'1,5' is not a number"),
         (GOOD + "q1 Q0 c 3 \N{ARABIC-INDIC DIGIT THREE} t\n".encode(), 4, "is not a number"),
-        (GOOD.replace(b"\n", b"\r"), 1, "a carriage return alone"),
+        (GOOD.replace(b"\n", b"\r"), 1, "a carriage return only"),
         (GOOD + b"q1 Q0 \xe9 3 1 t\n", 4, "is not UTF-8"),
         (GOOD + b"q1 Q0 c\0 3 1 t\n", 4, "NUL"),
         ("q1 Q0 a 1 2 t\n".encode("utf-16"), 1, "UTF-16"),
@@ -93,7 +93,7 @@ def test_every_writing_of_a_run_reads_the_same(tmp_path: Path, content: bytes) -
         (b"\n \n\n", None, "empty"),
         (b"# only a comment\n", None, "empty"),
         (packed(b""), None, "empty"),
-        (packed(GOOD * 100)[:-12], None, "ends in the middle"),
+        (packed(GOOD * 100)[:-12], None, "the gzip file is incomplete"),
         (packed(GOOD)[:-8] + b"\0" * 8, None, "damaged"),
     ],
 )
@@ -109,7 +109,7 @@ def test_a_broken_run_is_told_its_line_and_problem(
 
 def test_an_uploaded_file_is_called_by_the_name_its_owner_knows(tmp_path: Path) -> None:
     path = written(tmp_path, b"q1 Q0 a\n", "tmp1234")
-    with pytest.raises(FormatError, match=r"^mine\.run, line 1: 3 fields where 6 belong\. Write query Q0"):
+    with pytest.raises(FormatError, match=r"^mine\.run, line 1: 3 fields instead of 6\. Write query Q0"):
         read_run(path, file_name="mine.run")
 
 
@@ -189,8 +189,8 @@ def test_qrels_keep_negative_values_and_take_whole_decimals(tmp_path: Path) -> N
         (b"1 0 a 0.5\n", 1, "'0.5' is not a whole number"),
         (b"1 0 a yes\n1 0 b 1\n", 1, "looks like a header"),
         (b"1 0 b 1\n1 0 a yes\n", 2, "'yes' is not a number"),
-        (b"1 0 b 1 0.3\n", 1, "5 fields where 4 belong"),
-        (b"1 b 1\n", 1, "3 fields where 4 belong"),
+        (b"1 0 b 1 0.3\n", 1, "5 fields instead of 4"),
+        (b"1 b 1\n", 1, "3 fields instead of 4"),
         (b"1 0 b 99999999999\n", 1, "out of range"),
         (b"query-id\tcorpus-id\tscore\n1\tb\t1\n", 1, "looks like a header"),
         (b"1 0 b 1\n2 0 b 1\n1 0 b 0\n", 3, "has relevance 0 here and 1 on line 1"),
@@ -208,7 +208,7 @@ def test_broken_qrels_are_told_their_line_and_problem(
 def test_a_judgment_written_twice_is_read_once_with_a_note(tmp_path: Path) -> None:
     qrels = read_qrels(written(tmp_path, b"1 0 a 1\n1 0 b 0\n1 0 a 1\n", "qrels.txt"))
     assert qrels.frame.rows() == [("1", "a", 1), ("1", "b", 0)]
-    assert qrels.notes == ("1 row repeats a pair with the same relevance and was read once.",)
+    assert qrels.notes == ("1 row repeats a pair with the same relevance and was skipped.",)
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def test_one_sentence_for_each_thing_that_cannot_be(world: World) -> None:
         ({}, "Nothing would be new. Add a run or choose a greater depth."),
         ({"runs": runs[:1]}, "Run “alpha” is already in pool “p”."),
         ({"runs": [gamma(world, "foreign", elsewhere)]}, "Run “foreign” belongs to another collection."),
-        ({"runs": [third], "depth": 1}, "An extension is at least as deep as its pool, 2."),
+        ({"runs": [third], "depth": 1}, r"An extension must be at least as deep as its pool \(2\)\."),
         ({"runs": [third], "strategy": "sampling"}, "Choose a strategy that does not sample."),
         ({"runs": [third], "strategy": "none"}, "none"),
         ({"runs": [third], "budget": 2, "audit_share": 0.0}, "Pool “p” has an audit."),
@@ -117,7 +117,7 @@ def test_a_depth_of_its_own_is_kept_and_may_grow(world: World) -> None:
     wider = extend_pool(pool, runs=[gamma(world)], depths={"gamma": 1})
     assert wider.depths == {"alpha": 1, "gamma": 1}
     assert wider.diagnostics["new"]["pairs"] == 2
-    with pytest.raises(InputError, match="at least as deep as its pool: of “beta”, 2"):
+    with pytest.raises(InputError, match="at least as deep as its pool, which has 2 of “beta”"):
         extend_pool(wider, depths={"beta": 1})
     with pytest.raises(InputError, match="Nothing would be new"):
         extend_pool(wider, depths={"alpha": 1})

@@ -121,7 +121,7 @@ def test_two_runs_of_one_name_are_refused(runs: list[str], tmp_path: Path) -> No
 def test_an_id_with_a_tab_does_not_break_the_table(tmp_path: Path) -> None:
     path = tmp_path / "run.jsonl"
     path.write_text('{"query_id": "q", "document_id": "a\\tb", "score": 1}\n')
-    with pytest.raises(CommandError, match="holds a tab"):
+    with pytest.raises(CommandError, match="contains a tab"):
         call_command("pool", str(path), "--depth", "1")
 
 

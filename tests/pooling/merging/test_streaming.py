@@ -62,7 +62,7 @@ def test_an_error_in_a_part_leaves_no_output(tmp_path: Path, monkeypatch: pytest
     odd = tmp_path / "odd.jsonl"
     odd.write_text('{"query_id": "q", "document_id": "a\\tb", "score": 1}\n')
     monkeypatch.setattr(streaming, "MOST_ROWS", 0)
-    with pytest.raises(CommandError, match="holds a tab"):
+    with pytest.raises(CommandError, match="contains a tab"):
         call_command(
             "pool",
             *paths,

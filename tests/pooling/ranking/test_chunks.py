@@ -100,7 +100,7 @@ def test_a_file_tells_the_document_of_each_chunk(tmp_path: Path) -> None:
     ("text", "sentence"),
     [
         ("", "empty"),
-        ("c1 a\n", "line 1: 1 fields where 2 belong"),
+        ("c1 a\n", "line 1: 1 fields instead of 2"),
         ("c1\ta\nc2\t\n", "line 2: an id is empty"),
         ("c1\ta\nc1\tb\n", "line 2: chunk 'c1' is of 'a' and of 'b'"),
     ],
