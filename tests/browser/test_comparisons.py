@@ -35,7 +35,7 @@ def test_two_runs_are_chosen_and_compared(
     page.goto(report.get_absolute_url(), wait_until="domcontentloaded")
     assert violations(page) == []
     photograph(page, f"report-{look}")
-    page.get_by_role("link", name="Compare two runs").click()
+    page.get_by_role("link", name="Compare the two runs").click()
     expect(page.get_by_role("heading", level=1)).to_have_text("Which run is better?")
     page.get_by_label("Run", exact=True).select_option("beta")
     page.get_by_label("against", exact=True).select_option("alpha")

@@ -112,7 +112,7 @@ def test_signing_out_asks_and_nobody_else_sends_the_verdicts(page: Page, world: 
     sign_out.click()
     page.wait_for_url("**/sign-in/**")
     assert "1 verdict is not saved on the server yet" in questions[0]
-    expect(page.locator("[data-unsent]")).to_contain_text("1 verdict of ben that the server does not have")
+    expect(page.locator("[data-unsent]")).to_contain_text("1 verdict of ben not yet saved on the server")
     page.context.unroute(JUDGMENTS)
 
     sign_in(page, "cleo")
@@ -163,7 +163,7 @@ def test_a_session_that_ended_is_said_and_judging_goes_on_after_signing_in(
 def test_who_is_no_longer_a_member_is_told(page: Page, world: World, queue: Queue) -> None:
     Membership.objects.filter(user=world.ben).delete()
     press(page, "j")
-    expect(page.locator("[data-part=stopped]")).to_contain_text("You cannot judge in this queue any more")
+    expect(page.locator("[data-part=stopped]")).to_contain_text("You can no longer judge in this queue")
     assert stored(queue) == {}
     assert kept(page) == 1
 

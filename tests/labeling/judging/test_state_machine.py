@@ -171,7 +171,8 @@ class Judging(RuleBasedStateMachine):
         reason = "expert" if verdict == "cannot_judge" else ""
         submission = Submission(item.pk, key, verdict, reason=reason)
         outcome = record_judgment(self.queue, self.person(name), submission, now=self.now)
-        if not self.is_member(name):
+        is_of_another = item.repeats is not None and item.repeats.annotator.username != name
+        if is_of_another or not self.is_member(name):
             assert outcome.status == "rejected"
             return
         assert outcome.status in ("stored", "extra")
