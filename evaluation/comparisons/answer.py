@@ -138,7 +138,8 @@ def answer_of(
     key = f"recall@{k}"
     means = {run: held[key]["mean"] for run, held in figures.items()}
     known = {run: mean for run, mean in means.items() if mean is not None}
-    ranked = sorted(known, key=lambda run: -known[run])
+    # By name where means are equal: the order of stored runs differs between databases.
+    ranked = sorted(known, key=lambda run: (-known[run], run))
     if not ranked:
         return None
     best = ranked[0]

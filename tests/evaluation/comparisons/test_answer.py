@@ -151,6 +151,14 @@ def test_the_next_step_is_labels_or_queries() -> None:
     assert (queries.next.kind, queries.next.count) == ("queries", 197)
 
 
+def test_of_equal_runs_the_first_by_name_is_named_in_whatever_order_they_come() -> None:
+    equal = replace(SURE, difference=0.0, low=-0.02, high=0.02, bounds=(0.0, 0.0))
+    for means in ({"a": 0.6, "b": 0.6}, {"b": 0.6, "a": 0.6}):
+        found = answer_of(figures(**means), [equal], k=10)
+        assert found is not None
+        assert found.run == "a"
+
+
 def test_one_run_and_no_run_have_no_rival() -> None:
     found = answer_of(figures(a=0.6), [], k=10)
     assert found is not None
