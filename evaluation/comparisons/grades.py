@@ -53,8 +53,7 @@ def graded(one: Comparison, margin: float = MARGIN) -> Graded:
 def _grade(one: Comparison, margin: float) -> Grade:
     if one.difference is None or one.low is None or one.high is None or one.p_value is None:
         return Grade.QUERIES
-    labels = one.bounds if one.estimated is None else one.estimated
-    if _within((one.low, one.high), margin) and _within(labels, margin):
+    if _within((one.low, one.high), margin) and _within(one.bounds, margin):
         return Grade.NO_DIFFERENCE
     apart = one.low > 0 or one.high < 0
     if one.p_value <= CLEARLY[0] and apart and _labels_hold(one, CLEARLY[1]):
@@ -65,10 +64,12 @@ def _grade(one: Comparison, margin: float) -> Grade:
 
 
 def _labels_hold(one: Comparison, share: float) -> bool:
-    """Whether the audit proves the sign of the difference as labelled, or it takes at least this share of the
-    unjudged documents to turn it."""
-    if one.contradicted or not one.difference or one.bounds is None:
+    """Whether no label is missing that counts, the audit proves the sign of the difference as labelled, or it
+    takes at least this share of the unjudged documents to turn it."""
+    if one.contradicted or one.bounds is None or one.difference is None:
         return False
+    if one.bounds[0] == one.bounds[1]:
+        return True
     if one.decided_by in (BY_AUDIT, BY_BOUNDS):
         return one.leader == (one.first if one.difference > 0 else one.second)
     return one.turning is not None and one.turning >= share

@@ -53,6 +53,13 @@ def opened(turning: float, **changes: Any) -> Comparison:
         (replace(SURE, p_value=0.2, low=-0.01), Grade.QUERIES),
         (replace(SURE, low=None, high=None), Grade.QUERIES),  # too few queries for an interval
         (replace(SURE, difference=None), Grade.QUERIES),
+        # All labels known and equal: more of them would not tell.
+        (replace(SURE, difference=0.0, low=-0.1, high=0.1, p_value=1.0, bounds=(0.0, 0.0)), Grade.QUERIES),
+        # The audit speaks of micro recall, so that a difference in mean recall may still matter.
+        (
+            replace(opened(0.1), difference=0.0, low=-0.01, high=0.01, estimated=(-0.01, 0.01), estimate=0.0),
+            Grade.LABELS,
+        ),
         (opened(0.05, estimated=(0.02, 0.2), estimate=0.1), Grade.CLEARLY_BETTER),  # by the audit
         (opened(0.9, estimated=(-0.2, -0.02), estimate=-0.1), Grade.LABELS),  # the audit says otherwise
         (replace(SURE, bounds=None, measure="ndcg"), Grade.LABELS),
