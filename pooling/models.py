@@ -11,9 +11,11 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 
-import pooling.account_models  # noqa: F401  its tables are this app's
+import pooling.account_models
+import pooling.search_models  # noqa: F401  and so are those
 from pooling.formats.query_facts import tags_of
 from pooling.interface.markdown import LONGEST_MARKDOWN
+from pooling.tidying.kept import NOT_DELETED, PUT_AWAY, Kept
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User  # noqa: F401
@@ -27,10 +29,10 @@ class Role(models.TextChoices):
     VIEWER = "viewer"
 
 
-class Collection(models.Model):
+class Collection(Kept):
     """Documents, queries, runs, pools and judgments of one project."""
 
-    slug = models.SlugField(unique=True, max_length=60)
+    slug = models.SlugField(max_length=60)
     name = models.CharField(max_length=200)
     question = models.CharField(
         max_length=300,
@@ -47,6 +49,9 @@ class Collection(models.Model):
 
     class Meta:
         ordering = ["name", "slug"]
+        constraints = [
+            models.UniqueConstraint(fields=["slug"], condition=NOT_DELETED, name="one_collection_per_slug")
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -83,6 +88,7 @@ class Invitation(models.Model):
     token_sha256 = models.CharField(max_length=64, unique=True)
     email = models.EmailField(blank=True, help_text="Email address it was sent to, if any.")
     mailed_at = models.DateTimeField(null=True, blank=True)
+    note = models.CharField(max_length=100, blank=True, help_text="For admins: whom it is for.")
     username = models.CharField(max_length=150, blank=True, help_text="The account it is offered to, if any.")
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.CASCADE, related_name="offers"
@@ -126,7 +132,7 @@ class AdminAction(models.Model):
         return f"{self.actor}: {self.action} {self.subject}"
 
 
-class Query(models.Model):
+class Query(Kept):
     """A query with the collection's own, opaque id; `metadata` may hold `narrative` and `tags`."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="queries")
@@ -154,7 +160,7 @@ class Query(models.Model):
         return list(tags_of(self.metadata))
 
 
-class Document(models.Model):
+class Document(Kept):
     """A document that was imported or that some pool contains; `text` is null while it is not known."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="documents")
@@ -172,14 +178,15 @@ class Document(models.Model):
         indexes = [
             models.Index(
                 fields=["collection"], name="document_without_text", condition=models.Q(text__isnull=True)
-            )
+            ),
+            models.Index(fields=["collection"], name="documents_put_away", condition=PUT_AWAY),
         ]
 
     def __str__(self) -> str:
         return self.title or self.external_id
 
 
-class Run(models.Model):
+class Run(Kept):
     """One retriever's ranked lists; immutable once imported."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="runs")
@@ -199,7 +206,11 @@ class Run(models.Model):
 
     class Meta:
         ordering = ["name"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_run_per_name")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "name"], condition=NOT_DELETED, name="one_run_per_name"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -208,7 +219,7 @@ class Run(models.Model):
         return reverse("run", args=[self.collection.slug, self.pk])
 
 
-class Pool(models.Model):
+class Pool(Kept):
     """The pairs chosen for judging from a set of runs, with everything needed to choose them again.
 
     A later version `extends` the one before it: budget, audit share and seed are those of the pairs that it
@@ -235,8 +246,8 @@ class Pool(models.Model):
     ties = models.CharField(max_length=20, default="docid")
     scores = models.CharField(max_length=20, default="float64")
     version = models.PositiveIntegerField(default=1)
-    extends = models.OneToOneField(
-        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="extension"
+    extends = models.ForeignKey(
+        "self", null=True, blank=True, on_delete=models.RESTRICT, related_name="extensions"
     )
     provenance = models.JSONField(
         default=dict, blank=True, help_text="Facts about individually picked pairs."
@@ -254,7 +265,14 @@ class Pool(models.Model):
 
     class Meta:
         ordering = ["-built_at", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_pool_per_name")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "name"], condition=NOT_DELETED, name="one_pool_per_name"
+            ),
+            models.UniqueConstraint(
+                fields=["extends"], condition=NOT_DELETED, name="one_next_version_per_pool"
+            ),
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -325,59 +343,6 @@ class PoolEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_id} × {self.document_id}"
-
-
-class TextIndex(models.Model):
-    """Whether the texts of a collection can be searched as they are; see `pooling/texts/search.py`."""
-
-    collection = models.OneToOneField(Collection, on_delete=models.CASCADE, related_name="text_index")
-    is_behind = models.BooleanField(default=True, help_text="Texts were added or changed since it was built.")
-
-    def __str__(self) -> str:
-        return f"index of {self.collection_id}"
-
-
-class IndexedText(models.Model):
-    """A document whose text, in this version, is indexed; the migration adds what searches it."""
-
-    document = models.OneToOneField(Document, on_delete=models.CASCADE, primary_key=True, related_name="+")
-    version = models.PositiveIntegerField()
-
-    def __str__(self) -> str:
-        return f"{self.document_id}, version {self.version}"
-
-
-class DocumentSearch(models.Model):
-    """Somebody searched the documents for a query; appended, never changed."""
-
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="document_searches")
-    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="document_searches")
-    words = models.CharField(max_length=300)
-    shown = models.PositiveIntegerField(help_text="Documents that were shown.")
-    searched_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    searched_at = models.DateTimeField(auto_now_add=True)
-
-    class Meta:
-        verbose_name_plural = "document searches"
-
-    def __str__(self) -> str:
-        return f"{self.query_id}: {self.words}"
-
-
-class SearchFind(models.Model):
-    """A pair that somebody added because a search had found its document."""
-
-    entry = models.OneToOneField(PoolEntry, on_delete=models.CASCADE, related_name="search_find")
-    search = models.ForeignKey(DocumentSearch, null=True, on_delete=models.SET_NULL, related_name="finds")
-    added_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    added_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"find {self.entry_id}"
 
 
 class Job(models.Model):

@@ -43,10 +43,18 @@ def known_role(role: str) -> None:
 
 
 def collections_of(user: User | AnonymousUser) -> QuerySet[Collection]:
-    """The collections that `user` may know of."""
+    """The collections that `user` may know of, archived ones among them."""
     if user.is_superuser:
         return Collection.objects.all()
     return Collection.objects.filter(memberships__user_id=user.pk or 0)
+
+
+def deleted_collections_of(user: User | AnonymousUser) -> QuerySet[Collection]:
+    """The deleted collections that `user` may restore."""
+    rows = Collection.everything.filter(deleted_at__isnull=False, erased_at=None)
+    if user.is_superuser:
+        return rows
+    return rows.filter(memberships__user_id=user.pk or 0, memberships__role=Role.ADMIN)
 
 
 def role_in(user: User | AnonymousUser, collection: Collection) -> Role | None:
@@ -58,14 +66,25 @@ def role_in(user: User | AnonymousUser, collection: Collection) -> Role | None:
     return Role(role) if role else None
 
 
-def require_role(user: User | AnonymousUser, collection: Collection, roles: tuple[Role, ...]) -> None:
-    """Raise `Http404` for a stranger, `PermissionDenied` for a member without one of `roles`."""
-    admit(role_in(user, collection), collection, roles)
+def require_role(
+    user: User | AnonymousUser,
+    collection: Collection,
+    roles: tuple[Role, ...],
+    *,
+    deleted_too: bool = False,
+) -> None:
+    """Raise `Http404` for a stranger, `PermissionDenied` for a member without one of `roles`.
+
+    A deleted collection is nobody's, unless `deleted_too`, for its restoration.
+    """
+    admit(role_in(user, collection), collection, roles, deleted_too=deleted_too)
 
 
-def admit(role: Role | None, collection: Collection, roles: tuple[Role, ...]) -> None:
+def admit(
+    role: Role | None, collection: Collection, roles: tuple[Role, ...], *, deleted_too: bool = False
+) -> None:
     """`require_role` for a role that is known already."""
-    if role is None:
+    if role is None or (collection.deleted_at and not deleted_too):
         raise Http404(NOTHING_HERE)
     if role not in roles:
         raise PermissionDenied(f"This needs the role {' or '.join(roles)}; you are {role} here.")

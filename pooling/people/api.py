@@ -38,7 +38,7 @@ class Collections(APIView):
         """List the collections you are a member of."""
         user = person(request)
         roles = dict(Membership.objects.filter(user=user).values_list("collection_id", "role"))
-        rows = list(collections_of(user))
+        rows = list(collections_of(user).filter(archived_at=None))
         for row in rows:
             row.role = roles.get(row.pk, "admin")  # type: ignore[attr-defined]
         return Response(serializers.CollectionSerializer(rows, many=True).data)

@@ -2,29 +2,62 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django import forms
+from django.urls import reverse_lazy
 
+from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection
+from pooling.people.membership import free_slug
 
 
-class CollectionForm(forms.ModelForm):  # type: ignore[type-arg]
+class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
     """Name, question and guidelines of a collection."""
 
     class Meta:
         model = Collection
         fields = ["name", "question", "guidelines"]
+        help_texts = {"guidelines": "Markdown; shown below as annotators will see it."}
+        widgets = {
+            "guidelines": forms.Textarea(
+                attrs={
+                    "hx-post": reverse_lazy("guidelines_preview"),
+                    "hx-trigger": "input changed delay:400ms",
+                    "hx-target": "#guidelines-preview",
+                    "hx-sync": "this:replace",
+                }
+            )
+        }
 
 
 class NewCollectionForm(CollectionForm):
     """The same with the short name that addresses use and that stays."""
 
+    GROUPS = {FIRST: ("name", "slug", "question"), "Guidelines for annotators": ("guidelines",)}
+
     class Meta(CollectionForm.Meta):
         fields = ["name", "slug", "question", "guidelines"]
         labels = {"slug": "Short name"}
-        help_texts = {"slug": "Letters, digits, hyphens and underscores. Used in addresses."}
+        help_texts = {
+            **CollectionForm.Meta.help_texts,
+            "slug": "Letters, digits, hyphens and underscores; used in addresses. Empty: made from the name.",
+        }
         error_messages = {
             "slug": {
                 "invalid": "Use only the letters a to z, digits, hyphens and underscores.",
-                "unique": "A collection with this short name already exists. Choose another one.",
             }
         }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["slug"].required = False
+        self.fields["slug"].widget.attrs["data-follows"] = "name"
+
+    def clean_slug(self) -> str:
+        """The short name, or one made from the name."""
+        slug = self.cleaned_data["slug"]
+        if Collection.objects.filter(slug=slug).exists():
+            problem = "A collection with this short name already exists. Choose another one."
+            raise forms.ValidationError(problem, code="unique")
+        return slug or free_slug(self.cleaned_data.get("name", ""))

@@ -5,25 +5,25 @@ One stands as long as the person who made it could make it again: it ends with t
 
 from __future__ import annotations
 
-import secrets
 from datetime import timedelta
-from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from django.db import transaction
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from pooling.interface.problems import InputError
-from pooling.models import Collection, Invitation, Membership, Role
+from pooling.models import Collection, Invitation, Membership
 from pooling.people.access import known_role
 from pooling.people.activity_log import record_action
+from pooling.people.link_tokens import hashed, is_of_an_admin, new_token
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 LONGEST_DAYS = 90
 OFFERED_DAYS = 14
+LONGEST_NOTE = 100
 # Of the offers to somebody; anyone who asks a thousand times fills nobody's page.
 MOST_LISTED = 20
 
@@ -36,21 +36,27 @@ class Invited(NamedTuple):
 
 
 @transaction.atomic
-def invite(collection: Collection, role: str, *, by: User | None, email: str = "", days: int = 14) -> Invited:
-    """Make an invitation for one person, valid for `days` (1 to 90); `InputError` for other values."""
+def invite(
+    collection: Collection, role: str, *, by: User | None, email: str = "", days: int = 14, note: str = ""
+) -> Invited:
+    """Make an invitation for one person, valid for `days` (1 to 90); `InputError` for other values.
+
+    `note` tells admins whom it is for; the person who follows the link does not see it.
+    """
     known_role(role)
     if not 1 <= days <= LONGEST_DAYS:
         raise InputError(f"An invitation is valid for 1 to {LONGEST_DAYS} days.", field="days")
-    token = secrets.token_urlsafe(32)
+    token = new_token()
     invitation = Invitation.objects.create(
         collection=collection,
         role=role,
-        token_sha256=_hashed(token),
+        token_sha256=hashed(token),
         email=email,
+        note=_checked_note(note),
         invited_by=by,
         expires_at=timezone.now() + timedelta(days=days),
     )
-    record_action(collection, by, "invitation made", email or f"number {invitation.pk}", role=role, days=days)
+    record_action(collection, by, "invitation made", _subject(invitation), role=role, days=days)
     return Invited(invitation, token)
 
 
@@ -64,7 +70,7 @@ def offer(collection: Collection, username: str, role: str, *, by: User, user: U
     standing = _standing(collection.invitations.filter(username=username))
     invitation = standing.first() or Invitation(collection=collection, username=username)
     invitation.role, invitation.user, invitation.invited_by = role, user, by
-    invitation.token_sha256 = _hashed(secrets.token_urlsafe(32))  # of no link
+    invitation.token_sha256 = hashed(new_token())  # of no link
     invitation.expires_at = timezone.now() + timedelta(days=OFFERED_DAYS)
     invitation.save()
     record_action(collection, by, "membership offered", username, role=role)
@@ -73,7 +79,8 @@ def offer(collection: Collection, username: str, role: str, *, by: User, user: U
 
 def offers_to(user: User) -> QuerySet[Invitation]:
     """The offers that an account can still accept, newest first."""
-    return _standing(Invitation.objects.filter(user=user)).select_related("collection", "invited_by")
+    rows = Invitation.objects.filter(user=user, collection__deleted_at=None)
+    return _standing(rows).select_related("collection", "invited_by")
 
 
 @transaction.atomic
@@ -92,7 +99,7 @@ def decline_offer(invitation: Invitation) -> None:
 
 def invitation_of(token: str) -> Invitation:
     """The invitation a link stands for; `InputError` says why one cannot be used any more."""
-    found = Invitation.objects.select_related("collection", "invited_by").filter(token_sha256=_hashed(token))
+    found = Invitation.objects.select_related("collection", "invited_by").filter(token_sha256=hashed(token))
     return _usable(found.first())
 
 
@@ -100,7 +107,7 @@ def invitation_of(token: str) -> Invitation:
 def accept(token: str, user: User) -> Membership:
     """Make `user` a member and use the invitation up."""
     rows = Invitation.objects.select_for_update(of=("self",)).select_related("collection")
-    return _join(_usable(rows.filter(token_sha256=_hashed(token)).first()), user)
+    return _join(_usable(rows.filter(token_sha256=hashed(token)).first()), user)
 
 
 def _join(invitation: Invitation, user: User) -> Membership:
@@ -124,8 +131,7 @@ def withdraw(invitation: Invitation, *, by: User | None) -> None:
     if not invitation.withdrawn_at:
         invitation.withdrawn_at = timezone.now()
         invitation.save(update_fields=["withdrawn_at"])
-        subject = invitation.username or invitation.email or f"number {invitation.pk}"
-        record_action(invitation.collection, by, "invitation withdrawn", subject)
+        record_action(invitation.collection, by, "invitation withdrawn", _subject(invitation))
 
 
 def withdraw_those_of(author: User, collection: Collection, *, by: User | None) -> None:
@@ -142,12 +148,8 @@ def open_invitations(collection: Collection) -> list[Invitation]:
 
 def _standing(rows: QuerySet[Invitation]) -> QuerySet[Invitation]:
     """Those of `rows` that are open and whose author may still invite; None is a command."""
-    admins = Membership.objects.filter(
-        collection=OuterRef("collection"), user=OuterRef("invited_by"), role=Role.ADMIN
-    )
-    may_invite = Q(invited_by__is_active=True) & (Q(invited_by__is_superuser=True) | Exists(admins))
     return rows.filter(
-        Q(invited_by=None) | may_invite,
+        Q(invited_by=None) | is_of_an_admin("invited_by"),
         accepted_at=None,
         withdrawn_at=None,
         expires_at__gt=timezone.now(),
@@ -164,6 +166,8 @@ def _usable(invitation: Invitation | None) -> Invitation:
         raise InputError("This invitation was withdrawn. Ask for a new one.")
     if invitation.expires_at <= timezone.now():
         raise InputError("This invitation has expired. Ask for a new one.")
+    if invitation.collection.deleted_at:
+        raise InputError("This collection was deleted. Ask the person who invited you.")
     if not _standing(Invitation.objects.filter(pk=invitation.pk)).exists():
         raise InputError(
             "The person who sent this invitation is no longer an admin. Ask someone else for one."
@@ -171,5 +175,12 @@ def _usable(invitation: Invitation | None) -> Invitation:
     return invitation
 
 
-def _hashed(token: str) -> str:
-    return sha256(token.encode()).hexdigest()
+def _subject(invitation: Invitation) -> str:
+    """Whom an invitation is for, as far as anybody said."""
+    return invitation.username or invitation.email or invitation.note or f"number {invitation.pk}"
+
+
+def _checked_note(note: str) -> str:
+    if len(note) > LONGEST_NOTE:
+        raise InputError(f"A note has at most {LONGEST_NOTE} characters.", field="note")
+    return note.strip()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from itertools import count
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
 from django.db import IntegrityError, transaction
+from django.utils.text import slugify
 
 from pooling.interface.markdown import LONGEST_MARKDOWN
 from pooling.interface.problems import InputError
@@ -18,6 +20,8 @@ from pooling.people.invitations import withdraw_those_of
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+# Room for a number behind it.
+MOST_OF_NAME = 50
 SLUG = re.compile(r"[-a-zA-Z0-9_]{1,60}")
 
 
@@ -43,6 +47,14 @@ def create_collection(
             Membership.objects.create(collection=collection, user=user, role=Role.ADMIN)
         record_action(collection, user, "collection created", collection.name)
     return collection
+
+
+def free_slug(name: str) -> str:
+    """A short name for a collection of this name, which no other has: “Help centre” is help-centre."""
+    short = slugify(name)[:MOST_OF_NAME].strip("-_") or "collection"
+    taken = set(Collection.objects.filter(slug__startswith=short).values_list("slug", flat=True))
+    tried = (f"{short}-{number}" if number > 1 else short for number in count(1))
+    return next(slug for slug in tried if slug not in taken)
 
 
 def _check_collection(slug: str, name: str, question: str, guidelines: str) -> None:

@@ -6,6 +6,7 @@ from django.core.validators import validate_slug
 from rest_framework import serializers
 
 from pooling.models import AdminAction, Collection, Invitation, Membership, Role
+from pooling.people.invitations import LONGEST_NOTE
 
 
 class CollectionSerializer(serializers.ModelSerializer[Collection]):
@@ -70,6 +71,13 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 
     role = serializers.ChoiceField(choices=Role.choices)
     email = serializers.EmailField(required=False, default="", allow_blank=True)
+    note = serializers.CharField(
+        required=False,
+        default="",
+        allow_blank=True,
+        max_length=LONGEST_NOTE,
+        help_text="Tells admins whom it is for.",
+    )
     days = serializers.IntegerField(write_only=True, required=False, default=14, min_value=1, max_value=90)
     token = serializers.CharField(read_only=True, required=False)
     url = serializers.CharField(read_only=True, required=False)
@@ -77,7 +85,7 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
     class Meta:
         model = Invitation
         fields = [
-            *("id", "role", "email", "username", "days", "created_at", "expires_at", "mailed_at"),
+            *("id", "role", "email", "username", "note", "days", "created_at", "expires_at", "mailed_at"),
             *("token", "url"),
         ]
         read_only_fields = ["username", "created_at", "expires_at", "mailed_at"]

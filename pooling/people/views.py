@@ -6,7 +6,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from pooling.interface.forms import show_problem
 from pooling.interface.markdown import render_markdown
@@ -24,10 +24,19 @@ def new(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             collection = create_collection(request.user, **form.cleaned_data)  # type: ignore[arg-type]
-            return redirect("collection", collection.slug)
+            messages.success(request, f"Created “{collection.name}”. Its queries come first.")
+            return redirect("queries", collection.slug)
         except InputError as error:
             show_problem(form, error)
-    return render(request, "pooling/collection_new.html", {"form": form})
+    preview = render_markdown(form["guidelines"].value() or "")
+    return render(request, "pooling/collection_new.html", {"form": form, "preview": preview})
+
+
+@login_required
+@require_POST
+def guidelines_preview(request: HttpRequest) -> HttpResponse:
+    """Guidelines as annotators would see them, while somebody writes them."""
+    return HttpResponse(render_markdown(request.POST.get("guidelines", "")))
 
 
 @login_required
@@ -41,5 +50,5 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
         messages.success(request, "Saved. Annotators see the new text on their next page.")
         return redirect("collection", slug)
     preview = render_markdown(form["guidelines"].value() or "")
-    context = {"form": form, "preview": preview, "collection": collection}
+    context = {"form": form, "preview": preview, "collection": collection, "section": "settings"}
     return render(request, "pooling/collection_edit.html", context)

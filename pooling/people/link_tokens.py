@@ -1,0 +1,34 @@
+"""What is behind every link that lets somebody in: a random token of which only the hash is kept.
+
+A link is good only as long as the person who made it could make it again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from hashlib import sha256
+
+from django.db.models import Exists, OuterRef, Q
+
+from pooling.models import Membership, Role
+
+TOKEN_BYTES = 32
+
+
+def new_token() -> str:
+    """A token of 256 random bits, for an address; show it once and store `hashed`."""
+    return secrets.token_urlsafe(TOKEN_BYTES)
+
+
+def hashed(text: str) -> str:
+    """What is stored of a token: SHA-256 in hexadecimal digits; enough for what is random, or a hash."""
+    return sha256(text.encode()).hexdigest()
+
+
+def is_of_an_admin(author: str, collection: str = "collection") -> Q:
+    """Condition for rows whose `author` is still an admin of their `collection`; both are names of fields."""
+    admins = Membership.objects.filter(
+        collection=OuterRef(collection), user=OuterRef(author), role=Role.ADMIN
+    )
+    may = Q(**{f"{author}__is_superuser": True}) | Q(Exists(admins))
+    return Q(**{f"{author}__is_active": True}) & may

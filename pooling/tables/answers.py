@@ -1,0 +1,38 @@
+"""What a view with tables answers: the page, a table as a file, or the way back to the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+
+from pooling.interface.downloads import streamed
+from pooling.tables.remembered import remember_columns
+from pooling.tables.shown import ShownTable
+from pooling.tables.state import columns_asked
+
+CSV = "text/csv; charset=utf-8"
+
+
+def answer(request: HttpRequest, template: str, context: Mapping[str, object]) -> HttpResponseBase:
+    """The page with the tables in `context`, unless the address asks one of them for a file, or to remember
+    its columns.
+    """
+    for table in context.values():
+        if not isinstance(table, ShownTable):
+            continue
+        if table.state.wants_file:
+            return streamed(table.lines(), f"{table.look.name}.csv", CSV)
+        if table.names["remember"] in request.GET:
+            chosen = _chosen(request, table)
+            remember_columns(request, table.look.name, chosen)
+            return redirect(request.path + table.state.with_columns(chosen).address())
+    return render(request, template, dict(context))
+
+
+def _chosen(request: HttpRequest, table: ShownTable) -> tuple[str, ...]:
+    names = table.state.names
+    chosen = names.known(columns_asked(request.GET, names))
+    return () if chosen == names.by_default else chosen

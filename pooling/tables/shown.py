@@ -1,0 +1,247 @@
+"""A table as a template shows it, with the addresses of everything that can be asked of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+from django.core.paginator import Page
+from django.urls import reverse
+
+from pooling.formats.cells import table_lines
+from pooling.formats.wording import counted
+from pooling.models import Collection
+from pooling.tables.cells import Cell, as_filed, cells_of
+from pooling.tables.columns import BulkAction, Column, Empty
+from pooling.tables.rows import Rows, in_batches
+from pooling.tables.state import State
+
+
+class Header(NamedTuple):
+    """The head of a column: the address that sorts by it, if any, and what `aria-sort` says."""
+
+    key: str
+    title: str
+    style: str
+    address: str
+    order: str
+
+
+class Chip(NamedTuple):
+    """One choice of a filter; `is_chosen` is how the table is shown now."""
+
+    title: str
+    address: str
+    is_chosen: bool
+
+
+class ChipGroup(NamedTuple):
+    """A filter with its choices."""
+
+    title: str
+    chips: list[Chip]
+
+
+class ColumnChoice(NamedTuple):
+    """A column that can be shown or left out."""
+
+    key: str
+    title: str
+    is_shown: bool
+
+
+class Action(NamedTuple):
+    """Something to do with the chosen rows, and its address."""
+
+    title: str
+    address: str
+
+
+class ShownRow(NamedTuple):
+    """A row: its key for the checkbox, the name that the checkbox is called by, and its cells."""
+
+    key: str
+    name: str
+    cells: list[Cell]
+    row: Any
+
+
+@dataclass(frozen=True)
+class Look:
+    """What of a table's declaration shows: names and sentences."""
+
+    name: str
+    noun: str
+    nouns: str
+    caption: str
+    search_hint: str
+    empty: Empty
+    anchor: str
+    choose: str
+
+
+@dataclass(frozen=True)
+class ShownTable:
+    """One table of a page: `rows` are those of the page, `all_rows` those that search and filters leave."""
+
+    look: Look
+    state: State
+    columns: list[Column]
+    page: Page[Any]
+    all_rows: Rows
+    collection: Collection | None
+    actions: list[BulkAction]
+    prepare: Callable[[list[Any]], None]
+    key_of: Callable[[Any], object]
+    #: What templates of cells know besides the row.
+    around: Mapping[str, object]
+
+    @property
+    def id(self) -> str:
+        """The id of the element; what belongs to the table begins with it."""
+        return f"table-{self.look.name}"
+
+    @property
+    def is_admin(self) -> bool:
+        return getattr(self.collection, "role", None) == "admin"
+
+    @property
+    def count(self) -> int:
+        return self.page.paginator.count
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether there is nothing to show, whatever is asked for."""
+        return not self.count and not self.state.is_narrowed
+
+    @property
+    def counted(self) -> str:
+        """How many rows there are, or were found."""
+        found = " found" if self.state.is_narrowed else ""
+        return counted(self.count, self.look.noun, self.look.nouns) + found
+
+    @cached_property
+    def headers(self) -> list[Header]:
+        return [self._header(column) for column in self.columns]
+
+    def _header(self, column: Column) -> Header:
+        is_sorted = self.state.sorted_by == column.key
+        other_way = f"{'' if self.state.is_descending else '-'}{column.key}"
+        first = f"{'-' if column.number else ''}{column.key}"
+        wanted = self.state.sorted(other_way if is_sorted else first)
+        address = self._at(wanted) if self.state.names.sorts(column) else ""
+        order = ("descending" if self.state.is_descending else "ascending") if is_sorted else ""
+        style = f"{'number ' if column.number else ''}{column.style}".strip()
+        return Header(column.key, column.title, style, address, order)
+
+    def _at(self, state: State, *more: tuple[str, str]) -> str:
+        return state.address(*more) + (f"#{self.look.anchor}" if self.look.anchor and not more else "")
+
+    @cached_property
+    def rows(self) -> list[ShownRow]:
+        found = list(self.page.object_list)
+        self.prepare(found)
+        name = self.columns[0]
+        return [
+            ShownRow(str(self.key_of(row)), str(name.of(row)), cells_of(self.columns, row, self.around), row)
+            for row in found
+        ]
+
+    @property
+    def filters(self) -> list[ChipGroup]:
+        return [
+            ChipGroup(
+                one.title,
+                [
+                    Chip(
+                        choice.title,
+                        self._at(self.state.narrowed(one.key, choice.key)),
+                        self.state.filters.get(one.key, "") == choice.key,
+                    )
+                    for choice in one.choices
+                ],
+            )
+            for one in self.state.names.filters
+        ]
+
+    @property
+    def choices(self) -> list[ColumnChoice]:
+        """The columns that can be left out; none where there is nothing to choose."""
+        shown = {column.key for column in self.columns}
+        can = [column for column in self.state.names.columns[1:] if not column.fixed]
+        return [ColumnChoice(column.key, column.title, column.key in shown) for column in can]
+
+    @property
+    def offered(self) -> list[Action]:
+        """What the person may do with chosen rows."""
+        if self.collection is None:
+            return []
+        slug = self.collection.slug
+        return [
+            Action(one.title, reverse(one.view, args=[slug]))
+            for one in self.actions
+            if self.is_admin or not one.admin_only
+        ]
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What the address calls the search words, the columns and so on, of this table."""
+        return {name: self.state.names.prefix + name for name in ("q", "columns", "format", "remember")}
+
+    def _said_but(self, *names: str) -> list[tuple[str, str]]:
+        without = {self.state.names.prefix + name for name in (*names, "page")}
+        return [(name, value) for name, value in self.state.pairs() if name not in without]
+
+    @property
+    def said_but_search(self) -> list[tuple[str, str]]:
+        """The state that goes along with other search words."""
+        return self._said_but("q")
+
+    @property
+    def said_but_columns(self) -> list[tuple[str, str]]:
+        """The state that goes along with other columns."""
+        return self._said_but("columns")
+
+    @property
+    def whole_address(self) -> str:
+        return self._at(self.state.whole())
+
+    @property
+    def file_address(self) -> str:
+        """All rows that were found, as CSV."""
+        return self._at(self.state.on_page(1), ("format", "csv"))
+
+    @property
+    def previous_address(self) -> str:
+        has = self.page.has_previous()
+        return self._at(self.state.on_page(self.page.previous_page_number())) if has else ""
+
+    @property
+    def next_address(self) -> str:
+        has = self.page.has_next()
+        return self._at(self.state.on_page(self.page.next_page_number())) if has else ""
+
+    @property
+    def last_address(self) -> str:
+        return self._at(self.state.on_page(self.page.paginator.num_pages))
+
+    @property
+    def empty_address(self) -> str:
+        """Where the one thing to do is done, for those who may."""
+        empty = self.look.empty
+        if not (empty.view and self.collection and self.is_admin):
+            return ""
+        return reverse(empty.view, args=[self.collection.slug])
+
+    def lines(self) -> Iterator[str]:
+        """The table as CSV, as it is shown, with the rows of every page."""
+        columns = [column for column in self.columns if not column.fixed]
+        return table_lines([column.title for column in columns], self._filed(columns))
+
+    def _filed(self, columns: list[Column]) -> Iterator[list[object]]:
+        for batch in in_batches(self.all_rows):
+            self.prepare(batch)
+            for row in batch:
+                yield [as_filed(column.of(row)) for column in columns]

@@ -1,0 +1,146 @@
+"""The state of a table in the address, so that it can be shared; wrong values count as absent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from urllib.parse import urlencode
+
+from django.http import QueryDict
+
+from pooling.tables.columns import Column, Filter
+
+#: Longer searches are cut.
+LONGEST_SEARCH = 200
+#: Of other things in the address, at most this many characters are kept.
+LONGEST_KEPT = 2000
+OWN = ("sort", "q", "columns", "page", "format", "remember")
+
+
+@dataclass(frozen=True)
+class Names:
+    """What the address may say of a table, and what it says by default."""
+
+    columns: tuple[Column, ...]
+    filters: tuple[Filter, ...]
+    sort: str
+    prefix: str = ""
+    choose: str = ""
+    #: Whether a database sorts the rows.
+    is_stored: bool = True
+
+    def sorts(self, column: Column) -> bool:
+        """Whether the rows can be sorted by a column."""
+        return column.sort is not False and (column.order is not None or not self.is_stored)
+
+    @property
+    def by_default(self) -> tuple[str, ...]:
+        """Columns that are shown until somebody chooses."""
+        return tuple(column.key for column in self.columns if not column.hidden)
+
+    def known(self, keys: list[str]) -> tuple[str, ...]:
+        """The columns of those names in the table's order, with those that are always there; or none."""
+        if not {column.key for column in self.columns} & set(keys):
+            return ()
+        always = {self.columns[0].key, *(column.key for column in self.columns if column.fixed)}
+        return tuple(column.key for column in self.columns if column.key in always.union(keys))
+
+
+@dataclass(frozen=True)
+class State:
+    """How a table is shown: its order, search words, choices of filters, columns, and page."""
+
+    names: Names
+    sort: str
+    search: str = ""
+    filters: Mapping[str, str] = field(default_factory=dict)
+    #: Chosen in the address, which wins over what a person's account remembers; empty where it says nothing.
+    columns: tuple[str, ...] = ()
+    page: str = "1"
+    wants_file: bool = False
+    #: Everything else in the address, which belongs to the page around the table.
+    kept: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def sorted_by(self) -> str:
+        """The column that the rows are sorted by, or nothing."""
+        return self.sort.removeprefix("-")
+
+    @property
+    def is_descending(self) -> bool:
+        return self.sort.startswith("-")
+
+    @property
+    def is_narrowed(self) -> bool:
+        """Whether somebody asked for less than the table shows at first."""
+        return bool(self.search) or any(
+            self.filters.get(one.key, one.default) != one.default for one in self.names.filters
+        )
+
+    def pairs(self) -> list[tuple[str, str]]:
+        """Names and values of the address, without what holds by default."""
+        said: list[tuple[str, str]] = []
+        if self.sort != self.names.sort:
+            said.append(("sort", self.sort))
+        if self.search:
+            said.append(("q", self.search))
+        said += [
+            (one.key, self.filters[one.key])
+            for one in self.names.filters
+            if self.filters.get(one.key, one.default) != one.default
+        ]
+        if self.columns:
+            said.append(("columns", ",".join(self.columns)))
+        if self.page != "1":
+            said.append(("page", self.page))
+        return [*self.kept, *((self.names.prefix + name, value) for name, value in said)]
+
+    def address(self, *more: tuple[str, str]) -> str:
+        """The query string of this state, with its question mark."""
+        return "?" + urlencode([*self.pairs(), *((self.names.prefix + name, value) for name, value in more)])
+
+    def sorted(self, sort: str) -> State:
+        """The same rows in another order, from the first page."""
+        return replace(self, sort=sort, page="1")
+
+    def on_page(self, number: int) -> State:
+        return replace(self, page=str(number))
+
+    def narrowed(self, name: str, choice: str) -> State:
+        """Another choice of a filter, from the first page."""
+        return replace(self, filters={**self.filters, name: choice}, page="1")
+
+    def with_columns(self, columns: tuple[str, ...]) -> State:
+        return replace(self, columns=columns)
+
+    def whole(self) -> State:
+        """Without search words and filters."""
+        return replace(self, search="", filters={}, page="1")
+
+
+def read_state(asked: QueryDict, names: Names) -> State:
+    """The state that an address asks for; what it cannot mean is left out."""
+
+    def said(name: str) -> str:
+        return str(asked.get(names.prefix + name, "")).replace("\0", "")
+
+    sort = said("sort")
+    sortable = {column.key for column in names.columns if names.sorts(column)}
+    filters = {one.key: found.key for one in names.filters if (found := one.chosen(said(one.key)))}
+    own = {names.prefix + name for name in (*OWN, *(one.key for one in names.filters))} | {names.choose}
+    kept = [(name, value) for name, values in asked.lists() if name not in own for value in values]
+    return State(
+        names,
+        sort=sort if sort.removeprefix("-") in sortable else names.sort,
+        search=said("q").strip()[:LONGEST_SEARCH],
+        filters=filters,
+        columns=names.known(columns_asked(asked, names)),
+        page=said("page")[:9] or "1",
+        wants_file=said("format") == "csv",
+        kept=tuple(kept) if len(urlencode(kept)) <= LONGEST_KEPT else (),
+    )
+
+
+def columns_asked(asked: QueryDict, names: Names) -> list[str]:
+    """Names of columns, in one value or in several."""
+    return ",".join(asked.getlist(f"{names.prefix}columns")).split(",")

@@ -1,0 +1,122 @@
+"""The one component for lists: declare a `Table` once, and every view shows its rows with it.
+
+    RUNS = Table(
+        "runs", "run",
+        columns=(
+            Column("name", "Run", natural=True, link=lambda run: run.get_absolute_url()),
+            Column("row_count", "Rows", number=True),
+            Column("imported_by", "Imported by", "imported_by.username", hidden=True),
+        ),
+        sort="name",
+        search=("name__icontains", "tag__icontains"),
+        actions=(BulkAction("pool", "Pool these", "pool_new"),),
+        choose="runs",
+        empty=Empty("No runs yet.", "Import runs", "run_import"),
+    )
+
+    def runs(request, slug):
+        collection = collection_for(request.user, slug)
+        table = RUNS.shown(request, Run.objects.filter(collection=collection), collection)
+        return answer(request, "pooling/runs.html", {"table": table, "collection": collection})
+
+The template includes `_htmx.html` in its block `head` and `_table.html` where the table is. Rows come from a
+query set, which the database narrows down, sorts and cuts into pages with a constant number of queries, or
+from a list in memory. Lists are sorted by the values of their columns and searched in the columns that
+`search` names; query sets are searched by the lookups that it names. `prepare` fills in what the rows of a
+page need, such as counts. The state is in the address (`?sort=-depth&q=bm&columns=name,depth&page=2`), after
+`prefix` where a page has several tables. Actions of later rooms are added by `add_actions`. `answer` also
+gives the file that `?format=csv` asks for, and remembers the columns that a person chose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.template.context_processors import csrf
+
+from pooling.models import Collection
+from pooling.tables.actions import added_to
+from pooling.tables.columns import BulkAction, Column, Empty, Filter
+from pooling.tables.remembered import remembered_columns
+from pooling.tables.rows import PER_PAGE, Rows, in_order, narrowed, number_of, only, page_of_rows
+from pooling.tables.shown import Look, ShownTable
+from pooling.tables.state import Names, read_state
+
+
+def _nothing(rows: list[Any]) -> None:
+    """Rows that come as they are shown."""
+
+
+def _key(row: Any) -> object:
+    return getattr(row, "pk", "")
+
+
+NOTHING_YET = Empty("Nothing here yet.")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A list as it is declared; see above. `name` is also how a person's choice of columns is remembered."""
+
+    name: str
+    noun: str
+    columns: tuple[Column, ...]
+    #: A column, after a minus from the greatest to the least; nothing keeps the order in which rows come.
+    sort: str = ""
+    search: tuple[str, ...] = ()
+    search_hint: str = "Find"
+    filters: tuple[Filter, ...] = ()
+    actions: tuple[BulkAction, ...] = ()
+    #: What the address of an action calls a chosen row; nothing where rows cannot be chosen.
+    choose: str = ""
+    empty: Empty = NOTHING_YET
+    nouns: str = ""
+    caption: str = ""
+    prefix: str = ""
+    #: Id of the heading to which links to the next page return.
+    anchor: str = ""
+    prepare: Callable[[list[Any]], None] = _nothing
+    key: Callable[[Any], object] = _key
+    per_page: int = PER_PAGE
+
+    def shown(self, request: HttpRequest, rows: Rows, collection: Collection | None = None) -> ShownTable:
+        """The rows as the address asks for them; `collection.role` says whose actions are offered."""
+        is_stored = isinstance(rows, QuerySet)
+        is_admin = getattr(collection, "role", None) == "admin"
+        columns = tuple(column for column in self.columns if is_admin or not column.admin_only)
+        names = Names(columns, self.filters, self.sort, self.prefix, self.choose, is_stored)
+        state = read_state(request.GET, names)
+        keys = state.columns or names.known(remembered_columns(request, self.name)) or names.by_default
+        found = narrowed(rows, state, self.search)
+        if state.wants_file and (chosen := request.GET.getlist(self.choose)):
+            found = only(found, chosen, self.key)
+        count = number_of(found)
+        found = in_order(found, state, count)
+        return ShownTable(
+            look=self._look(),
+            state=state,
+            columns=[column for column in columns if column.key in keys],
+            page=page_of_rows(found, state.page, count, self.per_page),
+            all_rows=found,
+            collection=collection,
+            actions=[*self.actions, *added_to(self.name)],
+            prepare=self.prepare,
+            key_of=self.key,
+            around={"collection": collection, **csrf(request)},
+        )
+
+    def _look(self) -> Look:
+        return Look(
+            name=self.name,
+            noun=self.noun,
+            nouns=self.nouns,
+            caption=self.caption,
+            search_hint=self.search_hint if self.search else "",
+            empty=self.empty,
+            anchor=self.anchor,
+            choose=self.choose,
+        )
