@@ -63,7 +63,7 @@ class Command(InputCommand):
         for name in ("name", "depth"):
             if options[name] is None:
                 raise InputError(f"Give --{name}: a new pool needs a name and a depth.")
-        runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.all())
+        runs = runs_named(collection, options["runs"]) if options["runs"] else list(collection.runs.listed())
         given = chosen(Choice, options)
         with progress_bar("Building") as progress:
             return build_pool(collection, name=options["name"], runs=runs, progress=progress, **given)

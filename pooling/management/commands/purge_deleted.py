@@ -1,0 +1,20 @@
+"""Erase what was deleted more than thirty days ago; the worker of `serve` does it by itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import BaseCommand
+
+from pooling.formats.wording import counted
+from pooling.tidying.erasing import erase_old
+
+
+class Command(BaseCommand):
+    """`purge_deleted`."""
+
+    help = "Erase what was deleted more than thirty days ago, with its files. `serve` does it every hour."
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        """Say how many things that were."""
+        self.stdout.write(f"{counted(erase_old(), 'thing')} erased.")

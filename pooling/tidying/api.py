@@ -1,0 +1,99 @@
+"""Renaming, archiving, deleting and restoring over HTTP, at the address of each thing."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from pooling.interface.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN, fetch, require_role
+from pooling.people.api import OneCollection
+from pooling.tidying import serializers
+from pooling.tidying.doing import archive, delete, rename, restorable_until, restore
+from pooling.tidying.kept import Kept
+from pooling.tidying.kinds import KINDS, collection_of, dependants_of, kind_of
+
+ANSWERS = {200: serializers.TidiedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
+
+# What addresses call the key of a thing.
+KEYS = ("run_id", "pool_id", "queue_id", "release_id", "report_id", "replay_id", "canary_id")
+
+
+def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: Any) -> Kept:
+    """Fetch a thing for an admin of its collection: one that is there, or one that is deleted."""
+    rows = KINDS[kind].model.everything.filter(deleted_at__isnull=not deleted)
+    where = {"pk" if name in KEYS else name: value for name, value in address.items()}
+    thing = fetch(rows.order_by("-deleted_at"), **where)
+    require_role(request.user, collection_of(thing), ADMIN, deleted_too=kind == "collection")
+    return thing
+
+
+def described(thing: Kept) -> Response:
+    """A thing as every call here answers."""
+    kind = kind_of(thing)
+    return Response(
+        {
+            "id": thing.pk,
+            "kind": kind.name,
+            "name": kind.name_of(thing),
+            "archived": thing.archived_at is not None,
+            "deleted": thing.deleted_at is not None,
+            "restorable_until": restorable_until(thing) if thing.deleted_at else None,
+            "dependants": [
+                {
+                    "words": one.words,
+                    "consequence": one.consequence,
+                    "blocks": one.blocks,
+                    "names": [str(row) for row in one.things],
+                }
+                for one in dependants_of(thing)
+            ],
+        }
+    )
+
+
+class Tidied(APIView):
+    """One thing: its name, whether it is archived, and its deletion."""
+
+    kind: ClassVar[str] = ""
+
+    @extend_schema(request=serializers.TidyChangeSerializer, responses=ANSWERS)
+    def patch(self, request: Request, **address: Any) -> Response:
+        """Rename it, archive it or list it again; for admins."""
+        thing = thing_for(request, self.kind, **address)
+        changes = parsed(serializers.TidyChangeSerializer, request)
+        if "name" in changes:
+            rename(thing, changes["name"], by=person(request))
+        if "archived" in changes:
+            archive(thing, changes["archived"], by=person(request))
+        return described(thing)
+
+    @extend_schema(request=None, responses=ANSWERS)
+    def delete(self, request: Request, **address: Any) -> Response:
+        """Delete it, to be restored within thirty days; 409 names what has to go first."""
+        thing = thing_for(request, self.kind, **address)
+        delete(thing, by=person(request))
+        return described(thing)
+
+
+class Restored(APIView):
+    """The way back."""
+
+    kind: ClassVar[str] = ""
+
+    @extend_schema(request=serializers.RestoreSerializer, responses=ANSWERS)
+    def post(self, request: Request, **address: Any) -> Response:
+        """Restore what was deleted within the last thirty days; 409 where its name was given to another."""
+        thing = thing_for(request, self.kind, deleted=True, **address)
+        restore(thing, by=person(request), **parsed(serializers.RestoreSerializer, request))
+        return described(thing)
+
+
+class TidiedCollection(Tidied, OneCollection):
+    """One collection, with its counts."""
+
+    kind = "collection"

@@ -1,0 +1,201 @@
+"""Renaming, archiving, deleting and restoring: the one place that does it, for whatever kind."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from django.db import IntegrityError, transaction
+from django.db.models import UniqueConstraint
+from django.utils import timezone
+
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.people.activity_log import record_action
+from pooling.storage.storing import checked_name
+from pooling.tidying.kept import RESTORABLE, Kept
+from pooling.tidying.kinds import Kind, collection_of, dependants_of, grounds_of, kind_of, tell_hooks
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from django.contrib.auth.models import User
+
+
+def rename(thing: Kept, name: str, *, by: User | None = None) -> None:
+    """Give a thing another name; `InputError` for one that is taken or will not do.
+
+    Reports, releases and files that were made before keep the name that they were made with.
+    """
+    kind = kind_of(thing)
+    if kind.immutable:
+        raise InputError(kind.immutable, field="name", conflict=True)
+    name = checked_name(name, kind.noun)
+    before = kind.name_of(thing)
+    if name == before:
+        return
+    with _changing(thing, kind, name) as row:
+        setattr(row, kind.label, name)
+        row.save(update_fields=[kind.label])
+        row.former_name = before  # type: ignore[attr-defined]
+        tell_hooks("renamed", row, by)
+        record_action(collection_of(row), by, f"{kind.noun} renamed", name, before=before)
+    setattr(thing, kind.label, name)
+
+
+def archive(thing: Kept, archived: bool = True, *, by: User | None = None) -> None:
+    """Take a thing out of lists, forms and defaults, or put it back."""
+    kind = kind_of(thing)
+    if bool(thing.archived_at) == archived:
+        return
+    with _changing(thing, kind) as row:
+        row.archived_at = timezone.now() if archived else None
+        row.save(update_fields=["archived_at"])
+        done = "archived" if archived else "listed again"
+        record_action(collection_of(row), by, f"{kind.noun} {done}", kind.name_of(row))
+    thing.archived_at = row.archived_at
+
+
+def delete(thing: Kept, *, by: User | None = None) -> None:
+    """Delete a thing, to be restored within thirty days; `InputError` names what is in the way."""
+    kind = kind_of(thing)
+    with _changing(thing, kind) as row:
+        refuse_needed(row)
+        row.deleted_at, row.deleted_by = timezone.now(), by
+        row.save(update_fields=["deleted_at", "deleted_by"])
+        tell_hooks("deleted", row, by)
+        record_action(collection_of(row), by, f"{kind.noun} deleted", kind.name_of(row))
+    thing.deleted_at, thing.deleted_by = row.deleted_at, row.deleted_by
+
+
+def refuse_needed(thing: Kept) -> None:
+    """`InputError` where something has to go before a thing can."""
+    kind = kind_of(thing)
+    if blocking := [one.sentence() for one in dependants_of(thing) if one.blocks]:
+        raise InputError(
+            f"The {kind.noun} “{kind.name_of(thing)}” cannot be deleted: {', and '.join(blocking)}. "
+            "Archive it instead: lists and forms no longer show it, and nothing else changes.",
+            conflict=True,
+        )
+
+
+def restore(thing: Kept, *, name: str | None = None, by: User | None = None) -> None:
+    """Undo a deletion, with everything it changed; `name` is another name for it.
+
+    `InputError` after thirty days, where what it rests on is deleted as well, and where its name was given
+    to something else: that proposes another.
+    """
+    kind = kind_of(thing)
+    with transaction.atomic():
+        row = _locked(thing)
+        if row.deleted_at is None:
+            raise InputError(f"The {kind.noun} “{kind.name_of(row)}” is not deleted.", conflict=True)
+        if row.erased_at or timezone.now() > restorable_until(row):
+            raise InputError("It was deleted more than thirty days ago and cannot be restored.")
+        if gone := next((one.thing for one in grounds_of(row) if one.needed and one.thing.deleted_at), None):
+            what = kind_of(gone)
+            raise InputError(
+                f"It rests on the {what.noun} “{what.name_of(gone)}”, which is deleted too. "
+                "Restore that first.",
+                conflict=True,
+            )
+        if name and not kind.immutable:
+            setattr(row, kind.label, checked_name(name, kind.noun))
+        tell_hooks("restoring", row, by)
+        row.deleted_at, row.deleted_by = None, None
+        _save_restored(row, kind)
+        tell_hooks("restored", row, by)
+        record_action(collection_of(row), by, f"{kind.noun} restored", kind.name_of(row))
+    thing.refresh_from_db(fields=_restored_fields(kind))
+
+
+def bring_back(things: Sequence[Kept]) -> None:
+    """Restore things because an imported file has them again, however long ago they were deleted."""
+    for thing in things:
+        thing.deleted_at, thing.deleted_by, thing.erased_at = None, None, None
+        thing.save(update_fields=["deleted_at", "deleted_by", "erased_at"])
+        tell_hooks("restored", thing, None)
+        kind = kind_of(thing)
+        facts = {"reason": "in an imported file"}
+        record_action(collection_of(thing), None, f"{kind.noun} restored", kind.name_of(thing), **facts)
+
+
+def restorable_until(thing: Kept) -> datetime:
+    """When a deleted thing is erased."""
+    if thing.deleted_at is None:
+        raise ValueError("It is not deleted.")
+    return thing.deleted_at + RESTORABLE
+
+
+def free_name_like(thing: Kept) -> str:
+    """A name for a thing whose own was given away: “NAME (restored)”, with a number where needed."""
+    kind = kind_of(thing)
+    name = kind.name_of(thing)
+    taken = set(_siblings(thing).values_list(kind.label, flat=True)) if _is_unique(kind) else set()
+    if name not in taken:
+        return name
+    numbers = ("", *(f" {number}" for number in range(2, len(taken) + 3)))
+    return next(one for number in numbers if (one := f"{name[:180]} (restored{number})") not in taken)
+
+
+def _is_unique(kind: Kind) -> bool:
+    constraints = kind.model._meta.constraints
+    return any(kind.label in one.fields for one in constraints if isinstance(one, UniqueConstraint))
+
+
+def _free_slug(collection: Collection) -> str:
+    """The collection's short name, with a number if another collection has it now."""
+    slug = collection.slug
+    taken = set(Collection.objects.values_list("slug", flat=True))
+    numbers = ("", *(f"-{number}" for number in range(2, len(taken) + 3)))
+    return next(one for number in numbers if (one := slug[: 60 - len(number)] + number) not in taken)
+
+
+def _siblings(thing: Any) -> Any:
+    rows = type(thing).objects.all()
+    return rows.filter(collection=thing.collection_id) if hasattr(thing, "collection_id") else rows
+
+
+def _restored_fields(kind: Kind) -> list[str]:
+    fields = ["deleted_at", "deleted_by", *([] if kind.immutable else [kind.label])]
+    return [*fields, "slug"] if kind.model is Collection else fields
+
+
+def _save_restored(row: Kept, kind: Kind) -> None:
+    if isinstance(row, Collection):
+        row.slug = _free_slug(row)
+    try:
+        with transaction.atomic():
+            row.save(update_fields=_restored_fields(kind))
+    except IntegrityError:
+        raise InputError(
+            f"Another {kind.noun} is called “{kind.name_of(row)}” now. "
+            f"Restore this one under another name, such as “{free_name_like(row)}”.",
+            field="name",
+            conflict=True,
+        ) from None
+
+
+def _locked(thing: Kept) -> Kept:
+    rows = type(thing).everything.select_for_update(of=("self",), no_key=True)
+    row: Kept | None = rows.filter(pk=thing.pk).first()
+    if row is None:
+        raise InputError("It was erased in the meantime.", missing=True)
+    return row
+
+
+@contextmanager
+def _changing(thing: Kept, kind: Kind, name: str = "") -> Iterator[Kept]:
+    """The locked row of a thing that is not deleted; a name that is taken is one clear sentence."""
+    try:
+        with transaction.atomic():
+            row = _locked(thing)
+            if row.deleted_at:
+                raise InputError(f"The {kind.noun} “{kind.name_of(row)}” is deleted.", conflict=True)
+            yield row
+    except IntegrityError:
+        if not name:
+            raise
+        problem = f"Another {kind.noun} is already called “{name}”. Choose another name."
+        raise InputError(problem, field="name", conflict=True) from None

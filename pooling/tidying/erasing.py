@@ -1,0 +1,116 @@
+"""What was deleted more than thirty days ago is erased: its files, and its row unless something rests on it.
+
+Nothing that a person did is discarded: a query, a document or a queue with verdicts keeps its row, without
+its texts. Only a collection goes with everything in it.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING, Any
+
+from django.core.files.storage import default_storage
+from django.db import transaction
+from django.db.models import FileField, ProtectedError, QuerySet, RestrictedError
+from django.utils import timezone
+from django_tasks import task
+
+from pooling.models import Collection
+from pooling.storage.uploads import erase_previewed
+from pooling.tidying.kept import RESTORABLE, Kept
+from pooling.tidying.kinds import KINDS, dependants_of, tell_hooks
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+logger = logging.getLogger(__name__)
+
+AT_ONCE = 1000
+Erase = Callable[[Collection], None]
+
+# What empties a collection, by stage; the last one registered goes first, for it rests on those before it.
+_EMPTYING: list[Erase] = []
+
+
+def empties_collections(erase: Erase) -> Erase:
+    """Register what takes a stage's rows out of a collection that is erased."""
+    _EMPTYING.append(erase)
+    return erase
+
+
+def erase_old(now: datetime | None = None) -> int:
+    """Erase what was deleted more than thirty days ago, and return how many things that were.
+
+    Files that were previewed more than a day ago and never imported go too, uncounted.
+    """
+    erase_previewed(now)
+    before = (now or timezone.now()) - RESTORABLE
+    erased = 0
+    # What rests on other things goes before these.
+    for kind in reversed(list(KINDS.values())):
+        old = kind.model.everything.filter(deleted_at__lte=before, erased_at=None).order_by("pk")
+        for thing in old[:AT_ONCE]:
+            try:
+                erase(thing)
+            except Exception:
+                logger.exception("%s %s could not be erased", kind.name, thing.pk)
+            else:
+                erased += 1
+    return erased
+
+
+@task()
+def erase_in_background() -> None:
+    """`erase_old`, by the worker."""
+    erase_old()
+
+
+def erase(thing: Kept) -> None:
+    """Erase one thing for good, with its files."""
+    if isinstance(thing, Collection):
+        erase_collection(thing)
+        return
+    rows = type(thing).everything.filter(pk=thing.pk)
+    files = stored_files(rows)
+    with transaction.atomic():
+        if dependants_of(thing) or not _row_deleted(thing):
+            rows.update(erased_at=timezone.now())
+        tell_hooks("erased", thing, None)
+    _remove(files)
+
+
+def erase_collection(collection: Collection) -> None:
+    """Erase a collection with everything in it, judgments and files included."""
+    kinds = [kind for kind in KINDS.values() if kind.model is not Collection]
+    files = [name for kind in kinds for name in stored_files(kind.rows_of(collection))]
+    with transaction.atomic():
+        for empty in reversed(_EMPTYING):
+            empty(collection)
+        collection.delete()
+    _remove(files)
+
+
+def stored_files(rows: QuerySet[Any]) -> list[str]:
+    """The names of the files of some rows; a report has other files in its folder."""
+    fields = [field.name for field in rows.model._meta.concrete_fields if isinstance(field, FileField)]
+    names = {name for row in rows.values_list(*fields) for name in row if name} if fields else set()
+    if len(fields) > 1:
+        folders = {str(PurePosixPath(name).parent) for name in names}
+        names |= {f"{folder}/{name}" for folder in folders for name in default_storage.listdir(folder)[1]}
+    return sorted(names)
+
+
+def _row_deleted(thing: Kept) -> bool:
+    try:
+        with transaction.atomic():
+            thing.delete()
+    except (ProtectedError, RestrictedError):
+        return False
+    return True
+
+
+def _remove(files: Iterable[str]) -> None:
+    for name in files:
+        default_storage.delete(name)

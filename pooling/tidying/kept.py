@@ -1,0 +1,74 @@
+"""What can be archived and deleted: the fields, and the managers that show what is still there."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TypeVar
+
+from django.conf import settings
+from django.db import models
+
+# How long a deletion can be undone; after that the thing is erased.
+RESTORABLE = timedelta(days=30)
+# Names are unique among what is not deleted, so that a deleted thing's name can be given again.
+NOT_DELETED = models.Q(deleted_at=None)
+# What pools and queues to come leave out.
+PUT_AWAY = models.Q(deleted_at__isnull=False) | models.Q(archived_at__isnull=False)
+
+Row = TypeVar("Row", bound=models.Model, covariant=True)
+
+
+class KeptQuerySet(models.QuerySet[Row]):
+    """Rows that can be put away."""
+
+    def listed(self) -> KeptQuerySet[Row]:
+        """Those that lists, forms and defaults offer: not archived."""
+        return self.filter(archived_at=None)
+
+
+class ShownManager(models.Manager[Row]):
+    """What is not deleted; archived things are among it."""
+
+    def get_queryset(self) -> KeptQuerySet[Row]:
+        """Without deleted rows."""
+        return KeptQuerySet(self.model, using=self._db).filter(deleted_at=None)
+
+    def listed(self) -> KeptQuerySet[Row]:
+        """Those that lists, forms and defaults offer: not archived."""
+        return self.get_queryset().listed()
+
+
+class EveryManager(models.Manager[Row]):
+    """Deleted rows as well."""
+
+
+class Kept(models.Model):
+    """What can be put away: archived, or deleted with thirty days in which that can be undone.
+
+    An archived thing is in no list, form or default, but has its address, and counts where it is evidence.
+    A deleted one is nowhere but on the page of what was put away. Rows that refer to it still find it.
+    """
+
+    archived_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deleted_at = models.DateTimeField(null=True, blank=True, editable=False)
+    deleted_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        editable=False,
+        on_delete=models.SET_NULL,
+        related_name="+",
+        db_index=False,
+    )
+    erased_at = models.DateTimeField(
+        null=True,
+        blank=True,
+        editable=False,
+        help_text="When its content went for good, where its row had to stay.",
+    )
+
+    objects = ShownManager()
+    everything = EveryManager()
+
+    class Meta:
+        abstract = True

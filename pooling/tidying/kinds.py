@@ -1,0 +1,206 @@
+"""The kinds of things that can be put away, and what stages say of them: what depends on a thing, what it
+rests on, and what else happens when it is deleted, restored, renamed or erased.
+
+Each stage registers its own when Django starts, as it registers its jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+
+from pooling.formats.wording import counted
+from pooling.models import Collection
+from pooling.tables.actions import add_actions
+from pooling.tables.columns import BulkAction
+from pooling.tidying.kept import Kept
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# So many of a kind are named where a sentence counts them all.
+MOST_NAMED = 5
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of things: its name in addresses, and what becomes of one.
+
+    archived, deleted: a sentence on what that means. label: the field with its name. list_page: the name of
+    the address of its list. immutable: why its name is what it is, where nobody can change that. words: its
+    noun, if that is not its name.
+    """
+
+    name: str
+    plural: str
+    model: type[Kept]
+    archived: str
+    deleted: str
+    list_page: str
+    label: str = "name"
+    immutable: str = ""
+    words: str = ""
+
+    @property
+    def noun(self) -> str:
+        """What it is called in sentences."""
+        return self.words or self.name
+
+    def name_of(self, thing: Kept) -> str:
+        """What people call a thing."""
+        return str(getattr(thing, self.label))
+
+    def rows_of(self, collection: Collection) -> Any:
+        """Those of a collection, deleted ones among them."""
+        rows: Any = self.model.everything.all()
+        if self.model is Collection:
+            return rows.filter(pk=collection.pk)
+        return rows.filter(collection=collection)
+
+    def list_url(self, collection: Collection) -> str:
+        """The page that lists these."""
+        return reverse(self.list_page, args=[collection.slug] if self.model is not Collection else [])
+
+
+@dataclass(frozen=True)
+class Dependant:
+    """What depends on a thing: in words (`2 pools`), what becomes of it (`keep their figures`), and as rows
+    where it can be put away itself. What `blocks` has to go first.
+    """
+
+    words: str
+    consequence: str
+    things: Sequence[Kept] = ()
+    blocks: bool = False
+
+    @property
+    def named(self) -> Sequence[Kept]:
+        """The first few of the rows."""
+        return self.things[:MOST_NAMED]
+
+    @property
+    def more(self) -> int:
+        """How many rows are not among them."""
+        return max(0, len(self.things) - MOST_NAMED)
+
+    def sentence(self) -> str:
+        """Both in one, with names: `2 reports rest on it (“June”, “July”)`."""
+        names = ", ".join(f"“{thing}”" for thing in self.named) + (", …" if self.more else "")
+        return f"{self.words} {self.consequence}" + (f" ({names})" if names else "")
+
+
+@dataclass(frozen=True)
+class Ground:
+    """Something a thing rests on; without what is `needed`, it cannot be restored."""
+
+    thing: Kept
+    needed: bool = True
+
+
+Depends = Callable[[Any], Sequence[Dependant]]
+RestsOn = Callable[[Any], Sequence[Ground]]
+Hook = Callable[[Any, "User | None"], None]
+
+KINDS: dict[str, Kind] = {}
+_DEPENDS: dict[type[Kept], list[Depends]] = {}
+_RESTS_ON: dict[type[Kept], RestsOn] = {}
+_HOOKS: dict[tuple[str, type[Kept]], list[Hook]] = {}
+
+
+def register(kind: Kind) -> None:
+    """Make a kind known, and let its list archive and delete chosen rows."""
+    KINDS[kind.name] = kind
+    add_actions(kind.plural, BulkAction("tidy", "Archive or delete", f"tidy_{kind.name}"))
+
+
+def kind_of(thing: Kept) -> Kind:
+    """The kind of a thing."""
+    return next(kind for kind in KINDS.values() if isinstance(thing, kind.model))
+
+
+def collection_of(thing: Any) -> Collection:
+    """The collection that a thing is of, or is."""
+    found: Collection = thing if isinstance(thing, Collection) else thing.collection
+    return found
+
+
+def depends_on(model: type[Kept]) -> Callable[[Depends], Depends]:
+    """Register what tells what depends on a thing; several stages may."""
+
+    def told_by(tell: Depends) -> Depends:
+        _DEPENDS.setdefault(model, []).append(tell)
+        return tell
+
+    return told_by
+
+
+def rests_on(model: type[Kept]) -> Callable[[RestsOn], RestsOn]:
+    """Register what tells what a thing rests on."""
+
+    def told_by(tell: RestsOn) -> RestsOn:
+        _RESTS_ON[model] = tell
+        return tell
+
+    return told_by
+
+
+def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
+    """Register what else happens, in the same transaction: after a thing was `deleted`, `restored`, `renamed`
+    (`thing.former_name` is what it was called) or `erased`, which leaves its row where something depends on
+    it; and before it is restored (`restoring`), which an `InputError` prevents.
+    """
+
+    def done_by(hook: Hook) -> Hook:
+        _HOOKS.setdefault((event, model), []).append(hook)
+        return hook
+
+    return done_by
+
+
+def dependants_of(thing: Kept) -> list[Dependant]:
+    """What depends on a thing, what is in the way of its deletion first."""
+    found = [one for tell in _DEPENDS.get(type(thing), []) for one in tell(thing)]
+    return sorted(found, key=lambda one: not one.blocks)
+
+
+def grounds_of(thing: Kept) -> Sequence[Ground]:
+    """What a thing rests on."""
+    tell = _RESTS_ON.get(type(thing))
+    return tell(thing) if tell else []
+
+
+def tell_hooks(event: str, thing: Kept, by: User | None) -> None:
+    """Let the stages do what `when` says."""
+    for hook in _HOOKS.get((event, type(thing)), []):
+        hook(thing, by)
+
+
+def dependant(
+    things: Sequence[Kept], noun: str, consequence: str, *, blocks: bool = False
+) -> list[Dependant]:
+    """What `depends_on` wants of rows, in a list that is empty where there are none.
+
+    consequence: for one and for several, separated by a slash: `keeps its figures/keep their figures`.
+    """
+    if not things:
+        return []
+    one, _, several = consequence.partition("/")
+    words = one if len(things) == 1 else several or one
+    return [Dependant(counted(len(things), noun), words, things, blocks)]
+
+
+def beneath(thing: Kept) -> list[Kept]:
+    """What a thing rests on and nothing else does: what may go with it, the nearest first."""
+    chosen: list[Kept] = [thing]
+    for upper in chosen:
+        for ground in grounds_of(upper):
+            one = ground.thing
+            if one in chosen or one.deleted_at:
+                continue
+            above = dependants_of(one)
+            if all(each.things and all(row in chosen for row in each.things) for each in above):
+                chosen.append(one)
+    return chosen[1:]
