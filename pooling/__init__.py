@@ -9,9 +9,11 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - strategies (pure): in which order pairs are worth judging
 - merging (pure): tops of runs merged into a pool, in memory or in parts
 - interface: what pages, HTTP calls and commands share
+- tables: lists of rows, sorted, searched, narrowed down, chosen from and downloaded
 - people: collections, members, invitations, and who may see what
 - jobs: long work, done by the background worker
 - storage: uploads, stored files, and rows by the thousand
+- tidying: things renamed, archived, deleted and restored
 - texts: queries and documents, imported and searched
 - diagnosis: what a pool tells before anything is judged
 - runs: imported runs

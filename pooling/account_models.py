@@ -1,5 +1,5 @@
-"""What the database keeps about accounts, in addition to Django's own table: tokens of programs, and letters
-sent.
+"""What the database keeps about accounts, in addition to Django's own table: tokens of programs, letters
+sent, and how somebody likes to see pages.
 """
 
 from __future__ import annotations
@@ -45,3 +45,15 @@ class Letter(models.Model):
 
     def __str__(self) -> str:
         return f"letter {self.pk}"
+
+
+class Preferences(models.Model):
+    """How somebody likes to see pages, on every machine they sign in from."""
+
+    user = models.OneToOneField(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
+    )
+    columns = models.JSONField(default=dict, help_text="Names of columns by the name of a table.")
+
+    def __str__(self) -> str:
+        return f"preferences of {self.user}"

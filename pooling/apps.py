@@ -5,7 +5,7 @@ from importlib import import_module
 from django.apps import AppConfig
 
 # Modules that say which work is theirs: imports of files, and what the background worker does.
-WORKING = ("pools.building", "runs.stored", "texts.importing")
+WORKING = ("pools.building", "pools.kinds", "runs.stored", "texts.importing")
 
 
 class PoolingConfig(AppConfig):
@@ -13,6 +13,8 @@ class PoolingConfig(AppConfig):
     verbose_name = "Pooling"
 
     def ready(self) -> None:
-        """Register the kinds of jobs, for the worker as for the site."""
+        """Register the kinds of jobs, for the worker as for the site, and what SQLite has to know."""
         for module in WORKING:
             import_module(f"pooling.{module}")
+        # Before a connection is opened, which has to know natural order.
+        import_module("pooling.tables.natural")

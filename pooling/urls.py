@@ -14,10 +14,14 @@ from pooling.runs import api as runs_api
 from pooling.runs import views as runs
 from pooling.texts import api as texts_api
 from pooling.texts import views as texts
+from pooling.tidying import views as tidying
+from pooling.tidying.api import Restored, Tidied, TidiedCollection
+from pooling.tidying.kinds import KINDS
 
 urlpatterns: list[URLPattern] = [
     # Not below collections/, where every word is a collection's short name.
     path("new-collection/", collection.new, name="collection_new"),
+    path("new-collection/guidelines/", collection.guidelines_preview, name="guidelines_preview"),
     path("collections/<slug:slug>/edit/", collection.edit, name="collection_edit"),
     # collections/<slug>/queries/ and documents/
     path("collections/<slug:slug>/queries/", texts.queries, name="queries"),
@@ -33,16 +37,26 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/pools/<int:pool_id>/pairs/", pools.pairs, name="pool_pairs"),
     path("collections/<slug:slug>/pools/<int:pool_id>/extend/", pools.extend, name="pool_extend"),
     path("collections/<slug:slug>/pools/<int:pool_id>/pool.tsv", pools.download, name="pool_download"),
+    # collections/<slug>/tidy/
+    path("collections/<slug:slug>/tidy/", tidying.tidied, name="tidied"),
+    *(
+        path(f"collections/<slug:slug>/tidy/{kind}/", tidying.tidy_chosen, {"kind": kind}, f"tidy_{kind}")
+        for kind in KINDS
+    ),
+    path("collections/<slug:slug>/tidy/<slug:kind>/<int:thing_id>/", tidying.tidy, name="tidy"),
+    path("deleted-collections/<int:collection_id>/", tidying.collection_restore, name="collection_restore"),
     # The script of the pictures; its version makes it safe to keep for ever.
     path("charts/vega-embed-<str:version>.js", charts.library, name="chart_library"),
-    # jobs/
+    # collections/<slug>/jobs/ and jobs/
+    path("collections/<slug:slug>/jobs/", jobs.collection_jobs, name="jobs"),
+    path("jobs/", jobs.own_jobs, name="own_jobs"),
     path("jobs/<int:job_id>/", jobs.job, name="job"),
     path("jobs/<int:job_id>/cancel/", jobs.job_cancel, name="job_cancel"),
     path("jobs/<int:job_id>/resume/", jobs.job_resume, name="job_resume"),
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/", people_api.Collections.as_view(), name="api_collections"),
-    path("collections/<slug:slug>/", people_api.OneCollection.as_view(), name="api_collection"),
+    path("collections/<slug:slug>/", TidiedCollection.as_view(), name="api_collection"),
     path("collections/<slug:slug>/members/", people_api.Members.as_view(), name="api_members"),
     path("collections/<slug:slug>/invitations/", people_api.Invitations.as_view(), name="api_invitations"),
     path(
@@ -57,6 +71,35 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/documents/", texts_api.Documents.as_view(), name="api_documents"),
     path("collections/<slug:slug>/runs/", runs_api.Runs.as_view(), name="api_runs"),
     path("collections/<slug:slug>/pools/", pools_api.Pools.as_view(), name="api_pools"),
+    path(
+        "collections/<slug:collection__slug>/queries/<path:external_id>/restore/",
+        Restored.as_view(kind="query"),
+        name="api_query_restore",
+    ),
+    path(
+        "collections/<slug:collection__slug>/queries/<path:external_id>/",
+        Tidied.as_view(kind="query"),
+        name="api_query",
+    ),
+    path(
+        "collections/<slug:collection__slug>/documents/<path:external_id>/restore/",
+        Restored.as_view(kind="document"),
+        name="api_document_restore",
+    ),
+    path(
+        "collections/<slug:collection__slug>/documents/<path:external_id>/",
+        Tidied.as_view(kind="document"),
+        name="api_document",
+    ),
+    path(
+        "collections/<slug:slug>/restore/",
+        Restored.as_view(kind="collection"),
+        name="api_collection_restore",
+    ),
+    path("runs/<int:run_id>/", Tidied.as_view(kind="run"), name="api_run"),
+    path("runs/<int:run_id>/restore/", Restored.as_view(kind="run"), name="api_run_restore"),
+    path("pools/<int:pool_id>/", Tidied.as_view(kind="pool"), name="api_pool"),
+    path("pools/<int:pool_id>/restore/", Restored.as_view(kind="pool"), name="api_pool_restore"),
     path("pools/<int:pool_id>/extend/", pools_api.PoolExtension.as_view(), name="api_pool_extend"),
     path("jobs/<int:job_id>/", jobs_api.OneJob.as_view(), name="api_job"),
     path("jobs/<int:job_id>/cancel/", jobs_api.JobCancel.as_view(), name="api_job_cancel"),

@@ -57,12 +57,12 @@ def most_missing_in_all(remainders: Iterable[Remainder], confidence: float = 0.9
 
 def largest_unrefuted(relevant: int, fraction: float, level: float) -> int:
     """The largest M with P(Binomial(M, fraction) ≤ relevant) > level."""
-    from scipy import stats
+    from scipy.special import bdtr  # the same sum as `stats.binom.cdf`, many times faster for single numbers
 
     low, high = relevant, relevant + 1
-    while stats.binom.cdf(relevant, high, fraction) > level:
+    while bdtr(relevant, high, fraction) > level:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if stats.binom.cdf(relevant, middle, fraction) > level else (low, middle)
+        low, high = (middle, high) if bdtr(relevant, middle, fraction) > level else (low, middle)
     return low

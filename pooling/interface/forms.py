@@ -1,10 +1,29 @@
-"""What every form shares: errors shown next to the fields they belong to."""
+"""What every form shares: errors next to the fields they belong to, and long forms that grow."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Container, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import count
+from typing import Any, ClassVar
+
 from django import forms
+from django.forms.boundfield import BoundField
+from django.http import HttpRequest
 
 from pooling.interface.problems import InputError
+
+# The heading of what a form asks first.
+FIRST = ""
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure that a form shows while people fill it in."""
+
+    title: str
+    value: str
+    note: str = ""
 
 
 def show_problem(form: forms.BaseForm, error: Exception) -> None:
@@ -15,3 +34,86 @@ def show_problem(form: forms.BaseForm, error: Exception) -> None:
         form.add_error(name, text)
     if not named:
         form.add_error("file" if "file" in form.fields else None, str(error))
+
+
+def choose_from_address(request: HttpRequest, form: forms.BaseForm, name: str) -> None:
+    """Choose in a field of a new form the rows that the address names, as `?runs=1&runs=2` does."""
+    keys = [int(key) for key in request.GET.getlist(name) if key.isdecimal() and len(key) < 19]
+    if keys and not form.is_bound and name in form.fields:
+        form.fields[name].initial = keys
+
+
+@dataclass(frozen=True)
+class Group:
+    """Some fields of a form under one heading.
+
+    Without a heading they come first and are always seen. `when_ticked`: fields that matter only while the
+    tick box in `fields` is ticked.
+    """
+
+    heading: str
+    fields: list[BoundField]
+    is_open: bool = True
+    when_ticked: list[BoundField] = field(default_factory=list)
+
+
+class GroupedForm(forms.BaseForm):
+    """A form that begins with a few fields and has the rest under headings, drawn by `_form.html`.
+
+    A heading is open if one of its fields has an error or a value that is not the default.
+    """
+
+    #: Heading -> its fields; `FIRST` is what the form begins with. The last also has what no group names.
+    GROUPS: ClassVar[Mapping[str, Sequence[str]]] = {}
+    #: Heading -> the tick box without which its other fields do not matter.
+    TICKS: ClassVar[Mapping[str, str]] = {}
+    #: Headings that are open in any case.
+    OPEN: ClassVar[Collection[str]] = ()
+
+    @property
+    def groups(self) -> list[Group]:
+        """The fields that are seen, by group; groups without a field are left out."""
+        shown = {bound.name: bound for bound in self if not bound.is_hidden}
+        named = {heading: [one for one in names if one in shown] for heading, names in self.GROUPS.items()}
+        known = {name for names in named.values() for name in names}
+        if named:
+            named[list(named)[-1]].extend(name for name in shown if name not in known)
+        return [
+            self._group(heading, [shown[name] for name in names]) for heading, names in named.items() if names
+        ]
+
+    def _group(self, heading: str, fields: list[BoundField]) -> Group:
+        is_open = heading in (FIRST, *self.OPEN) or any(one.errors or _is_changed(one) for one in fields)
+        tick = self.TICKS.get(heading)
+        if tick is None:
+            return Group(heading, fields, is_open)
+        ticks = [one for one in fields if one.name == tick]
+        return Group(heading, ticks, is_open, [one for one in fields if one.name != tick])
+
+
+def _is_changed(bound: BoundField) -> bool:
+    """Whether a field holds something else than what it holds when nobody says anything."""
+    value, usual = bound.value(), bound.field.initial
+    if not value and value != 0 and not bound.field.required:
+        return value is False and bool(usual)
+    if isinstance(bound.field, forms.FileField):
+        return False
+    if isinstance(bound.field, forms.ModelChoiceField | forms.MultipleChoiceField):
+        return bool(bound.field.has_changed(usual, value))
+    return bool(_read(bound.field, value) != _read(bound.field, usual() if callable(usual) else usual))
+
+
+def _read(shape: forms.Field, value: Any) -> Any:
+    try:
+        return shape.to_python(value)
+    except forms.ValidationError:
+        return value
+
+
+def numbered_name(word: str, taken: Container[str]) -> str:
+    """The first of “Pool 1”, “Pool 2”, … that is not taken.
+
+    >>> numbered_name("Pool", {"Pool 1", "spring"})
+    'Pool 2'
+    """
+    return next(name for number in count(1) if (name := f"{word} {number}") not in taken)

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from django.contrib import messages
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import redirect
+from django.shortcuts import redirect, render
 
+from pooling.interface.problems import refusals
 from pooling.interface.results import Result
 from pooling.models import Job
 
 if TYPE_CHECKING:
+    from django import forms
     from django.contrib.auth.models import User
 
+    from pooling.interface.forms import Figure
+
 PER_PAGE = 50
+FormType = TypeVar("FormType", bound="forms.BaseForm")
 
 
 def person(request: HttpRequest) -> User:
@@ -28,9 +33,28 @@ def person(request: HttpRequest) -> User:
 def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:
     """Redirect to the result of finished work with its sentence, or to the job that does it."""
     if isinstance(outcome, Job):
-        return redirect(outcome)
+        # Where it is done by then, the page goes on to the result at once.
+        return redirect(f"{outcome.get_absolute_url()}?follow")
     messages.success(request, outcome["detail"])
     return redirect(outcome["url"])
+
+
+def answered(
+    request: HttpRequest, form: FormType, figures: Callable[[FormType], Sequence[Figure]]
+) -> HttpResponse:
+    """The figures of a form as it stands, for htmx; one that is not complete has a sentence instead."""
+    context: dict[str, Any] = {}
+    # A name may still be missing.
+    wrong = next((name for name in form.errors if name != "name"), None)
+    try:
+        if wrong is None:
+            context["figures"] = figures(form)
+        else:
+            label = f"{form[wrong].label}: " if wrong in form.fields else ""
+            context["problem"] = f"{label}{form.errors[wrong][0]}"
+    except refusals() as error:
+        context["problem"] = str(error)
+    return render(request, "_figures.html", context)
 
 
 def page_of(request: HttpRequest, rows: QuerySet[Any] | Sequence[Any], per_page: int = PER_PAGE) -> Page[Any]:

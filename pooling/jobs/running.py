@@ -1,10 +1,11 @@
 """Long work: a job is a row with progress, done by the background worker through Django's task interface.
 
-A kind of job is a function `(job, progress) -> result`, registered under a name; `progress(share, detail)`
-stores how far it is, and raises `JobCancelledError` once somebody has asked for the end of the job. A
-cancelled job leaves behind what it leaves after any other error: nothing. Kinds that store their work in
-steps, each of which is of use, are registered as not to be cancelled. Work of two parts notes the first when
-it is stored (`note_stored`), so that it can be taken up again behind it when the worker was killed.
+A kind of job is a function `(job, progress) -> result`, registered under a name in `kinds.py`;
+`progress(share, detail)` stores how far it is, and raises `JobCancelledError` once somebody has asked for the
+end of the job. A cancelled job leaves behind what it leaves after any other error: nothing. Kinds that store
+their work in steps, each of which is of use, are registered as not to be cancelled. Work of two parts notes
+the first when it is stored (`note_stored`), so that it can be taken up again behind it when the worker was
+killed.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import logging
 import os
 import socket
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.storage import default_storage
@@ -21,8 +22,8 @@ from django.utils import timezone
 from django_tasks import task
 
 from pooling.interface.problems import InputError, refusals
-from pooling.interface.progress import Progress
 from pooling.interface.results import Result
+from pooling.jobs.kinds import LASTING, WORK
 from pooling.models import Collection, Job, JobCancellation
 
 if TYPE_CHECKING:
@@ -30,28 +31,11 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-Work = Callable[[Job, Progress], Mapping[str, object]]
-
-WORK: dict[str, Work] = {}
-# Kinds that go on until they are done.
-LASTING: set[str] = set()
 CANCELLED = "Cancelled; nothing was saved."
 
 
 class JobCancelledError(Exception):
     """Somebody has asked for the end of the job; raised by `progress` in the middle of the work."""
-
-
-def job_kind(name: str, *, can_be_cancelled: bool = True) -> Callable[[Work], Work]:
-    """Register a function as the work of jobs of kind `name`."""
-
-    def register(work: Work) -> Work:
-        WORK[name] = work
-        if not can_be_cancelled:
-            LASTING.add(name)
-        return work
-
-    return register
 
 
 def start_job(collection: Collection, kind: str, arguments: Mapping[str, Any], user: User | None) -> Job:

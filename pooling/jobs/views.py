@@ -1,50 +1,91 @@
-"""The page of one job, which fetches its own state while the job runs, and the button that ends it."""
+"""The pages of jobs: one, which leads on to its result, and lists; and the buttons that end and resume."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.urls import reverse
+from django.views.decorators.http import require_GET, require_POST, require_safe
+from django_htmx.http import HttpResponseClientRedirect
 
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
+from pooling.jobs.kinds import kind_of, stages_of
+from pooling.jobs.lists import JOBS, OWN_JOBS, jobs_of_collection, jobs_of_person
 from pooling.jobs.running import can_be_cancelled, cancel_job, is_being_cancelled, jobs_before, resume_job
-from pooling.people.access import ADMIN, job_for
+from pooling.models import Job
+from pooling.people.access import ADMIN, collection_for, job_for
+from pooling.tables.answers import answer
+
+if TYPE_CHECKING:
+    from pooling.models import Collection
+    from pooling.tables.shown import ShownTable
 
 # htmx stops asking when it is answered with this.
 STOP_POLLING = 286
-TITLES = {
-    "queries": "Importing queries",
-    "documents": "Importing documents",
-    "run": "Importing a run",
-    "pool": "Building a pool",
-    "campaign": "Building a pool and opening its queue",
-    "queue": "Opening a queue",
-    "replay": "Replaying strategies",
-    "report": "Making a report",
-    "redundancy": "Changing the judgments per pair",
-    "texts": "Indexing texts for search",
-}
 
 
 @login_required
 @require_GET
 def job(request: HttpRequest, job_id: int) -> HttpResponse:
-    """How far a job is; htmx gets the moving part alone."""
+    """How far a job is; htmx gets the moving part alone.
+
+    Anyone who waits, by htmx or by `?follow`, is sent on to the result when there is one.
+    """
     job = job_for(request.user, job_id)
     partial = bool(request.headers.get("HX-Request"))
+    result = job.result if job.state == Job.State.DONE else None
+    if result and "url" in result and (partial or "follow" in request.GET):
+        messages.success(request, result["detail"])
+        return HttpResponseClientRedirect(result["url"]) if partial else redirect(result["url"])
     context = {
         "job": job,
         "collection": job.collection,
-        "title": TITLES.get(job.kind, job.kind.capitalize()),
+        "section": "jobs",
+        "title": kind_of(job).title,
+        "stages": stages_of(job),
+        "begins_at": _begins_at(job),
         "can_be_cancelled": can_be_cancelled(job),
         "is_being_cancelled": is_being_cancelled(job),
         "jobs_before": jobs_before(job),
     }
     template = "pooling/_job.html" if partial else "pooling/job.html"
     return render(request, template, context, status=STOP_POLLING if partial and job.is_finished else 200)
+
+
+def _begins_at(job: Job) -> str:
+    """The page where such work is started, to start it again; nothing where there is none."""
+    name = kind_of(job).begins_at
+    return reverse(name, args=[job.collection.slug]) if name else ""
+
+
+@login_required
+@require_safe
+def collection_jobs(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The long work of a collection, newest first."""
+    collection = collection_for(request.user, slug)
+    return _list(request, JOBS.shown(request, jobs_of_collection(collection), collection), collection)
+
+
+@login_required
+@require_safe
+def own_jobs(request: HttpRequest) -> HttpResponseBase:
+    """The long work that somebody started, in all collections where they may still see it."""
+    return _list(request, OWN_JOBS.shown(request, jobs_of_person(person(request))), None)
+
+
+def _list(request: HttpRequest, table: ShownTable, collection: Collection | None) -> HttpResponseBase:
+    is_moving = any(not shown.row.is_finished for shown in table.rows)
+    context = {"collection": collection, "section": "jobs", "table": table, "is_moving": is_moving}
+    answered = answer(request, "pooling/jobs.html", context)
+    if request.headers.get("HX-Request") and not is_moving and answered.status_code == 200:
+        answered.status_code = STOP_POLLING
+    return answered
 
 
 @login_required

@@ -24,7 +24,7 @@ class Pools(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the pools."""
         collection = collection_for(request.user, slug)
-        rows = Pool.objects.filter(collection=collection).defer("diagnostics")
+        rows = Pool.objects.listed().filter(collection=collection).defer("diagnostics")
         return Response(serializers.PoolSerializer(rows, many=True).data)
 
     @extend_schema(

@@ -11,11 +11,13 @@ from django.conf import settings
 from django.db import IntegrityError, transaction
 
 from pooling.interface.problems import InputError
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result
+from pooling.runs.put_away import documents_put_away, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import checked_name, disk_errors_named, tell_the_planner
@@ -87,7 +89,7 @@ def build_pool(
     if not runs:
         raise InputError("A pool needs at least one run.", fields={"runs": "Choose at least one run."})
     choice = checked_choice(Choice(**options), runs)
-    query_keys = dict(collection.queries.values_list("external_id", "pk"))
+    query_keys = dict(collection.queries.listed().values_list("external_id", "pk"))
     frames, left_out = read_tops(runs, query_keys, choice, progress)
     progress(0.4, "Merging.")
     pooled = _pooled(frames, choice)
@@ -138,6 +140,7 @@ def read_tops(
     from pooling.strategies import STRATEGIES
 
     known = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
+    put_away = documents_put_away(runs[0].collection)
     frames, left_out = {}, {}
     for done, run in enumerate(runs):
         progress(0.4 * done / len(runs), f"Reading run “{run.name}”.")
@@ -148,7 +151,7 @@ def read_tops(
         if not STRATEGIES[choice.strategy].needs_scores:
             # Its order is settled now: scores that fall with it keep it under every rule for ties.
             top = top.with_columns(score=-pl.col("position").cast(pl.Float64))
-        frames[run.name] = top.drop("position")
+        frames[run.name] = without_documents(top, put_away).drop("position")
     return frames, left_out
 
 
@@ -208,12 +211,13 @@ def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
 
 
 def pooled_frame(pool: Pool) -> pl.DataFrame:
-    """The pool's pairs as `query_id`, `document_id` (external ids), by `position` within a query."""
+    """The pool's pairs as `query_id`, `document_id` (external ids), by `position` within a query; without
+    deleted queries and documents.
+    """
     import polars as pl
 
-    rows = pool.entries.order_by("query_id", "position").values_list(
-        "query__external_id", "document__external_id"
-    )
+    entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
+    rows = entries.order_by("query_id", "position").values_list("query__external_id", "document__external_id")
     schema = {"query_id": pl.String, "document_id": pl.String}
     return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
 
@@ -223,7 +227,12 @@ def expected_pairs(runs: Iterable[Run], choice: Choice) -> int:
     return sum(run.query_count * min(run.depth, choice.depth_of(run.name)) for run in runs)
 
 
-@job_kind("pool")
+@job_kind(
+    "pool",
+    title="Building a pool",
+    stages=((0.0, "Read the runs"), (0.4, "Merge their lists"), (0.5, "Store the pairs")),
+    begins_at="pool_new",
+)
 def _build_in_background(job: Job, progress: Progress) -> PoolBuilt:
     arguments = dict(job.arguments)
     runs = runs_named(job.collection, arguments.pop("runs"))

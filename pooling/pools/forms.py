@@ -6,25 +6,39 @@ from typing import Any
 
 from django import forms
 
+from pooling.interface.forms import FIRST, numbered_name
 from pooling.interface.option_fields import form_fields
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Pool, Run
 from pooling.options.option import chosen, options_of
+from pooling.pools.strategy_choices import StrategyChoices
 from pooling.pools.versions import Extension, next_name, runs_beside
 from pooling.runs.depths import HELP, RunChoices, RunDepthsForm
 
+BUDGET = ("budget", "audit_share", "seed")
 
-@form_fields(Choice, strategy={"required": True})
+
+@form_fields(Choice, strategy={"required": True, "widget": StrategyChoices, "initial": StrategyChoices.first})
 class PoolForm(RunDepthsForm):
     """How to choose the pairs of a pool."""
+
+    GROUPS = {
+        FIRST: ("runs", "depth", "strategy", "name"),
+        "Budget and audit": BUDGET,
+        "Order of each run": ("ties", "scores"),
+    }
 
     name = forms.CharField(max_length=200)
     runs = forms.ModelMultipleChoiceField(Run.objects.none(), widget=RunChoices, help_text=HELP)
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["runs"].initial = [run.pk for run in collection.runs.only("pk")]
-        self.fields["runs"].queryset = collection.runs.defer("preflight")  # type: ignore[attr-defined]
+        self.collection = collection
+        self.fields["runs"].initial = [run.pk for run in collection.runs.listed().only("pk")]
+        self.fields["runs"].queryset = collection.runs.listed().defer("preflight")  # type: ignore[attr-defined]
+        self.fields["name"].initial = numbered_name(
+            "Pool", set(collection.pools.values_list("name", flat=True))
+        )
         self.show_depths()
 
     def choice(self) -> Choice:
@@ -32,9 +46,15 @@ class PoolForm(RunDepthsForm):
         return Choice(**chosen(Choice, self.cleaned_data))
 
 
-@form_fields(Extension, depth={"required": True}, strategy={"required": True})
+@form_fields(Extension, depth={"required": True}, strategy={"required": True, "widget": StrategyChoices})
 class ExtensionForm(RunDepthsForm):
     """What the next version of a pool has more."""
+
+    GROUPS = {
+        FIRST: ("runs", "depth", "name"),
+        "Strategy": ("strategy",),
+        "Budget and audit": BUDGET,
+    }
 
     name = forms.CharField(max_length=200)
     runs = forms.ModelMultipleChoiceField(

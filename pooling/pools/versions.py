@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 
 from pooling.interface.problems import InputError
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Job, Pool, Run
 from pooling.options.option import Option, options_of, same
@@ -94,7 +95,7 @@ def extend_pool(
     choice = extension_choice(pool, runs, Extension(**asked))
     name = free_name(pool.collection, name or next_name(pool))
     all_runs = [place.run for place in pool.pool_runs.select_related("run")] + list(runs)
-    query_keys = dict(pool.collection.queries.values_list("external_id", "pk"))
+    query_keys = dict(pool.collection.queries.listed().values_list("external_id", "pk"))
     frames, left_out = read_tops(all_runs, query_keys, choice, progress)
     progress(0.4, "Merging.")
     made = Pool(
@@ -148,7 +149,7 @@ def pool_named(collection: Collection, name: str) -> Pool:
 
 def runs_beside(pool: Pool) -> QuerySet[Run]:
     """The runs of the collection that a pool does not have."""
-    return pool.collection.runs.exclude(pk__in=pool.runs.values("pk")).defer("preflight")
+    return pool.collection.runs.listed().exclude(pk__in=pool.runs.values("pk")).defer("preflight")
 
 
 def next_name(pool: Pool) -> str:
@@ -169,6 +170,12 @@ def extension_choice(pool: Pool, runs: Sequence[Run], asked: Extension) -> Choic
             f"Pool “{pool.name}” is already extended by “{later.name}”. Extend that one.", conflict=True
         )
     before = set(pool.pool_runs.values_list("run__name", flat=True))
+    if gone := pool.pool_runs.filter(run__deleted_at__isnull=False).select_related("run").first():
+        raise InputError(
+            f"Run “{gone.run.name}” of pool “{pool.name}” was deleted. Restore it to extend the pool, or "
+            "build another pool.",
+            conflict=True,
+        )
     given = {name: value for name, value in vars(asked).items() if value is not None}
     choice = replace(
         choice_of(pool), **{**given, "budget": asked.budget, "depths": {**pool.depths, **asked.depths}}
@@ -216,7 +223,8 @@ def _kept(pool: Pool) -> pl.DataFrame:
         "inclusion_probability": pl.Float64,
         "version": pl.Int64,
     }
-    rows = pool.entries.order_by().values_list(
+    entries = pool.entries.filter(query__deleted_at=None, document__deleted_at=None)
+    rows = entries.order_by().values_list(
         "query__external_id",
         "document__external_id",
         "position",
@@ -227,7 +235,12 @@ def _kept(pool: Pool) -> pl.DataFrame:
     return pl.DataFrame(list(rows.iterator(chunk_size=10_000)), schema=schema, orient="row")
 
 
-@job_kind("extension")
+@job_kind(
+    "extension",
+    title="Extending a pool",
+    stages=((0.0, "Read the runs"), (0.4, "Merge their lists"), (0.5, "Store the pairs")),
+    begins_at="pools",
+)
 def _extend_in_background(job: Job, progress: Progress) -> PoolBuilt:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from django.contrib.auth.decorators import login_required
-from django.db.models import Case, Count, Exists, OuterRef, QuerySet, When
+from django.db.models import Case, Count, Exists, OuterRef, QuerySet, Subquery, When
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, render
@@ -12,27 +15,31 @@ from django.views.decorators.http import require_GET, require_http_methods
 from pooling.diagnosis import rows as pictures
 from pooling.diagnosis.stored import PoolDiagnostics
 from pooling.interface.downloads import streamed
-from pooling.interface.forms import show_problem
-from pooling.interface.pages import asked, go_on, page_of, person
+from pooling.interface.forms import Figure, choose_from_address, show_problem
+from pooling.interface.pages import answered, asked, go_on, person
 from pooling.interface.problems import refusals
 from pooling.models import Pool, PoolEntry, Query, Role
 from pooling.options.option import told
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
 from pooling.pools.building import build_or_start, pool_lines
+from pooling.pools.figures import pool_figures
 from pooling.pools.forms import ExtensionForm, PoolForm
+from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS
 from pooling.pools.versions import extend_or_start, options_shown
+from pooling.tables.answers import answer
 
 TSV = "text/tab-separated-values; charset=utf-8"
 
 
 @login_required
 @require_GET
-def pools(request: HttpRequest, slug: str) -> HttpResponse:
+def pools(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The pools of a collection, newest first."""
     collection = collection_for(request.user, slug)
-    rows = Pool.objects.filter(collection=collection).defer("diagnostics")
-    context = {"page": page_of(request, rows), "collection": collection, "section": "pools"}
-    return render(request, "pooling/pools.html", context)
+    rows = Pool.objects.listed().filter(collection=collection).defer("diagnostics")
+    table = POOLS.shown(request, rows.select_related("collection", "built_by"), collection)
+    context = {"table": table, "collection": collection, "section": "pools"}
+    return answer(request, "pooling/pools.html", context)
 
 
 @login_required
@@ -40,7 +47,10 @@ def pools(request: HttpRequest, slug: str) -> HttpResponse:
 def new(request: HttpRequest, slug: str) -> HttpResponse:
     """A form for a new pool; a large one is built by the background worker."""
     collection = collection_for(request.user, slug, ADMIN)
+    if request.headers.get("HX-Request"):
+        return answered(request, PoolForm(collection, request.GET), _figures)
     form = PoolForm(collection, request.POST or None)
+    choose_from_address(request, form, "runs")
     if request.method == "POST" and form.is_valid():
         try:
             name, runs = form.cleaned_data["name"], list(form.cleaned_data["runs"])
@@ -51,6 +61,10 @@ def new(request: HttpRequest, slug: str) -> HttpResponse:
     has_runs = form.fields["runs"].queryset.exists()  # type: ignore[attr-defined]
     context = {"form": form, "has_runs": has_runs, "collection": collection, "section": "pools"}
     return render(request, "pooling/pool_new.html", context)
+
+
+def _figures(form: PoolForm) -> list[Figure]:
+    return pool_figures(form.collection, list(form.cleaned_data["runs"]), form.choice())
 
 
 @login_required
@@ -101,27 +115,36 @@ def pool(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
 
 @login_required
 @require_GET
-def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponse:
+def pairs(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
     """The queries of a pool with their pairs, or with `?query=ID` its documents and who found them."""
     pool = _pool(request, slug, pool_id)
     context = {"pool": pool, "collection": pool.collection, "section": "pools"}
     if "query" in request.GET:
         query = get_object_or_404(Query, collection=pool.collection, external_id=asked(request, "query"))
-        page = page_of(request, _entries(pool, query))
-        names = pool.diagnostics.get("runs", [])
-        for entry in page:
-            entry.finders = [(names[index], rank) for index, rank in entry.found_by]
-        return render(request, "pooling/pool_query.html", {**context, "query": query, "page": page})
+        table = replace(POOLED_PAIRS, prepare=_with_finders(pool)).shown(
+            request, _entries(pool, query), pool.collection
+        )
+        return answer(request, "pooling/pool_query.html", {**context, "query": query, "table": table})
     pooled = PoolEntry.objects.filter(pool=pool, query=OuterRef("pk"))
-    page = page_of(request, Query.objects.filter(Exists(pooled)).order_by("pk"))
-    counts = dict(pool.entries.filter(query__in=list(page)).values_list("query").annotate(Count("pk")))
-    for query in page:
-        query.pooled = counts[query.pk]
-    return render(request, "pooling/pool_pairs.html", {**context, "page": page})
+    count = pooled.order_by().values("query").annotate(count=Count("pk")).values("count")
+    rows = Query.objects.filter(Exists(pooled)).annotate(pooled=Subquery(count))
+    table = POOLED_QUERIES.shown(request, rows)
+    return answer(request, "pooling/pool_pairs.html", {**context, "table": table})
+
+
+def _with_finders(pool: Pool) -> Callable[[list[PoolEntry]], None]:
+    """What says of each pair which runs found it, at which rank."""
+    names = pool.diagnostics.get("runs", [])
+
+    def prepare(entries: list[PoolEntry]) -> None:
+        for entry in entries:
+            entry.finders = [f"{names[index]} ({rank})" for index, rank in entry.found_by]  # type: ignore[attr-defined]
+
+    return prepare
 
 
 def _entries(pool: Pool, query: Query) -> QuerySet[PoolEntry]:
-    entries = pool.entries.filter(query=query).order_by("position").select_related("document")
+    entries = pool.entries.filter(query=query).select_related("document", "query")
     has_text = Case(When(document__text__isnull=True, then=False), default=True)
     return entries.defer("document__text", "document__metadata").annotate(has_text=has_text)
 

@@ -12,7 +12,7 @@ from pooling.interface.api import PROBLEM, making
 from pooling.models import Run
 from pooling.people.access import collection_for
 from pooling.runs import serializers
-from pooling.storage.api import _import
+from pooling.storage.api import PREVIEW, _import
 
 
 class Runs(APIView):
@@ -24,11 +24,16 @@ class Runs(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the runs."""
         collection = collection_for(request.user, slug)
-        rows = Run.objects.filter(collection=collection).defer("preflight")
+        rows = Run.objects.listed().filter(collection=collection).defer("preflight")
         return Response(serializers.RunSerializer(rows, many=True).data)
 
     @extend_schema(
-        request=serializers.RunUploadSerializer, responses=making(serializers.ImportedRunSerializer)
+        request=serializers.RunUploadSerializer,
+        responses={
+            **making(serializers.ImportedRunSerializer),
+            200: serializers.ImportedRunSerializer,
+        },
+        parameters=[PREVIEW],
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import a run file."""

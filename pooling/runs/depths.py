@@ -8,9 +8,11 @@ from typing import Any
 from django import forms
 from django.template.loader import render_to_string
 
+from pooling.interface.forms import GroupedForm
+
 # The number next to the run NAME is the input `depths.NAME`; the HTTP interface reads addresses alike.
 PREFIX = "depths."
-HELP = "A number next to a run sets its own depth; empty: the depth above."
+HELP = "A number next to a run sets its own depth; empty: the depth of all."
 
 
 class RunChoices(forms.CheckboxSelectMultiple):
@@ -58,7 +60,7 @@ class _DepthsField(forms.Field):
         return depths
 
 
-class RunDepthsForm(forms.Form):
+class RunDepthsForm(GroupedForm, forms.Form):
     """A form with the field `runs`, drawn by `RunChoices`, and `depths`: those next to the chosen ones."""
 
     depths = _DepthsField(required=False)

@@ -6,6 +6,8 @@ from typing import Any
 
 from django import forms
 
+from pooling.interface.forms import FIRST, GroupedForm
+
 
 class ManyFiles(forms.ClearableFileInput):
     """A file input for several files."""
@@ -25,8 +27,10 @@ class ManyFilesField(forms.FileField):
         ]
 
 
-class RunsForm(forms.Form):
+class RunsForm(GroupedForm, forms.Form):
     """One or several run files, with a name where there is one file."""
+
+    GROUPS = {FIRST: ("file",), "Name and chunks": ("name", "collapse_chunks")}
 
     file = ManyFilesField(
         label="Run files",

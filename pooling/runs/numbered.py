@@ -17,9 +17,11 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db.models import Count, Max
 
-from pooling.models import Collection, Run
+from pooling.models import Collection, Query, Run
+from pooling.runs.put_away import documents_put_away, without_documents
 from pooling.runs.stored import read_stored_run
 from pooling.storage.storing import disk_errors_named
+from pooling.tidying.kept import PUT_AWAY
 
 if TYPE_CHECKING:
     import polars as pl
@@ -56,8 +58,11 @@ def pairs_of(folder: Path) -> pl.DataFrame:
 
 
 def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
-    queries = collection.queries.aggregate(count=Count("pk"), last=Max("pk"))
-    facts = [ceiling, queries["count"], queries["last"], *(run.file.name for run in runs)]
+    queries = Query.everything.filter(collection=collection)
+    known = queries.aggregate(count=Count("pk"), last=Max("pk"))
+    without = list(queries.filter(PUT_AWAY).order_by("pk").values_list("pk", flat=True))
+    put_away = documents_put_away(collection)
+    facts = [ceiling, known["count"], known["last"], *(run.file.name for run in runs), without, put_away]
     name = hashlib.blake2b(repr(facts).encode(), digest_size=12).hexdigest()
     return Path(settings.DERIVED_DIR) / "tops" / str(collection.pk) / f"{ceiling}-{name}"
 
@@ -71,10 +76,11 @@ def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
 
     ceiling = int(folder.name.partition("-")[0])
     # Cut while reading, so that many deep runs need the memory of their tops alone.
-    frames = {run.name: order_run(read_stored_run(run), depth=ceiling).drop("position") for run in runs}
-    rows, pairs = number_tops(
-        frames, list(collection.queries.values_list("external_id", flat=True)), depth=ceiling
-    )
+    put_away = documents_put_away(collection)
+    tops = {run.name: order_run(read_stored_run(run), depth=ceiling) for run in runs}
+    frames = {name: without_documents(top, put_away).drop("position") for name, top in tops.items()}
+    queries = collection.queries.listed().values_list("external_id", flat=True)
+    rows, pairs = number_tops(frames, list(queries), depth=ceiling)
     with disk_errors_named():
         folder.parent.mkdir(parents=True, exist_ok=True)
         made = Path(tempfile.mkdtemp(dir=folder.parent, prefix="making-"))

@@ -37,7 +37,7 @@ class RunSerializer(serializers.ModelSerializer[Run]):
 class ImportedRunSerializer(serializers.Serializer[Any]):
     """A run just imported, with what its preflight found."""
 
-    id = serializers.IntegerField()
+    id = serializers.IntegerField(allow_null=True, help_text="Null in a preview.")
     name = serializers.CharField()
     rows = serializers.IntegerField()
     queries = serializers.IntegerField()

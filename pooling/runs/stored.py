@@ -23,7 +23,7 @@ from pooling.interface.results import Result
 from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
 from pooling.signals import run_imported
-from pooling.storage.imports import importer
+from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
 
 if TYPE_CHECKING:
@@ -79,6 +79,25 @@ def import_run(
     `InputError` for a name that exists and for a run without any query of the collection, `FormatError` for a
     file that cannot be read.
     """
+    run, frame = read_new_run(
+        collection, path, name=name, file_name=file_name, progress=progress, chunks=chunks
+    )
+    run.imported_by = user
+    if progress is not None:
+        progress(0.8, "Storing.")
+    return _stored(run, frame)
+
+
+def read_new_run(
+    collection: Collection,
+    path: Path,
+    *,
+    name: str | None = None,
+    file_name: str | None = None,
+    progress: Progress | None = None,
+    chunks: Chunks | None = None,
+) -> tuple[Run, pl.DataFrame]:
+    """The run of a file as `import_run` would store it, not stored, and its rows."""
     from pooling.formats import read_run
 
     path = Path(path)
@@ -98,11 +117,9 @@ def import_run(
     progress(0.5, f"Checking {run_file.frame.height:,} rows.")
     run_file, collapse = (run_file, None) if chunks is None else _collapsed(run_file, chunks)
     run = _described(collection, name, run_file, source)
-    run.imported_by = user
     if collapse is not None:
         run.preflight["chunks"] = collapse
-    progress(0.8, "Storing.")
-    return _stored(run, run_file.frame)
+    return run, run_file.frame
 
 
 def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChunks]:
@@ -282,7 +299,44 @@ class _Options(TypedDict, total=False):
     collapse_chunks: str
 
 
-@importer("run")
+def _shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+    from pooling.formats import read_run
+
+    frame = read_run(path, file_name=file_name, need_rank=False, max_bytes=settings.MAX_UPLOAD_BYTES).frame
+    first = frame.select("query_id", "document_id", "score").head(FIRST_ROWS)
+    rows = [(query, document, f"{score:g}") for query, document, score in first.iter_rows()]
+    return [Shown("First rows", ("Query", "Document", "Score"), rows, frame.height)]
+
+
+def _would_import(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    progress: Progress,
+    **options: Unpack[_Options],
+) -> RunImported:
+    name, chunks = options.get("name") or None, _chunks(options)
+    run, _ = read_new_run(collection, path, name=name, file_name=file_name, progress=progress, chunks=chunks)
+    return run_import_result(run)
+
+
+def _chunks(options: _Options) -> Chunks | None:
+    if separator := options.get("collapse_chunks"):
+        from pooling.ranking.chunks import Chunks
+
+        return Chunks(separator)
+    return None
+
+
+@importer(
+    "run",
+    showing=Showing(_shown, imported=_would_import),
+    title="Importing a run",
+    stages=((0.0, "Read the file"), (0.5, "Check its rows"), (0.8, "Store the run")),
+    begins_at="run_import",
+)
 def _run(
     collection: Collection,
     path: Path,
@@ -292,12 +346,7 @@ def _run(
     progress: Progress,
     **options: Unpack[_Options],
 ) -> RunImported:
-    chunks = None
-    if separator := options.get("collapse_chunks"):
-        from pooling.ranking.chunks import Chunks
-
-        chunks = Chunks(separator)
-    name = options.get("name") or None
+    name, chunks = options.get("name") or None, _chunks(options)
     run = import_run(
         collection, path, name=name, file_name=file_name, user=user, progress=progress, chunks=chunks
     )
@@ -305,9 +354,9 @@ def _run(
 
 
 class RunImported(Result):
-    """The result of an import of a run: `run_import_result`."""
+    """The result of an import of a run: `run_import_result`; without an id where it is a preview."""
 
-    id: int
+    id: int | None
     name: str
     rows: int
     queries: int
@@ -329,5 +378,5 @@ def run_import_result(run: Run) -> RunImported:
         "sha256": run.sha256,
         "preflight": run.preflight,
         "detail": f"Run “{run.name}”: {run.row_count:,} rows for {run.query_count:,} queries.",
-        "url": reverse("run", args=[run.collection.slug, run.pk]),
+        "url": run.get_absolute_url() if run.pk else reverse("runs", args=[run.collection.slug]),
     }

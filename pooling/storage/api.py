@@ -4,16 +4,25 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.serializers import Serializer
 
 from pooling.interface.api import made, parsed, person
 from pooling.people.access import ADMIN, collection_for
-from pooling.storage.imports import take_in
+from pooling.storage.imports import previewed, take_in
+
+#: Of calls that import what can be previewed.
+PREVIEW = OpenApiParameter(
+    "preview", bool, description="With true, the answer is 200 with what the import would do; nothing stays."
+)
 
 
 def _import(request: Request, slug: str, kind: str, body: type[Serializer[Any]]) -> Response:
     collection = collection_for(request.user, slug, ADMIN)
     options = parsed(body, request)
+    if request.query_params.get("preview") == "true":
+        file = options.pop("file")
+        return Response(previewed(collection, kind, file, user=person(request), **options))
     return made(take_in(collection, kind, options.pop("file"), user=person(request), **options))

@@ -5,16 +5,20 @@ A kind of import is a function `(collection, path, *, file_name, user, progress,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.uploadedfile import UploadedFile
+from django.db import transaction
 
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.interface.results import Result
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.models import Collection, Job
 from pooling.storage import uploads
 
@@ -23,15 +27,52 @@ if TYPE_CHECKING:
 
 Importer = Callable[..., Result]
 
+
+@dataclass(frozen=True)
+class Shown:
+    """A table of a preview: its first rows as text, `count` of how many, and what becomes of them.
+
+    asks: whether an import from a page waits for an answer because of these rows.
+    """
+
+    heading: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    count: int
+    note: str = ""
+    asks: bool = False
+
+
+@dataclass(frozen=True)
+class Showing:
+    """How files of a kind are previewed.
+
+    tables: the tables of a file for a collection, given its path and its name. imported: what the import
+    would answer, where it stores more than a transaction takes back; else the import itself tells.
+    """
+
+    tables: Callable[[Collection, Path, str], Sequence[Shown]]
+    imported: Importer | None = None
+
+
+# So many rows of a table are seen.
+FIRST_ROWS = 5
 IMPORTERS: dict[str, Importer] = {}
+SHOWING: dict[str, Showing] = {}
 
 
-def importer(kind: str) -> Callable[[Importer], Importer]:
-    """Register a function as the import of files of `kind`, for requests and for the worker."""
+def importer(kind: str, *, showing: Showing | None = None, **facts: Any) -> Callable[[Importer], Importer]:
+    """Register a function as the import of files of `kind`, for requests and for the worker.
+
+    showing: how its files are previewed, if they are. facts: title, stages and start of the job, as
+    `job_kind` takes them.
+    """
 
     def register(function: Importer) -> Importer:
         IMPORTERS[kind] = function
-        job_kind(kind)(_import_kept)
+        if showing is not None:
+            SHOWING[kind] = showing
+        job_kind(kind, **facts)(_import_kept)
         return function
 
     return register
@@ -63,22 +104,71 @@ def _refusals_of_the_file() -> Iterator[None]:
         raise
 
 
+def previewed(
+    collection: Collection, kind: str, upload: UploadedFile[Any], *, user: User | None, **options: Any
+) -> Result:
+    """What importing a file of queries, documents, labels or a run would do; nothing of it stays.
+
+    `InputError` for what the import would refuse, and for a file that only the background worker reads.
+    """
+    if uploads.is_large(upload):
+        problem = "This file is too large for a preview. An import is stored whole or not at all."
+        raise InputError(problem, field="file")
+    with uploads.local_copy(upload) as path:
+        return would_import(collection, kind, path, file_name=upload.name or "upload", user=user, **options)
+
+
+def would_import(
+    collection: Collection, kind: str, path: Path, *, file_name: str, user: User | None, **options: Any
+) -> Result:
+    """The same for a file of the local disk, however large."""
+    showing = SHOWING.get(kind)
+    if showing is None:
+        raise InputError("Only queries, documents, runs and qrels have a preview.")
+    function = showing.imported or IMPORTERS[kind]
+    with _refusals_of_the_file(), transaction.atomic():
+        result = function(
+            collection,
+            path,
+            file_name=file_name,
+            user=user,
+            progress=lambda share, detail: None,
+            **options,
+        )
+        transaction.set_rollback(True)
+    return result
+
+
 def take_in(
     collection: Collection, kind: str, upload: UploadedFile[Any], *, user: User | None, **options: Any
 ) -> Result | Job:
     """Import an uploaded file of `kind`; returns the import's result, or the job that will have it."""
     file_name = upload.name or "upload"
     if not uploads.is_large(upload):
-        with uploads.local_copy(upload) as path, _refusals_of_the_file():
-            return IMPORTERS[kind](
-                collection,
-                path,
-                file_name=file_name,
-                user=user,
-                progress=lambda share, detail: None,
-                **options,
-            )
-    kept = uploads.keep(upload)
+        with uploads.local_copy(upload) as path:
+            return import_now(collection, kind, path, file_name=file_name, user=user, **options)
+    return import_later(collection, kind, uploads.keep(upload), file_name=file_name, user=user, **options)
+
+
+def import_now(
+    collection: Collection, kind: str, path: Path, *, file_name: str, user: User | None, **options: Any
+) -> Result:
+    """Import a file of the local disk at once."""
+    with _refusals_of_the_file():
+        return IMPORTERS[kind](
+            collection,
+            path,
+            file_name=file_name,
+            user=user,
+            progress=lambda share, detail: None,
+            **options,
+        )
+
+
+def import_later(
+    collection: Collection, kind: str, kept: str, *, file_name: str, user: User | None, **options: Any
+) -> Job:
+    """Let the worker import a kept upload; it is discarded then, and also where no job can be started."""
     try:
         arguments = {"upload": kept, "file_name": file_name, "options": options}
         return start_job(collection, kind, arguments, user)

@@ -6,13 +6,16 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 from django.conf import settings
+from django.core.files.base import File
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import UploadedFile
+from django.utils import timezone
 
 from pooling.formats.bytes.parquet_pages import rows_told
 from pooling.formats.errors import FormatError
@@ -23,6 +26,9 @@ from pooling.storage.storing import disk_errors_named
 PACKED_FACTOR = 10
 # What a row of a run or of qrels takes in memory, at the least.
 ROW_BYTES = 40
+# Files that were previewed lie here until they are imported, or until a day has passed.
+PREVIEWED = "uploads/previewed"
+IMPORTABLE = timedelta(days=1)
 
 
 def is_large(upload: UploadedFile[Any]) -> bool:
@@ -67,9 +73,9 @@ def local_copy(upload: UploadedFile[Any]) -> Iterator[Path]:
         yield path
 
 
-def keep(upload: UploadedFile[Any]) -> str:
-    """Put the upload into storage for the worker and return its name there."""
-    name = f"uploads/{uuid4().hex}"
+def keep(upload: File[Any], folder: str = "uploads") -> str:
+    """Put the upload into storage, for the worker or for an import after its preview; its name there."""
+    name = f"{folder}/{uuid4().hex}"
     with disk_errors_named():
         try:
             return default_storage.save(name, upload)
@@ -94,3 +100,16 @@ def kept(name: str) -> Iterator[Path]:
 def discard(name: str) -> None:
     """Remove a kept upload."""
     default_storage.delete(name)
+
+
+def erase_previewed(now: datetime | None = None) -> int:
+    """Remove files that were previewed more than a day ago and never imported; how many that were."""
+    before = (now or timezone.now()) - IMPORTABLE
+    try:
+        names = [f"{PREVIEWED}/{name}" for name in default_storage.listdir(PREVIEWED)[1]]
+    except FileNotFoundError:
+        return 0
+    old = [name for name in names if default_storage.get_modified_time(name) < before]
+    for name in old:
+        discard(name)
+    return len(old)

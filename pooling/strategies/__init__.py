@@ -15,6 +15,7 @@ from pooling.strategies.candidates import Candidates, candidates_of, candidates_
 
 __all__ = [
     "DEFAULT_ADAPTIVE",
+    "RECOMMENDED",
     "STRATEGIES",
     "Candidates",
     "Kind",
@@ -143,6 +144,14 @@ STRATEGIES: dict[str, Kind] = {
 
 #: What adaptive queues use unless told otherwise: the most found on the collections it was measured on.
 DEFAULT_ADAPTIVE = "learned"
+
+
+#: What forms offer first, the one we recommend on top, each with when to choose it.
+RECOMMENDED: dict[str, str] = {
+    "hybrid": "Recommended: its audit tells how much is still missing.",
+    "learned": "If only finding counts: without an audit nobody knows what is missing.",
+    "rrf": "If every pair is judged anyway: a fixed order, simple to explain.",
+}
 
 
 def grouped() -> dict[str, list[Kind]]:

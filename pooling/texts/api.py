@@ -10,8 +10,11 @@ from rest_framework.views import APIView
 
 from pooling.interface.api import making
 from pooling.storage import serializers as storage_serializers
-from pooling.storage.api import _import
+from pooling.storage.api import PREVIEW, _import
 from pooling.texts import serializers
+
+SUMMARY = storage_serializers.ImportSummarySerializer
+DONE_OR_PREVIEWED = {**making(SUMMARY), 200: SUMMARY}
 
 
 class Queries(APIView):
@@ -21,7 +24,11 @@ class Queries(APIView):
 
     @extend_schema(
         request=storage_serializers.UploadSerializer,
-        responses=making(storage_serializers.ImportSummarySerializer),
+        responses={
+            **making(storage_serializers.ImportSummarySerializer),
+            200: storage_serializers.ImportSummarySerializer,
+        },
+        parameters=[PREVIEW],
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import a file of queries."""
@@ -35,7 +42,11 @@ class Documents(APIView):
 
     @extend_schema(
         request=serializers.DocumentsUploadSerializer,
-        responses=making(storage_serializers.ImportSummarySerializer),
+        responses={
+            **making(storage_serializers.ImportSummarySerializer),
+            200: storage_serializers.ImportSummarySerializer,
+        },
+        parameters=[PREVIEW],
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import a corpus file, whole or only what some pool contains."""

@@ -16,10 +16,12 @@ from django.urls import reverse
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.interface.results import Result
-from pooling.models import Collection, Document, PoolEntry, Query, TextIndex
-from pooling.storage.imports import importer
+from pooling.models import Collection, Document, PoolEntry, Query
+from pooling.search_models import TextIndex
+from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import check_id, check_text, disk_errors_named, tell_the_planner
+from pooling.tidying.doing import bring_back
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -56,20 +58,32 @@ _INSERT = """
     )
 """
 
+# Deleted documents that the file brings back.
+_IN_FILE = """
+    SELECT document.id FROM pooling_document document
+    JOIN staged_documents staged ON staged.id = document.external_id
+    WHERE document.collection_id = %s AND document.deleted_at IS NOT NULL
+"""
+
 
 @dataclass(frozen=True)
 class ImportSummary:
-    """What an import did, counted in rows; `left_out` are documents that no pool contains."""
+    """What an import did, counted in rows; `left_out` are documents that no pool contains, `restored` what
+    had been deleted and is in the file.
+    """
 
     created: int = 0
     changed: int = 0
     unchanged: int = 0
     left_out: int = 0
+    restored: int = 0
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new", f"{self.changed:,} changed", f"{self.unchanged:,} as before"]
         if self.left_out:
             parts.append(f"{self.left_out:,} in no pool and left out")
+        if self.restored:
+            parts.append(f"{self.restored:,} deleted before and back now")
         return ", ".join(parts)
 
 
@@ -87,7 +101,7 @@ def lock(collection: Collection) -> None:
 
     Only for each other: rows that refer to the collection, such as judgments, are stored meanwhile.
     """
-    Collection.objects.select_for_update(no_key=True).get(pk=collection.pk)
+    Collection.everything.select_for_update(no_key=True).get(pk=collection.pk)
 
 
 def import_queries(
@@ -111,7 +125,9 @@ def import_queries(
 
 
 def _store_queries(collection: Collection, records: list[QueryRecord], place: str) -> ImportSummary:
-    known = {query.external_id: query for query in collection.queries.all()}
+    everything = Query.everything.filter(collection=collection)
+    known = {query.external_id: query for query in everything}
+    deleted = [query for record in records if (query := known.get(record.id)) and query.deleted_at]
     new = [
         Query(collection=collection, external_id=record.id, text=record.text, metadata=record.metadata)
         for record in records
@@ -127,12 +143,14 @@ def _store_queries(collection: Collection, records: list[QueryRecord], place: st
     for query, record in differing:
         query.text, query.metadata = record.text, record.metadata
     Query.objects.bulk_create(new, batch_size=BATCH)
-    Query.objects.bulk_update([query for query, _ in differing], ["text", "metadata"], batch_size=200)
-    return ImportSummary(len(new), len(differing), len(records) - len(new) - len(differing))
+    Query.everything.bulk_update([query for query, _ in differing], ["text", "metadata"], batch_size=200)
+    bring_back(deleted)
+    unchanged = len(records) - len(new) - len(differing)
+    return ImportSummary(len(new), len(differing), unchanged, restored=len(deleted))
 
 
 def _refuse_new_wording(differing: list[tuple[Query, QueryRecord]], place: str) -> None:
-    reworded = [query for query, record in differing if query.text != record.text]
+    reworded = [query for query, record in differing if query.text != record.text and query.erased_at is None]
     for batch in _batches(reworded):
         pooled = PoolEntry.objects.filter(query__in=batch).select_related("query").first()
         if pooled is not None:
@@ -175,13 +193,18 @@ def import_documents(
         stage.settle()
         with transaction.atomic():
             lock(collection)
+            deleted = Document.everything.filter(collection=collection, deleted_at__isnull=False)
+            named = {key for (key,) in stage.rows(_IN_FILE, [collection.pk])} if deleted.exists() else set()
             changed = stage.run(_UPDATE, [collection.pk])
             created = stage.run(_INSERT, [collection.pk, collection.pk])
             if created > MANY:
                 tell_the_planner(Document)
             if created or changed:
                 TextIndex.objects.filter(collection=collection).update(is_behind=True)
-    return ImportSummary(created, changed, total - left_out - created - changed, left_out)
+            restored = list(deleted.filter(pk__in=named))
+            bring_back(restored)
+    unchanged = total - left_out - created - changed
+    return ImportSummary(created, changed, unchanged, left_out, len(restored))
 
 
 def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
@@ -230,7 +253,24 @@ def _batches(rows: Iterable[Any]) -> Iterator[list[Any]]:
         yield batch
 
 
-@importer("queries")
+def _queries_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+    from pooling.formats import read_queries
+
+    records = read_queries(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    rows = [(record.id, record.text) for record in records[:FIRST_ROWS]]
+    return [Shown("First queries", ("Query", "Text"), rows, len(records))]
+
+
+def _documents_shown(collection: Collection, path: Path, file_name: str) -> list[Shown]:
+    rows: list[tuple[str, ...]] = []
+    count = 0
+    for count, record in enumerate(_records(path, file_name), 1):
+        if count <= FIRST_ROWS:
+            rows.append((record.id, record.title, record.text[:200]))
+    return [Shown("First documents", ("Document", "Title", "Text begins"), rows, count)]
+
+
+@importer("queries", showing=Showing(_queries_shown), title="Importing queries", begins_at="queries")
 def _queries(
     collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
 ) -> TextsImported:
@@ -238,7 +278,13 @@ def _queries(
     return _result_of("Queries", summary, reverse("queries", args=[collection.slug]))
 
 
-@importer("documents")
+@importer(
+    "documents",
+    showing=Showing(_documents_shown),
+    title="Importing documents",
+    stages=((0.0, "Check the file"), (0.7, "Store the documents")),
+    begins_at="documents",
+)
 def _documents(
     collection: Collection,
     path: Path,

@@ -18,8 +18,10 @@ from django.db import connection, transaction
 
 from pooling.interface.problems import InputError
 from pooling.interface.results import Result
-from pooling.jobs.running import job_kind, start_job
-from pooling.models import Collection, Document, Job, TextIndex
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
+from pooling.models import Collection, Document, Job
+from pooling.search_models import TextIndex
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,7 +39,8 @@ MOST_RANKED = 20_000
 
 _MISSING = """
     SELECT document.id FROM pooling_document document
-    WHERE document.collection_id = %s AND document.text IS NOT NULL AND document.id > %s AND NOT EXISTS (
+    WHERE document.collection_id = %s AND document.text IS NOT NULL AND document.deleted_at IS NULL
+    AND document.id > %s AND NOT EXISTS (
         SELECT 1 FROM pooling_indexedtext known
         WHERE known.document_id = document.id AND known.version = document.version
     ) ORDER BY document.id LIMIT %s
@@ -62,12 +65,12 @@ _SQLITE_INDEX = (
     """,
     """
     INSERT INTO pooling_textsearch (rowid, title, text) SELECT id, title, text FROM pooling_document document
-    WHERE collection_id = %s AND id BETWEEN %s AND %s AND text IS NOT NULL
+    WHERE collection_id = %s AND id BETWEEN %s AND %s AND text IS NOT NULL AND deleted_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM pooling_indexedtext known WHERE known.document_id = document.id)
     """,
     """
     INSERT INTO pooling_indexedtext (document_id, version) SELECT id, version FROM pooling_document document
-    WHERE collection_id = %s AND id BETWEEN %s AND %s AND text IS NOT NULL
+    WHERE collection_id = %s AND id BETWEEN %s AND %s AND text IS NOT NULL AND deleted_at IS NULL
     AND NOT EXISTS (SELECT 1 FROM pooling_indexedtext known WHERE known.document_id = document.id)
     """,
 )
@@ -75,13 +78,14 @@ _POSTGRES_SEARCH = """
     SELECT found.id FROM (
         SELECT document.id, indexed.words FROM pooling_indexedtext indexed
         JOIN pooling_document document ON document.id = indexed.document_id
-        WHERE indexed.words @@ ({query}) AND document.collection_id = %s LIMIT %s
+        WHERE indexed.words @@ ({query}) AND document.collection_id = %s
+        AND document.deleted_at IS NULL LIMIT %s
     ) found ORDER BY ts_rank_cd(found.words, ({query}), 1) DESC, found.id LIMIT %s
 """
 _SQLITE_SEARCH = """
     SELECT document.id FROM pooling_textsearch
     JOIN pooling_document document ON document.id = pooling_textsearch.rowid
-    WHERE pooling_textsearch MATCH %s AND document.collection_id = %s
+    WHERE pooling_textsearch MATCH %s AND document.collection_id = %s AND document.deleted_at IS NULL
     ORDER BY bm25(pooling_textsearch, 3.0, 1.0), document.id LIMIT %s
 """
 
@@ -138,7 +142,7 @@ def job_that_indexes(collection: Collection, user: User | None = None) -> Job | 
     return job if job.state in (Job.State.QUEUED, Job.State.RUNNING) else None
 
 
-@job_kind("texts", can_be_cancelled=False)
+@job_kind("texts", title="Indexing texts for search", can_be_cancelled=False)
 def _index_in_background(job: Job, progress: Progress) -> TextsIndexed:
     count = index_texts(job.collection, progress)
     return {"texts": count, "detail": f"{count:,} texts indexed.", "url": job.collection.get_absolute_url()}

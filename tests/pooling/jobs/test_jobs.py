@@ -8,18 +8,24 @@ import socket
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
+from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
 from pooling.interface.problems import InputError
 from pooling.jobs import running as jobs
-from pooling.jobs.running import LASTING, cancel_job, end_abandoned_jobs, run_job, start_job
+from pooling.jobs.kinds import KINDS, LASTING, stages_of
+from pooling.jobs.lists import time_in_words
+from pooling.jobs.running import cancel_job, end_abandoned_jobs, run_job, start_job
 from pooling.models import Job
 from pooling.storage.imports import take_in
 from tests.world import ALPHA, World, run_text
@@ -246,3 +252,100 @@ def test_the_page_of_a_waiting_job_says_what_is_done_first(
     assert b"another calls models" in page
     Job.objects.update(state=Job.State.DONE)
     assert b"another calls models" not in client.get(f"/jobs/{second.pk}/").content
+
+
+def test_who_waits_for_a_job_is_sent_on_to_its_result_and_who_looks_it_up_is_not(
+    world: World, client: Client
+) -> None:
+    result = {"detail": "Pool “p”: 7 pairs.", "url": "/collections/harbour/pools/"}
+    job = Job.objects.create(collection=world.collection, kind="pool", state=Job.State.DONE, result=result)
+    client.force_login(world.ada)
+    address = reverse("job", args=[job.pk])
+    part = client.get(address, headers={"HX-Request": "true"})
+    assert part["HX-Redirect"] == result["url"]
+    assert "Pool “p”: 7 pairs." in client.get(result["url"]).content.decode()
+    assert client.get(f"{address}?follow").headers["Location"] == result["url"]
+    assert client.get(address).status_code == 200
+
+
+def test_the_page_of_a_job_says_what_is_done_and_what_is_next(world: World, client: Client) -> None:
+    job = Job.objects.create(
+        collection=world.collection, kind="pool", state=Job.State.RUNNING, progress=0.45, detail="Merging."
+    )
+    assert [stage.state for stage in stages_of(job)] == ["done", "now", "next"]
+    client.force_login(world.ada)
+    page = client.get(reverse("job", args=[job.pk])).content.decode()
+    assert "Merge their lists" in page
+    assert '<noscript><meta http-equiv="refresh" content="2; url=?follow"></noscript>' in page
+    job.state = Job.State.QUEUED
+    assert {stage.state for stage in stages_of(job)} == {"next"}
+
+
+def test_every_kind_of_job_has_a_title_and_a_page_to_start_it_again() -> None:
+    assert set(KINDS) == set(jobs.WORK)
+    for kind in KINDS.values():
+        assert kind.title
+        assert not kind.begins_at or reverse(kind.begins_at, args=["harbour"])
+
+
+def test_a_failed_job_says_why_and_where_to_start_it_again(world: World, client: Client) -> None:
+    job = Job.objects.create(
+        collection=world.collection, kind="pool", state=Job.State.FAILED, detail="The disk is full."
+    )
+    client.force_login(world.ada)
+    page = client.get(reverse("job", args=[job.pk])).content.decode()
+    assert "The disk is full." in page
+    assert reverse("pool_new", args=["harbour"]) in page
+    client.force_login(world.vera)
+    assert "Start it again" not in client.get(reverse("job", args=[job.pk])).content.decode()
+
+
+def test_the_list_of_jobs_has_states_people_times_and_errors(
+    world: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    make = partial(Job.objects.create, collection=world.collection, created_by=world.ada)
+    make(kind="pool", state=Job.State.FAILED, detail="The disk is full.")
+    make(kind="run", state=Job.State.RUNNING, progress=0.5, detail="Checking <b> rows.")
+    client.force_login(world.vera)
+    address = reverse("jobs", args=["harbour"])
+    page = client.get(address).content.decode()
+    for words in ("Building a pool", "The disk is full.", "failed", "running", "ada", "Importing a run"):
+        assert words in page
+    assert "<b>" not in page
+    assert "every 2s" in page
+    with CaptureQueriesContext(connection) as few:
+        client.get(address)
+    for _ in range(5):
+        make(kind="report", state=Job.State.DONE, result={"detail": "Made.", "url": "/reports/1/"})
+    with django_assert_num_queries(len(few)):
+        page = client.get(address).content.decode()
+    assert '<a href="/reports/1/">Made.</a>' in page
+    Job.objects.update(state=Job.State.DONE)
+    assert "every 2s" not in client.get(address).content.decode()
+    assert client.get(address, headers={"HX-Request": "true"}).status_code == 286
+
+
+def test_who_may_see_the_lists_of_jobs(world: World, client: Client) -> None:
+    Job.objects.create(collection=world.collection, kind="pool", created_by=world.ben, detail="Of Ben.")
+    Job.objects.create(collection=world.collection, kind="pool", created_by=world.ada, detail="Of Ada.")
+    address = reverse("jobs", args=["harbour"])
+    for person, status in ((world.dan, 404), (world.ben, 403), (world.vera, 200), (world.ada, 200)):
+        client.force_login(person)
+        assert client.get(address).status_code == status
+    own = reverse("own_jobs")
+    client.force_login(world.ada)
+    page = client.get(own).content.decode()
+    assert "Of Ada." in page
+    assert "Of Ben." not in page
+    client.force_login(world.ben)  # an annotator may not see jobs, not even those started as an admin
+    assert "No jobs yet" in client.get(own).content.decode()
+
+
+def test_times_of_jobs_are_told_in_two_units() -> None:
+    assert [time_in_words(timedelta(seconds=seconds)) for seconds in (0.2, 59, 61, 3900, 93_900)] == [
+        "under a second",
+        "59 s",
+        "1 min 1 s",
+        "1 h 5 min",
+        "1 day 2 h",
+    ]

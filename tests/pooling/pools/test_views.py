@@ -71,7 +71,7 @@ def test_a_viewer_cannot_import(world: World, client: Client) -> None:
 def test_make_and_edit_a_collection(world: World, client: Client) -> None:
     client.force_login(world.dan)
     body = {"name": "Tides", "slug": "tides", "question": "Does it help?", "guidelines": ""}
-    assert client.post(reverse("collection_new"), body).url == "/collections/tides/"
+    assert client.post(reverse("collection_new"), body).url == "/collections/tides/queries/"
     again = client.post(reverse("collection_new"), body)
     assert "already" in text_of(again)
     body = {"name": "High tides", "question": "Does it?", "guidelines": "*Yes* <script>alert(1)</script>"}
@@ -132,9 +132,9 @@ def test_a_large_upload_leads_to_its_job(
     address = reverse("run_import", args=["harbour"])
     with django_capture_on_commit_callbacks(execute=True):
         answer = client.post(address, {"file": upload("alpha.run", run_text(ALPHA))})
-    page = text_of(client.get(answer.url))
-    assert "Run “alpha”: 9 rows" in page
-    assert world.collection.runs.get().get_absolute_url() in page
+    led = client.get(answer.url, follow=True)
+    assert "Run “alpha”: 9 rows" in text_of(led)
+    assert led.redirect_chain[-1][0] == world.collection.runs.get().get_absolute_url()
 
 
 def test_build_a_pool_from_the_page(world: World, client: Client) -> None:

@@ -9,7 +9,8 @@ import pytest
 from django.db import connection
 
 from pooling.interface.problems import InputError
-from pooling.models import Collection, Document, IndexedText, Job
+from pooling.models import Collection, Document, Job
+from pooling.search_models import IndexedText
 from pooling.texts import search
 from pooling.texts.importing import import_documents
 from pooling.texts.search import index_texts, job_that_indexes, search_documents

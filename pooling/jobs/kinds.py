@@ -1,0 +1,75 @@
+"""The kinds of long work: what does it, how it is called on pages, and through which stages it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from pooling.interface.progress import Progress
+from pooling.models import Job
+
+Work = Callable[[Job, Progress], Mapping[str, object]]
+# From which share of the work on, and what is done there.
+Stages = Sequence[tuple[float, str]]
+
+
+@dataclass(frozen=True)
+class JobKind:
+    """A kind of job. `begins_at` is the name of the collection's page where such work is started."""
+
+    title: str
+    stages: Stages = ()
+    begins_at: str = ""
+    can_be_cancelled: bool = True
+
+
+@dataclass(frozen=True)
+class StageShown:
+    """A stage of a job as its page lists it: `done`, `now` or `next`."""
+
+    name: str
+    state: str
+
+
+WORK: dict[str, Work] = {}
+KINDS: dict[str, JobKind] = {}
+# Kinds that go on until they are done.
+LASTING: set[str] = set()
+
+
+def job_kind(
+    name: str,
+    *,
+    title: str,
+    stages: Stages = (),
+    begins_at: str = "",
+    can_be_cancelled: bool = True,
+) -> Callable[[Work], Work]:
+    """Register a function as the work of jobs of kind `name`."""
+
+    def register(work: Work) -> Work:
+        WORK[name] = work
+        KINDS[name] = JobKind(title, stages, begins_at, can_be_cancelled)
+        if not can_be_cancelled:
+            LASTING.add(name)
+        return work
+
+    return register
+
+
+def kind_of(job: Job) -> JobKind:
+    """What is known of a job's kind; of one that a former version had, its name."""
+    return KINDS.get(job.kind) or JobKind(job.kind.capitalize())
+
+
+def stages_of(job: Job) -> list[StageShown]:
+    """What is done of a job, what it is at, and what is next; nothing for work of one stage."""
+    stages = kind_of(job).stages
+    if job.state == Job.State.DONE:
+        return [StageShown(name, "done") for _, name in stages]
+    begun = [place for place, (share, _) in enumerate(stages) if share <= job.progress]
+    now = begun[-1] if begun and job.state != Job.State.QUEUED else -1
+    return [
+        StageShown(name, "now" if place == now else "done" if place < now else "next")
+        for place, (_, name) in enumerate(stages)
+    ]

@@ -1,0 +1,48 @@
+"""Runs that no pool has merged yet, and how many pairs they would bring."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.cache import cache
+from django.db.models import Exists, OuterRef
+
+from pooling.models import Pool, PoolRun
+from pooling.pools.building import choice_of, pooled_frame, read_tops
+
+if TYPE_CHECKING:
+    from pooling.models import Collection, Run
+
+# Above these nobody waits for the count.
+MOST_ROWS, MOST_PAIRS = 1_000_000, 50_000
+KEPT_SECONDS = 30 * 24 * 3600
+
+
+def newest_merged_pool(collection: Collection) -> Pool | None:
+    """The newest pool that a strategy chose, in its newest version."""
+    later = Pool.objects.filter(extends=OuterRef("pk"))
+    merged = collection.pools.listed().exclude(strategy__in=Pool.PICKED).filter(~Exists(later))
+    return merged.defer("diagnostics").order_by("-pk").first()
+
+
+def newest_run_outside(collection: Collection) -> Run | None:
+    """The newest run that is in no pool."""
+    pooled = PoolRun.objects.filter(run=OuterRef("pk"), pool__deleted_at=None)
+    outside = collection.runs.listed().filter(~Exists(pooled)).defer("preflight")
+    return outside.order_by("-imported_at", "-pk").first()
+
+
+def new_pairs(run: Run, pool: Pool) -> int | None:
+    """How many pairs a run would bring to the next version of a pool at its depth; None where counting takes
+    long. Counted once, since neither changes."""
+    if run.row_count > MOST_ROWS or pool.pair_count > MOST_PAIRS:
+        return None
+    key = f"new-pairs-{run.pk}-{pool.pk}"
+    count: int | None = cache.get(key)
+    if count is None:
+        queries = dict(pool.collection.queries.values_list("external_id", "pk"))
+        tops, _ = read_tops([run], queries, choice_of(pool), lambda share, detail: None)
+        pair = ["query_id", "document_id"]
+        count = tops[run.name].select(pair).join(pooled_frame(pool), on=pair, how="anti").height
+        cache.set(key, count, KEPT_SECONDS)
+    return count

@@ -1,0 +1,27 @@
+"""Documents that were archived or deleted: pools to come leave them out of their runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pooling.models import Collection, Document
+from pooling.tidying.kept import PUT_AWAY
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+def documents_put_away(collection: Collection) -> list[str]:
+    """The ids of the documents of a collection that are archived or deleted."""
+    rows = Document.everything.filter(PUT_AWAY, collection=collection).order_by("pk")
+    return list(rows.values_list("external_id", flat=True))
+
+
+def without_documents(top: pl.DataFrame, documents: list[str]) -> pl.DataFrame:
+    """The top of a run without some documents; what is left moves up."""
+    import polars as pl
+
+    if not documents:
+        return top
+    gone = pl.DataFrame({"document_id": documents}, schema={"document_id": pl.String})
+    return top.join(gone, on="document_id", how="anti", maintain_order="left")

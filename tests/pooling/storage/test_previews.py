@@ -1,0 +1,142 @@
+"""Imports shown before they are done: the file is sent once, for one person and one collection."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import Settings
+
+from pooling.models import Collection, Document, Membership, Query, Role, Run
+from pooling.storage.uploads import PREVIEWED, erase_previewed
+from tests.world import ALPHA, BETA, World, run_text
+
+FILES = {
+    "queries": ("q.tsv", "id\ttext\nq9\t<b>tram</b>\nq1\tnight bus\n"),
+    "documents": ("c.jsonl", '{"_id": "d9", "text": "Tram."}\n{"_id": "d1", "text": "Other."}\n'),
+    "run_import": ("alpha.run", run_text(ALPHA)),
+    "qrels_import": ("old.qrels", "q1 0 d1 1\nq1 0 d99 0\n"),
+}
+
+
+def upload(page: str) -> SimpleUploadedFile:
+    name, text = FILES[page]
+    return SimpleUploadedFile(name, text.encode())
+
+
+def stored() -> list[int]:
+    return [rows.count() for rows in (Query.objects, Document.objects, Run.objects)]
+
+
+def waiting_files() -> list[str]:
+    return list(default_storage.listdir(PREVIEWED)[1]) if default_storage.exists(PREVIEWED) else []
+
+
+@pytest.fixture
+def ada(world: World, client: Client) -> Client:
+    client.force_login(world.ada)
+    return client
+
+
+@pytest.mark.parametrize(
+    ("page", "counts", "done"),
+    [
+        ("queries", {"new": 1, "changed": 0, "the same": 1}, "Queries: 1 new"),
+        ("documents", {"new": 1, "changed": 1}, "Documents: 1 new, 1 changed"),
+        ("run_import", {"rows": 9, "queries": 3, "deep at most": 3}, "Run “alpha”: 9 rows"),
+        ("qrels_import", {"new": 2, "new documents without text": 1}, "Labels: 2 new"),
+    ],
+)
+def test_a_file_is_shown_then_imported_without_being_sent_again(
+    world: World, ada: Client, page: str, counts: dict[str, int], done: str
+) -> None:
+    address, before, files = reverse(page, args=["harbour"]), stored(), set(waiting_files())
+    answer = ada.post(address, {"file": upload(page), "preview": "1"})
+    [shown] = answer.context["previews"]
+    assert counts.items() <= dict(shown.counts).items()
+    assert "<b>tram" not in answer.content.decode()
+    assert stored() == before
+    assert len(set(waiting_files()) - files) == 1
+    assert done in ada.post(address, {"staged": shown.staged}, follow=True).content.decode()
+    assert stored() != before or page == "documents"
+    assert set(waiting_files()) == files
+    again = ada.post(address, {"staged": shown.staged}, follow=True).content.decode()
+    assert "Choose the file again." in again
+
+
+def test_what_was_asked_for_with_the_file_is_asked_for_in_the_import(world: World, ada: Client) -> None:
+    address = reverse("run_import", args=["harbour"])
+    answer = ada.post(address, {"file": upload("run_import"), "name": "first", "preview": "1"})
+    ada.post(address, {"staged": answer.context["previews"][0].staged, "name": "other"})
+    assert world.collection.runs.get().name == "first"
+
+
+def test_several_runs_are_shown_and_imported_together(world: World, ada: Client) -> None:
+    address = reverse("run_import", args=["harbour"])
+    files = [upload("run_import"), SimpleUploadedFile("beta.run", run_text(BETA).encode())]
+    shown = ada.post(address, {"file": files, "preview": "1"}).context["previews"]
+    ada.post(address, {"staged": [one.staged for one in shown]})
+    assert {run.name for run in world.collection.runs.all()} == {"alpha", "beta"}
+
+
+def test_a_file_with_an_error_is_told_with_its_line_and_not_kept(world: World, ada: Client) -> None:
+    files = waiting_files()
+    wrong = SimpleUploadedFile("q.tsv", b"id\ttext\nq9")
+    page = ada.post(reverse("queries", args=["harbour"]), {"file": wrong, "preview": "1"})
+    assert "q.tsv, line 2" in page.context["form"].errors["file"][0]
+    assert waiting_files() == files
+
+
+def test_a_preview_is_of_one_person_and_one_collection(world: World, ada: Client, client: Client) -> None:
+    other = Collection.objects.create(name="Tides", slug="tides")
+    for user, collection in ((world.ada, other), (world.vera, world.collection)):
+        Membership.objects.update_or_create(user=user, collection=collection, defaults={"role": Role.ADMIN})
+    answer = ada.post(reverse("queries", args=["harbour"]), {"file": upload("queries"), "preview": "1"})
+    staged = answer.context["previews"][0].staged
+    before = stored()
+    for user, slug, sent in (
+        (world.ada, "tides", staged),
+        (world.vera, "harbour", staged),
+        (world.ada, "harbour", staged[:-1]),
+    ):
+        client.force_login(user)
+        page = client.post(reverse("queries", args=[slug]), {"staged": sent}, follow=True)
+        assert "Choose the file again." in page.content.decode()
+    page = client.post(reverse("documents", args=["harbour"]), {"staged": staged}, follow=True)
+    assert "Choose the file again." in page.content.decode()
+    assert stored() == before
+
+
+def test_a_large_file_is_not_read_while_one_waits(world: World, ada: Client, settings: Settings) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    address = reverse("run_import", args=["harbour"])
+    answer = ada.post(address, {"file": upload("run_import"), "preview": "1"})
+    [shown] = answer.context["previews"]
+    assert shown.is_large
+    assert ada.post(address, {"staged": shown.staged}).url.startswith("/jobs/")
+
+
+def test_what_nobody_imports_is_erased_after_a_day(world: World, ada: Client) -> None:
+    answer = ada.post(reverse("queries", args=["harbour"]), {"file": upload("queries"), "preview": "1"})
+    erase_previewed()
+    assert waiting_files()
+    erase_previewed(timezone.now() + timedelta(days=1, minutes=1))
+    assert not waiting_files()
+    staged = {"staged": answer.context["previews"][0].staged}
+    page = ada.post(reverse("queries", args=["harbour"]), staged, follow=True)
+    assert "Choose the file again." in page.content.decode()
+
+
+def test_a_run_is_previewed_over_http_and_nothing_stays(world: World, ada: Client) -> None:
+    address = "/api/collections/harbour/runs/?preview=true"
+    answer = ada.post(address, {"file": upload("run_import")})
+    assert (answer.status_code, answer.json()["id"], answer.json()["rows"]) == (200, None, 9)
+    assert "preflight" in answer.json()
+    assert not Run.objects.exists()
+    world.import_runs()
+    assert ada.post(address, {"file": upload("run_import")}).status_code == 409
