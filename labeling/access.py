@@ -17,15 +17,27 @@ if TYPE_CHECKING:
     from pooling.models import Collection
 
 LONGEST_NUMBER = 18  # digits of a key in the database
+DELETED = "This queue was deleted by an admin. Everything that was judged in it is saved."
 
 
-def queue_for(user: User | AnonymousUser, queue_id: int, roles: tuple[Role, ...] = JUDGES) -> Queue:
-    """Fetch a queue, with its collection, for somebody with one of `roles`."""
+def queue_for(
+    user: User | AnonymousUser,
+    queue_id: int,
+    roles: tuple[Role, ...] = JUDGES,
+    *,
+    deleted_too: bool = False,
+) -> Queue:
+    """Fetch a queue, with its collection, for somebody with one of `roles`.
+
+    `deleted_too` is for what judges: a verdict on an item of a deleted queue is stored.
+    """
     queue = queue_with_role(queue_id, user.pk or 0)
     if queue is None:
         raise Http404(NOTHING_HERE)
     role = Role.ADMIN if user.is_superuser else queue.member_role  # type: ignore[attr-defined]
-    admit(Role(role) if role else None, queue.collection, roles)
+    admit(Role(role) if role else None, queue.collection, roles, deleted_too=deleted_too)
+    if queue.deleted_at and not deleted_too:
+        raise Http404(DELETED)
     return queue
 
 

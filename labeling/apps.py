@@ -11,6 +11,7 @@ WORKING = (
     "gold.importing",
     "prelabels.passes",
     "qrels.imported",
+    "queues.kinds",
     "queues.opening_jobs",
     "queues.redundancy",
 )

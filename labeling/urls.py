@@ -20,6 +20,7 @@ from labeling.qrels import api as qrels_api
 from labeling.qrels import judgment_views as judgment_downloads
 from labeling.qrels import views as qrels_views
 from labeling.quality import api as quality_api
+from labeling.quality import disagreements
 from labeling.quality import views as quality_views
 from labeling.queues import api as queues_api
 from labeling.queues import views as queues_views
@@ -29,11 +30,13 @@ from labeling.search import api as search_api
 from labeling.search import views as search_views
 from labeling.verification import api as prelabeler_api
 from labeling.verification import views as prelabeler_views
+from pooling.tidying.api import Restored, Tidied
 
 urlpatterns: list[URLPattern] = [
     # collections/<slug>/queues/
     path("collections/<slug:slug>/queues/", progress_views.queues, name="queues"),
     path("collections/<slug:slug>/queues/new/", queues_views.queue_new, name="queue_new"),
+    path("collections/<slug:slug>/quality/", quality_views.collection_quality, name="collection_quality"),
     # queues/<id>/
     path("queues/<int:queue_id>/", queue_views.queue, name="queue"),
     path("queues/<int:queue_id>/judged/", queue_views.queue_judged, name="queue_judged"),
@@ -42,6 +45,7 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/hand-back/", queue_views.queue_hand_back, name="queue_hand_back"),
     path("queues/<int:queue_id>/finish/", queue_views.queue_finish, name="queue_finish"),
     path("queues/<int:queue_id>/quality/", quality_views.quality, name="quality"),
+    path("queues/<int:queue_id>/disagreements/", disagreements.disagreements, name="disagreements"),
     path(
         "queues/<int:queue_id>/quality/<slug:picture>/<slug:variant>/",
         quality_views.quality_picture,
@@ -90,6 +94,11 @@ urlpatterns: list[URLPattern] = [
     ),
     path("collections/<slug:slug>/qrels/new/", qrels_views.release_new, name="release_new"),
     path("collections/<slug:slug>/qrels/import/", qrels_views.qrels_import, name="qrels_import"),
+    path(
+        "collections/<slug:slug>/qrels/imports/<int:file_id>/withdraw/",
+        qrels_views.qrels_withdraw,
+        name="qrels_withdraw",
+    ),
     path("collections/<slug:slug>/qrels/<int:release_id>/", qrels_views.release, name="release"),
     path(
         "collections/<slug:slug>/qrels/<int:release_id>/download/<slug:format>/",
@@ -101,6 +110,9 @@ api_urlpatterns: list[URLPattern] = [
     path("pools/<int:pool_id>/queue/", queues_api.PoolQueue.as_view(), name="api_pool_queue"),
     # queues/<id>/
     path("queues/<int:queue_id>/", queues_api.OneQueue.as_view(), name="api_queue"),
+    path("queues/<int:queue_id>/restore/", Restored.as_view(kind="queue"), name="api_queue_restore"),
+    path("releases/<int:release_id>/", Tidied.as_view(kind="release"), name="api_release"),
+    path("releases/<int:release_id>/restore/", Restored.as_view(kind="release"), name="api_release_restore"),
     path("queues/<int:queue_id>/claim/", judging_api.Claims.as_view(), name="api_queue_claim"),
     path("queues/<int:queue_id>/judgments/", judging_api.Judgments.as_view(), name="api_queue_judgments"),
     path("queues/<int:queue_id>/skip/", judging_api.Skips.as_view(), name="api_queue_skip"),
@@ -190,6 +202,12 @@ api_urlpatterns: list[URLPattern] = [
         name="api_judgments_download",
     ),
     path("collections/<slug:slug>/releases/", qrels_api.Releases.as_view(), name="api_releases"),
+    path("collections/<slug:slug>/qrels/imports/", qrels_api.LabelFiles.as_view(), name="api_label_files"),
+    path(
+        "collections/<slug:slug>/qrels/imports/<int:file_id>/withdraw/",
+        qrels_api.LabelFileWithdrawal.as_view(),
+        name="api_label_file_withdraw",
+    ),
     path("collections/<slug:slug>/qrels/", qrels_api.Qrels.as_view(), name="api_qrels"),
     path("collections/<slug:slug>/qrels", qrels_api.QrelsDownload.as_view(), name="api_qrels_download"),
 ]

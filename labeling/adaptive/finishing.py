@@ -13,7 +13,7 @@ from labeling.items.results import QueueResult
 from labeling.models import QueryPlan, Queue
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind
+from pooling.jobs.kinds import job_kind
 from pooling.models import Job
 from pooling.people.activity_log import record_action
 
@@ -48,7 +48,7 @@ class QueriesFinished(QueueResult):
     finished: int
 
 
-@job_kind("finish", can_be_cancelled=False)
+@job_kind("finish", title="Finishing the queries of a queue", can_be_cancelled=False)
 def _finish_in_background(job: Job, progress: Progress) -> QueriesFinished:
     queue = job.collection.queues.select_related("collection", "pool", "selection").get(
         pk=job.arguments["queue"]

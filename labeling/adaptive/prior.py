@@ -22,7 +22,8 @@ from labeling.items.results import PairsMoved
 from labeling.models import Prelabeler, Queue, Selection
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, note_stored, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import note_stored, start_job
 from pooling.models import Job
 from pooling.people.activity_log import record_action
 
@@ -87,7 +88,13 @@ def start_following(queue: Queue, *, by: User | None = None) -> Job:
     return start_job(queue.collection, "prior", {"queue": queue.pk}, by)
 
 
-@job_kind("prior", can_be_cancelled=False)
+@job_kind(
+    "prior",
+    title="Ordering a queue again",
+    stages=((0.0, "Check the queries"), (0.4, "Put their pairs in order")),
+    begins_at="queues",
+    can_be_cancelled=False,
+)
 def _follow_in_background(job: Job, progress: Progress) -> PairsMoved:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     note_stored(job, {"detail": INTERRUPTED, "url": queue.get_absolute_url()})

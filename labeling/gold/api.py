@@ -28,6 +28,7 @@ from labeling.gold.questions import (
     suggestions,
 )
 from labeling.gold.scores import gold_rows
+from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, Queue
 from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.options.option import options_of
@@ -47,7 +48,11 @@ class Gold(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the gold questions, newest first, and how many there are with each answer."""
         collection = collection_for(request.user, slug, ADMIN)
-        questions = collection.gold_questions.select_related("query", "document").defer("document__text")
+        questions = (
+            collection.gold_questions.filter(**THERE)
+            .select_related("query", "document")
+            .defer("document__text")
+        )
         shown = shapes.GoldQuestionSerializer(questions, many=True).data
         return Response({"balance": asdict(gold_balance(collection)), "questions": shown})
 

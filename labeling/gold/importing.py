@@ -93,7 +93,7 @@ class GoldImported(Result):
     unchanged: int
 
 
-@importer("gold")
+@importer("gold", title="Importing gold questions", begins_at="gold_import")
 def _gold(
     collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
 ) -> GoldImported:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from labeling.items.withdrawn import THERE
 from labeling.models import Bookmark, GoldQuestion, Item, Judgment, Queue
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def _questions(queue: Queue) -> dict[Pair, GoldQuestion]:
     """The round's questions by pair, relevant and not relevant ones in turn as far as both last."""
     if not queue.practice_count:
         return {}
-    found = GoldQuestion.objects.filter(collection=queue.collection_id, practice=True, active=True)
+    found = GoldQuestion.objects.filter(collection=queue.collection_id, practice=True, active=True, **THERE)
     ranked, seen = [], {"relevant": 0, "not_relevant": 0}
     for question in found.order_by("pk"):
         seen[question.answer] += 1

@@ -16,6 +16,7 @@ from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
 from labeling.items.slots import KNOWN, recount
+from labeling.items.withdrawn import THERE
 from labeling.models import (
     DeclinedSuggestion,
     GoldQuestion,
@@ -189,7 +190,9 @@ def follow_gold_in(queue: Queue) -> None:
         return
     pair = {"query": OuterRef("query"), "document": OuterRef("document")}
     items = Item.objects.filter(queue=queue, query__in={query for query, _ in wanted}, repeats=None)
-    items = items.filter(Exists(GoldQuestion.objects.filter(**pair)))
+    items = items.filter(Exists(GoldQuestion.objects.filter(**pair)), **THERE).exclude(
+        state=Item.State.WITHDRAWN
+    )
     known = list(items.order_by("pk").select_for_update(of=("self",), no_key=True))
     changed = []
     for item in known:
@@ -250,7 +253,7 @@ def _wanted_states(queue: Queue) -> dict[Pair, str | None]:
         default=Value(Item.State.GOLD.value),
     )
     rows = (
-        GoldQuestion.objects.filter(collection=queue.collection_id)
+        GoldQuestion.objects.filter(collection=queue.collection_id, **THERE)
         .order_by("pk")
         .values_list("query_id", "document_id", state)
     )
@@ -301,7 +304,7 @@ def _count_gold(queue: Queue) -> None:
     practice = 0
     if queue.practice_questions:
         practice = GoldQuestion.objects.filter(
-            collection=queue.collection_id, active=True, practice=True
+            collection=queue.collection_id, active=True, practice=True, **THERE
         ).count()
     if (gold, practice) != (queue.gold_count, queue.practice_count):
         queue.gold_count, queue.practice_count = gold, practice

@@ -6,11 +6,13 @@ from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_POST
 
 from labeling.access import queue_for
 from labeling.gold.forms import GoldOptionsForm
+from labeling.gold.lists import ANSWERS_GIVEN, QUESTIONS
 from labeling.gold.options import change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
@@ -26,12 +28,14 @@ from labeling.gold.questions import (
 from labeling.gold.rule import ENOUGH_TO_READ
 from labeling.gold.scores import gold_answers, gold_rows
 from labeling.gold.serializers import ANSWERS, gold_figures
+from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of, person
+from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.pages import upload
+from pooling.tables.answers import answer
 
 SUGGESTED = 20
 
@@ -74,7 +78,7 @@ class GoldChangeForm(forms.Form):
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def gold(request: HttpRequest, slug: str) -> HttpResponse:
+def gold(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The gold questions of a collection, what is suggested, and a form for one more."""
     collection = collection_for(request.user, slug, ADMIN)
     initial = {name: request.GET.get(name, "") for name in ("query", "document")}
@@ -87,16 +91,18 @@ def gold(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, "The pair is now a gold question.")
             return redirect("gold", slug)
-    rows = collection.gold_questions.select_related("query", "document").defer("document__text")
+    rows = (
+        collection.gold_questions.filter(**THERE).select_related("query", "document").defer("document__text")
+    )
     context = {
         "collection": collection,
         "section": "gold",
         "form": form,
         "balance": gold_balance(collection),
-        "page": page_of(request, rows),
+        "table": QUESTIONS.shown(request, rows, collection),
         "suggestions": suggestions(collection)[:SUGGESTED],
     }
-    return render(request, "labeling/gold.html", context)
+    return answer(request, "labeling/gold.html", context)
 
 
 @login_required
@@ -105,7 +111,7 @@ def gold_import(request: HttpRequest, slug: str) -> HttpResponse:
     """A form for a file of gold questions."""
     collection = collection_for(request.user, slug, ADMIN)
     form = GoldFileForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and (response := upload(request, collection, "gold", form)):
+    if request.method == "POST" and (response := upload(request, collection, "gold", form, section="gold")):
         return response
     context = {"form": form, "collection": collection, "section": "gold"}
     return render(request, "labeling/gold_import.html", context)
@@ -174,7 +180,7 @@ def queue_gold(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 @login_required
 @require_http_methods(["GET", "POST"])
-def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpResponse:
+def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpResponseBase:
     """The evidence on one annotator; pause them, or restore them."""
     queue = queue_for(request.user, queue_id, ADMIN)
     try:
@@ -196,18 +202,17 @@ def annotator_gold(request: HttpRequest, queue_id: int, name: str) -> HttpRespon
         return redirect("annotator_gold", queue_id, name)
     quarantines = queue.quarantines.filter(annotator=annotator).select_related("imposed_by", "lifted_by")
     rows = [row for row in gold_rows(queue) if row.annotator_id == annotator.pk]
-    answers = page_of(request, gold_answers(queue, annotator))
     context = {
         "queue": queue,
         "collection": queue.collection,
         "section": "queues",
         "annotator": annotator,
         "row": gold_figures(rows[0]) if rows else None,
-        "answers": answers,
+        "table": ANSWERS_GIVEN.shown(request, gold_answers(queue, annotator), queue.collection),
         "quarantines": list(quarantines),
         "is_paused": any(row.lifted_at is None for row in quarantines),
     }
-    return render(request, "labeling/gold_annotator.html", context)
+    return answer(request, "labeling/gold_annotator.html", context)
 
 
 def _pair(word: str) -> tuple[int, int] | None:

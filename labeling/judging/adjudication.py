@@ -22,9 +22,10 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 
-def adjudicate(queue: Queue, adjudicator: User, given: Submission) -> Outcome:
-    """Settle the pair of an item; `InputError` for an item that waits for no adjudication, and for a verdict
-    that is none. The same key sent again changes nothing; without one, the verdict gets its own.
+def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules: bool = False) -> Outcome:
+    """Settle the pair of an item; `InputError` for a verdict that is none, and for an item that waits for no
+    adjudication, unless this `overrules` what the others said. The same key sent again changes nothing;
+    without one, the verdict gets its own.
     """
     key = given.key or f"adjudication-{uuid4()}"
     item = queue.items.filter(pk=given.item).first()
@@ -33,7 +34,8 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission) -> Outcome:
             "This item is not in this queue.", fields={"item": "Not in this queue."}, missing=True
         )
     was_sent = JudgmentEvent.objects.filter(annotator=adjudicator, key=key).exists()
-    if item.state != Item.State.ADJUDICATION and not was_sent and not _was_adjudicated(item):
+    waits = overrules or item.state == Item.State.ADJUDICATION
+    if not waits and not was_sent and not _was_adjudicated(item):
         problem = "This pair does not need adjudication; another admin may have settled it."
         raise InputError(problem, field="item", conflict=True)
     settling = replace(given, key=key, shown="document", adjudicates=True)

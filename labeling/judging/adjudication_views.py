@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import uuid4
 
 from django import forms
@@ -10,17 +10,29 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.judging.adjudication import adjudicate, adjudicated, take_back, unsettled_items, unsettled_pairs
+from labeling.judging.corrections import (
+    correct,
+    item_to_settle,
+    make_gold,
+    own_correction,
+    stop_gold,
+    undo_correction,
+)
 from labeling.judging.verdicts import Submission
-from labeling.models import Queue, Reason, Verdict
-from labeling.qrels.explanation import explain
+from labeling.models import Item, Judgment, Queue, Reason, Verdict
+from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
+from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, READERS, collection_for
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 PAIRS_ON_A_PAGE = 10
 SETTLED_SHOWN = 20
@@ -83,18 +95,75 @@ def _acted(request: HttpRequest, queue: Queue) -> str:
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "HEAD", "POST"])
 def label(request: HttpRequest, slug: str) -> HttpResponse:
-    """Why a pair has its label; without a pair, a form that asks for one."""
-    collection = collection_for(request.user, slug, READERS)
+    """Why a pair has its label; without a pair, a form that asks for one. An admin's POST corrects the label,
+    makes the pair a gold question, or takes either back."""
+    collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     query, document = request.GET.get("query", ""), request.GET.get("document", "")
     rule = request.GET.get("rule", "majority")
-    context: dict[str, Any] = {"collection": collection, "section": "releases", "rules": RULES_IN_WORDS}
+    context: dict[str, Any] = {
+        "collection": collection,
+        "section": "releases",
+        "rules": RULES_IN_WORDS,
+        "reasons": Reason.choices,
+    }
     context |= {"query": query, "document": document, "rule": rule}
     if query and document:
         try:
-            context["found"] = explain(collection, query, document, rule)
+            found = explain(collection, query, document, rule)
         except InputError as error:
             context["problem"] = str(error)
+        else:
+            if request.method == "POST":
+                return _corrected(request, collection, found)
+            context |= _explained(found, person(request), is_admin=collection.role == Role.ADMIN)  # type: ignore[attr-defined]
     status = 404 if "problem" in context else 200
     return render(request, "labeling/label.html", context, status=status)
+
+
+class Explained(TypedDict):
+    """What the page shows of a pair; to admins also through which item it can be settled and what of theirs
+    can be undone. key: of the form, sent twice it settles once."""
+
+    found: Explanation
+    item: Item | None
+    own: Judgment | None
+    key: str
+
+
+def _explained(found: Explanation, user: User, *, is_admin: bool) -> Explained:
+    return {
+        "found": found,
+        "item": item_to_settle(found) if is_admin else None,
+        "own": own_correction(found, user) if is_admin else None,
+        "key": str(uuid4()),
+    }
+
+
+def _corrected(request: HttpRequest, collection: Collection, found: Explanation) -> HttpResponse:
+    """Do what an admin asked for on the page of a label, and show it again."""
+    try:
+        messages.success(request, _done(request, collection, found))
+    except InputError as error:
+        messages.error(request, str(error))
+    return redirect(request.get_full_path())
+
+
+def _done(request: HttpRequest, collection: Collection, found: Explanation) -> str:
+    user, reason = person(request), request.POST.get("note", "").replace("\0", "")
+    if request.POST.get("undo") == "verdict":
+        undo_correction(found, user)
+        return "Undone: your verdict no longer counts."
+    if request.POST.get("undo") == "gold":
+        stop_gold(found.gold)
+        return "The pair is no longer a gold question."
+    if answer := request.POST.get("gold"):
+        make_gold(collection, found, answer, reason, user=user)
+        return f"A gold question with the answer {Verdict(answer).label.lower()}."
+    # The item is that of the pair, and not one that the form names.
+    form = AdjudicationForm({**request.POST.dict(), "item": "1"})
+    if not form.is_valid():
+        raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
+    correct(found, user, Submission(**form.cleaned_data))
+    return f"Corrected: {Verdict(form.cleaned_data['verdict']).label}."

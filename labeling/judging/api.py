@@ -39,7 +39,7 @@ class Claims(APIView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Hold up to `count` items: those you still hold and new ones. A claim is repeatable."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         body = parsed(serializers.ClaimRequestSerializer, request)
         return Response(_claimed(queue, person(request), body["count"]))
 
@@ -94,7 +94,7 @@ class Judgments(APIView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Store up to 500 verdicts, each by itself: one that is refused leaves the others alone."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         also = serializers.AlsoClaimSerializer(data=request.query_params)
         also.is_valid(raise_exception=True)
         bodies = request.data
@@ -151,7 +151,7 @@ class Skips(APIView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Give an item's slot back; it comes again only when nothing else is left for you."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         body = parsed(serializers.SkipSerializer, request)
         skip(queue, person(request), body["item"], lease=body["lease"])
         return Response({"detail": "Skipped."})
@@ -166,7 +166,7 @@ class Undos(APIView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Take back one of your last 20 verdicts and hold its item again."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         lease = undo(queue, person(request), parsed(serializers.UndoSerializer, request)["key"])
         detail = "Undone." if lease else "Undone, but the item is not available to you at the moment."
         offers = offers_of(queue, person(request), [lease] if lease else [])
@@ -182,7 +182,7 @@ class Renewals(APIView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Extend leases; the answer names those that you still hold."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         leases = renew(queue, person(request), parsed(serializers.LeasesSerializer, request)["leases"])
         return Response(serializers.RenewedSerializer({"leases": leases}).data)
 
@@ -196,6 +196,6 @@ class Returns(APIView):
     )
     def post(self, request: Request, queue_id: int) -> Response:
         """Return leases, so that others can judge their items."""
-        queue = queue_for(request.user, queue_id, JUDGES)
+        queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         tokens = parsed(serializers.LeasesSerializer, request)["leases"]
         return Response({"released": release(queue, person(request), tokens)})

@@ -41,7 +41,7 @@ def count_of_answers(user: User, **of: Any) -> Coalesce:
 
 def own_queues(collection: Collection, user: User) -> QuerySet[Queue]:
     """The queues of a collection with `own`, what `user` answered in each."""
-    return collection.queues.annotate(own=count_of_answers(user, queue=OuterRef("pk")))
+    return collection.queues.listed().annotate(own=count_of_answers(user, queue=OuterRef("pk")))
 
 
 def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> OwnFigures:

@@ -32,6 +32,7 @@ ROUNDS = 3
 
 # What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".
 PAUSED_FOR_YOU = "paused for you until an admin has reviewed your work"
+DELETED = "deleted"
 PRACTICE_FIRST = "waiting for you to finish the practice round"
 
 
@@ -68,7 +69,7 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     """
     now = now or timezone.now()
     count = max(1, min(count, LARGEST_CLAIM))
-    if queue.state != Queue.State.OPEN:
+    if queue.state != Queue.State.OPEN or queue.collection.deleted_at:
         return Claim([], _why_empty(queue, annotator, now))
     leases, stop = _claim(queue, annotator, count, now)
     if not leases and not stop:
@@ -268,4 +269,5 @@ def _why_empty(queue: Queue, annotator: User, now: datetime) -> EmptyQueue:
         counts["second_opinion"] += own_answers(annotator).filter(checks, queue=queue).count()
     unsettled = queue.items.filter(state=Item.State.ADJUDICATION)
     conflict = unsettled.annotate(judged=judged).filter(judged=False).count()
-    return EmptyQueue(leased=counts.pop("held"), **counts, conflict=conflict, state=queue.state)
+    state = DELETED if queue.deleted_at or queue.collection.deleted_at else queue.state
+    return EmptyQueue(leased=counts.pop("held"), **counts, conflict=conflict, state=state)

@@ -50,6 +50,11 @@ def empty_sentence(empty: EmptyQueue | None) -> str:
     return EMPTY["waiting"].format(reasons=", ".join(reasons), next=frees)
 
 
+def is_finished(empty: EmptyQueue | None) -> bool:
+    """Whether nothing is left of an open queue that anybody could judge."""
+    return empty_sentence(empty) == EMPTY["finished"]
+
+
 def progress_sentence(counts: Mapping[str, object]) -> str:
     """What the annotator did and what is left; a count that is missing or None is left out."""
     known = ((wording, counts.get(name)) for name, wording in PROGRESS.items())

@@ -28,7 +28,7 @@ from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PRACTICE_FIRST, claim
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
-from labeling.judging.sentences import WORDS, empty_sentence, progress_sentence
+from labeling.judging.sentences import WORDS, empty_sentence, is_finished, progress_sentence
 from labeling.judging.verdicts import Submission, record_judgment, skip, undo
 from labeling.models import (
     JudgmentEvent,
@@ -86,7 +86,7 @@ class VerdictForm(forms.Form):
 @require_http_methods(["GET", "POST"])
 def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Show the next item; take a verdict, a skip or an undo."""
-    queue = queue_for(request.user, queue_id, roles=JUDGES)
+    queue = queue_for(request.user, queue_id, roles=JUDGES, deleted_too=True)
     if request.method == "GET":
         return _show(request, queue)
     action = request.POST.get("action", "verdict")
@@ -118,6 +118,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "reveals": queue.prelabel_mode == PrelabelMode.REVEAL,
             "revealed": revealed_to(queue, person(request), revealed) if revealed else None,
             "empty_sentence": "" if offer else empty_sentence(empty),
+            "is_finished": not offer and is_finished(empty),
             "key": str(uuid.uuid4()),
             "second_key": str(uuid.uuid4()),
             "last": recent[-1] if recent else None,

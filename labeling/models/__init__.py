@@ -5,7 +5,7 @@ A judgment belongs to (query, document), never to a queue position.
 
 from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
 from labeling.models.judgments import Judgment, JudgmentEvent
-from labeling.models.labels import ImportedLabel, QrelsRelease
+from labeling.models.labels import ImportedLabel, LabelFile, QrelsRelease, WithdrawnLabel
 from labeling.models.prelabels import (
     ModelServerKey,
     Prelabel,
@@ -29,6 +29,7 @@ __all__ = [
     "Item",
     "Judgment",
     "JudgmentEvent",
+    "LabelFile",
     "Lease",
     "LeftTold",
     "ModelServerKey",
@@ -46,6 +47,7 @@ __all__ = [
     "Reason",
     "Selection",
     "Verdict",
+    "WithdrawnLabel",
     "draw_seed",
     "latest_scores",
     "scores_of_query",

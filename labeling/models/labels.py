@@ -5,8 +5,36 @@ from __future__ import annotations
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils import timezone
 
 from pooling.models import Collection, Document, Query
+from pooling.tidying.kept import NOT_DELETED, Kept
+
+
+class LabelFile(models.Model):
+    """An import of a qrels file; one that was taken back stays, with the labels that it had brought."""
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="label_files")
+    name = models.CharField(max_length=300)
+    sha256 = models.CharField(max_length=64)
+    complete_for = models.JSONField(
+        default=list,
+        help_text="Ids of the queries for which the file was declared complete: unlisted is not relevant.",
+    )
+    imported_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    imported_at = models.DateTimeField(default=timezone.now)
+    withdrawn_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    withdrawn_at = models.DateTimeField(null=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ImportedLabel(models.Model):
@@ -18,6 +46,10 @@ class ImportedLabel(models.Model):
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="imported_labels", db_index=False)
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="imported_labels")
     relevance = models.IntegerField()
+    file = models.ForeignKey(LabelFile, null=True, on_delete=models.CASCADE, related_name="labels")
+    # What an earlier file said of a pair that was only pooled there.
+    pooled_as = models.IntegerField(null=True)
+    pooled_by = models.ForeignKey(LabelFile, null=True, on_delete=models.SET_NULL, related_name="+")
     source_name = models.CharField(max_length=300)
     sha256 = models.CharField(max_length=64)
     imported_by = models.ForeignKey(
@@ -35,7 +67,19 @@ class ImportedLabel(models.Model):
         return f"{self.query_id} × {self.document_id}: {self.relevance}"
 
 
-class QrelsRelease(models.Model):
+class WithdrawnLabel(models.Model):
+    """A label of an import that was taken back; it counts nowhere."""
+
+    file = models.ForeignKey(LabelFile, on_delete=models.CASCADE, related_name="withdrawn")
+    query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="+")
+    document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="+")
+    relevance = models.IntegerField()
+
+    def __str__(self) -> str:
+        return f"{self.query_id} × {self.document_id}: {self.relevance}"
+
+
+class QrelsRelease(Kept):
     """Labels frozen under a name; the file and its checksum do not change any more."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="releases")
@@ -54,7 +98,11 @@ class QrelsRelease(models.Model):
 
     class Meta:
         ordering = ["-released_at", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_release_per_name")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "name"], condition=NOT_DELETED, name="one_release_per_name"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name

@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from labeling.models.words import PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
+from pooling.tidying.kept import NOT_DELETED, Kept
 
 
 def draw_seed() -> int:
@@ -19,7 +20,7 @@ def draw_seed() -> int:
     return secrets.randbelow(2**62)
 
 
-class Queue(models.Model):
+class Queue(Kept):
     """A pool being judged."""
 
     class State(models.TextChoices):
@@ -45,6 +46,9 @@ class Queue(models.Model):
     lease_seconds = models.PositiveIntegerField(default=600)
     seed = models.BigIntegerField(default=0, help_text="Shuffles the items within a query.")
     state = models.CharField(max_length=10, choices=State.choices, default=State.OPEN)
+    state_before = models.CharField(
+        max_length=10, choices=State.choices, blank=True, help_text="Before it was deleted, which closes it."
+    )
     is_adaptive = models.BooleanField(default=False, help_text="Labels reorder the remaining pairs.")
     gold_first_share = models.FloatField(default=0, help_text="Of a person's first 25 items.")
     gold_share = models.FloatField(default=0, help_text="Of a person's later items.")
@@ -90,7 +94,11 @@ class Queue(models.Model):
 
     class Meta:
         ordering = ["-opened_at", "-pk"]
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_queue_per_name")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "name"], condition=NOT_DELETED, name="one_queue_per_name"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -117,7 +125,8 @@ class Item(models.Model):
 
         Gold and aside are pairs whose answer is known, hidden in everybody's stream or kept out of it:
         practice questions, and former gold questions that the pool does not hold. A repeat is a pair that one
-        person has judged, shown to them again. No verdict fills a slot of these.
+        person has judged, shown to them again. Withdrawn are pairs whose query or document was deleted. No
+        verdict fills a slot of these.
         """
 
         OPEN = "open"
@@ -126,6 +135,7 @@ class Item(models.Model):
         GOLD = "gold"
         ASIDE = "aside"
         REPEAT = "repeat"
+        WITHDRAWN = "withdrawn"
 
     # The indexes below begin with these two keys.
     queue = models.ForeignKey(Queue, on_delete=models.CASCADE, related_name="items", db_index=False)

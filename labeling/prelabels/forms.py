@@ -11,6 +11,7 @@ from labeling.language_models.prompting import HIGHEST_GRADE
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.options import PROMPTS, allowed_servers, allowed_url, prelabeler_for
 from labeling.prelabels.passes import MOST_CONCURRENCY, PassOptions
+from pooling.interface.forms import FIRST, GroupedForm
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -30,8 +31,14 @@ def _price(label: str) -> forms.DecimalField:
     )
 
 
-class PassForm(forms.Form):
+class PassForm(GroupedForm, forms.Form):
     """Which model to ask, and how much it may cost."""
+
+    GROUPS = {
+        FIRST: ("model", "base_url", "prompt", "limit"),
+        "Cost": ("budget", "input_price", "output_price"),
+        "Threshold, pace and retries": ("threshold", "concurrency", "retries_failed", "uses_batches"),
+    }
 
     model = forms.CharField(max_length=200, help_text="As the server calls it.")
     base_url = forms.ChoiceField(label="Server")

@@ -32,6 +32,7 @@ from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import chunks, pending_pairs
 from pooling.interface.problems import InputError, refusals
 from pooling.people.activity_log import record_action
+from pooling.tidying.kinds import when
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -111,6 +112,13 @@ def cancel_pass(job: PrelabelJob, *, by: User | None = None) -> None:
         record_action(job.queue.collection, by, "pre-labels cancelled", job.queue.name)
         return
     _ask_for(job, CANCEL, State.CANCELLED, by)
+
+
+@when("deleted", Queue)
+def _pause_passes(queue: Queue, by: User | None) -> None:
+    """Nobody pays for the pre-labels of a deleted queue."""
+    for job in PrelabelJob.objects.filter(queue=queue, state__in=(State.QUEUED, State.RUNNING)):
+        pause_pass(job, by=by)
 
 
 def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | None = None) -> None:

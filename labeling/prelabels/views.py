@@ -166,7 +166,7 @@ def _shown(
     context = {
         **_passes(queue),
         "collection": queue.collection,
-        "section": "queues",
+        "section": "prelabels",
         "models": models_of(queue),
         "prior": queue.selection.prior_id if queue.is_adaptive else None,
         "servers": servers,

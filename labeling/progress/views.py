@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import date
 from typing import Any, TypedDict
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -16,13 +16,16 @@ from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
 from labeling.gold.quarantine import annotator_named
-from labeling.gold.scores import AnnotatorGold, gold_rows
+from labeling.gold.scores import gold_rows
+from labeling.items.reading_speed import lately_too_fast
 from labeling.judging.blind_counts import own_figures, own_queues
 from labeling.judging.own_work import own_verdicts, own_work
-from labeling.judging.progress_figures import AnnotatorProgress
+from labeling.judging.progress_figures import QueueProgress
 from labeling.models import Queue
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
+from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
+from labeling.qrels.unreleased import unreleased_count
 from labeling.queues.changes import change_queue
 from labeling.queues.costs import PRICES
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
@@ -34,6 +37,7 @@ from pooling.interface.pages import page_of, person
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
+from pooling.tables.answers import answer
 
 REDUNDANCY = ("judgments_per_item", "most_judgments_per_item")
 SAID = {
@@ -45,7 +49,7 @@ SAID = {
 
 @login_required
 @require_GET
-def queue(request: HttpRequest, queue_id: int) -> HttpResponse:
+def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     """How far a queue is, what it costs, and who judges how; annotators see their own numbers."""
     queue = queue_for(request.user, queue_id, MEMBERS)
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
@@ -69,7 +73,7 @@ def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 @login_required
 @require_POST
-def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponse:
+def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     """Change redundancy and prices; of a large queue, a job does the first."""
     queue = queue_for(request.user, queue_id, ADMIN)
     form = QueueSettingsForm(request.POST)
@@ -143,36 +147,23 @@ def _about(queue: Queue) -> About:
     return {"queue": queue, "collection": queue.collection, "section": "queues"}
 
 
-@dataclass(frozen=True)
-class AnnotatorRow:
-    """An annotator on the page of a queue: counts, the answers to gold questions, and whether paused."""
-
-    progress: AnnotatorProgress
-    gold: AnnotatorGold | None
-    is_paused: bool
-
-    @property
-    def minutes(self) -> float:
-        """Active time."""
-        return self.progress["active_seconds"] / 60
-
-
 def _day(iso: str | None) -> date | None:
     return date.fromisoformat(iso) if iso else None
 
 
-def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponse:
+def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpResponseBase:
     progress = queue_progress(queue)
     gold = {row.username: row for row in gold_rows(queue)}
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
     seconds_left, oldest = progress["cost"]["seconds_left"], progress["leases"]["oldest_seconds"]
+    people = [
+        AnnotatorRow(row, gold.get(row["username"]), row["username"] in paused)
+        for row in progress["annotators"]
+    ]
     context: dict[str, Any] = {
         **_about(queue),
         "progress": progress,
-        "annotators": [
-            AnnotatorRow(row, gold.get(row["username"]), row["username"] in paused)
-            for row in progress["annotators"]
-        ],
+        "annotators": ANNOTATORS.shown(request, people, queue.collection),
         "teams": [(team["annotators"], _day(team["end_date"])) for team in progress["by_annotators"]],
         "end_date": _day(progress["end_date"]),
         "hours_left": None if seconds_left is None else seconds_left / 3600,
@@ -180,6 +171,8 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         "is_unfinished": has_unfinished_change(queue),
         "adaptive": (order := order_progress(queue)),
         "form": form,
+        "can_measure": _is_judged(progress) and _has_news(queue.collection),
+        "too_fast": lately_too_fast(queue) if queue.collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
     }
     if order:
         page = page_of(request, plans_of(queue))
@@ -189,24 +182,38 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         }
         context["page"] = page
         context["rows"] = query_rows(queue, page)
-    return render(request, "labeling/queue.html", context)
+    return answer(request, "labeling/queue.html", context)
+
+
+def _is_judged(progress: QueueProgress) -> bool:
+    """Whether no pair is left to judge: all are settled, or every query of an adaptive queue is finished."""
+    order = progress["order"]
+    return not progress["items"]["open"] or (order is not None and not order["finished"].get("", 0))
+
+
+def _has_news(collection: Collection) -> bool:
+    """Whether there are runs to measure, and labels that no release has."""
+    return (
+        collection.runs.listed().exists()
+        and unreleased_count(collection, collection.releases.listed().first()) > 0
+    )
 
 
 @login_required
 @require_GET
-def queues(request: HttpRequest, slug: str) -> HttpResponse:
+def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The queues of a collection with how far they are; annotators see them with their own numbers."""
     collection = collection_for(request.user, slug, MEMBERS)
     is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
-    listed = own_queues if is_annotator else listed_queues
-    page = page_of(request, listed(collection, person(request)))
-    context = {"page": page, "collection": collection, "section": "queues"}
-    return render(request, "labeling/queues.html", context)
+    rows = (own_queues if is_annotator else listed_queues)(collection, person(request))
+    table = (OWN_QUEUES if is_annotator else QUEUES).shown(request, rows, collection)
+    context = {"table": table, "collection": collection, "section": "queues"}
+    return answer(request, "labeling/queues.html", context)
 
 
 @login_required
 @require_GET
-def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
+def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     """What the caller has judged in a queue, and how fast."""
     queue = queue_for(request.user, queue_id)
     user = person(request)
@@ -216,6 +223,6 @@ def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponse:
         "section": "queues",
         "own": own_figures(queue, user),
         "work": own_work(queue, user),
-        "page": page_of(request, own_verdicts(queue, user)),
+        "table": OWN_VERDICTS.shown(request, own_verdicts(queue, user)),
     }
-    return render(request, "labeling/own_work.html", context)
+    return answer(request, "labeling/own_work.html", context)

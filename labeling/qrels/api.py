@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -12,6 +13,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.qrels import serializers
+from labeling.qrels.imported import label_files
 from labeling.qrels.releases import (
     FORMATS,
     export_release,
@@ -20,10 +22,11 @@ from labeling.qrels.releases import (
     release_named,
     release_qrels,
 )
-from pooling.interface.api import PROBLEM, OneKind, made, making, parsed, person
+from labeling.qrels.withdrawing import withdraw_labels
+from pooling.interface.api import PROBLEM, OneKind, making, parsed, person
 from pooling.interface.downloads import attachment
 from pooling.people.access import ADMIN, collection_for
-from pooling.storage.imports import take_in
+from pooling.storage.api import PREVIEW, _import
 
 
 class Releases(APIView):
@@ -33,7 +36,7 @@ class Releases(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the releases, newest first."""
         collection = collection_for(request.user, slug)
-        return Response(serializers.ReleaseSerializer(collection.releases.all(), many=True).data)
+        return Response(serializers.ReleaseSerializer(collection.releases.listed(), many=True).data)
 
     @extend_schema(
         request=serializers.ReleaseRequestSerializer,
@@ -81,10 +84,31 @@ class Qrels(QrelsDownload):
         return super().get(request, slug)
 
     @extend_schema(
-        request=serializers.QrelsUploadSerializer, responses=making(serializers.QrelsImportSerializer)
+        request=serializers.QrelsUploadSerializer,
+        responses={**making(serializers.QrelsImportSerializer), 200: serializers.QrelsImportSerializer},
+        parameters=[PREVIEW],
     )
     def post(self, request: Request, slug: str) -> Response:
         """Import a file of labels."""
-        collection = collection_for(request.user, slug, ADMIN)
-        upload = parsed(serializers.QrelsUploadSerializer, request)["file"]
-        return made(take_in(collection, "qrels", upload, user=person(request)))
+        return _import(request, slug, "qrels", serializers.QrelsUploadSerializer)
+
+
+class LabelFiles(APIView):
+    """The imports of labels."""
+
+    @extend_schema(responses={200: serializers.LabelFileSerializer(many=True), 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List the imports of labels, newest first, with those that were taken back."""
+        collection = collection_for(request.user, slug)
+        return Response(serializers.LabelFileSerializer(label_files(collection), many=True).data)
+
+
+class LabelFileWithdrawal(APIView):
+    """Taking back an import of labels."""
+
+    @extend_schema(request=None, responses={200: serializers.LabelFileSerializer, 404: PROBLEM, 409: PROBLEM})
+    def post(self, request: Request, slug: str, file_id: int) -> Response:
+        """Take back an import of labels: they count no longer. Releases stay as they are."""
+        files = label_files(collection_for(request.user, slug, ADMIN))
+        withdraw_labels(get_object_or_404(files, pk=file_id), by=person(request))
+        return Response(serializers.LabelFileSerializer(files.get(pk=file_id)).data)

@@ -27,3 +27,9 @@ class QrelsForm(forms.Form):
         label="Qrels file",
         help_text="TREC qrels, BEIR TSV, CSV, TSV, JSON lines, ranx JSON or Parquet; also gzipped.",
     )
+    complete = forms.BooleanField(
+        required=False,
+        label="Complete: unlisted documents are not relevant",
+        help_text="Tick this only if the file names everything that is relevant to its queries. Reports then "
+        "count every other document of these queries as not relevant, and say so.",
+    )

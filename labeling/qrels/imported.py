@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import transaction
+from django.db.models import Count, QuerySet
 from django.urls import reverse
 
-from labeling.models import ImportedLabel
+from labeling.models import ImportedLabel, LabelFile
+from labeling.qrels.conflicts import labels_shown
 from pooling.interface.problems import InputError
 from pooling.interface.results import Result
-from pooling.models import Collection, Document
-from pooling.storage.imports import importer
+from pooling.models import Collection, Document, Query
+from pooling.people.activity_log import record_action
+from pooling.storage.imports import Showing, importer
 from pooling.storage.storing import check_id, disk_errors_named, sha256_of
 from pooling.texts.importing import lock
 
@@ -55,9 +58,17 @@ class QrelsImport:
 
 
 def import_qrels(
-    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str | None = None,
+    user: User | None = None,
+    complete: bool = False,
 ) -> QrelsImport:
     """Store the labels of a qrels file; a negative relevance is kept as "pooled, not judged".
+
+    complete: the file names all that is relevant to its queries, so that unlisted documents count as not
+    relevant for them.
 
     Labels of queries that the collection does not have are left out and counted, unless it has none of
     them, which is an error. Unknown documents are created without text. A label that contradicts an earlier
@@ -69,17 +80,22 @@ def import_qrels(
     place = file_name or path.name
     read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
     rows = list(read.frame.iter_rows())
-    source = {"source_name": place[-300:], "sha256": sha256_of(path), "imported_by": user}
+    file = LabelFile(collection=collection, name=place[-300:], sha256=sha256_of(path), imported_by=user)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        queries = dict(collection.queries.values_list("external_id", "pk"))
+        # Labels of what is deleted are kept, and count when that is restored.
+        queries = dict(Query.everything.filter(collection=collection).values_list("external_id", "pk"))
         known = [row for row in rows if row[0] in queries]
         if not known:
             raise InputError(_no_known_query(collection, rows, place))
         documents, created = _documents(collection, [row[1] for row in known], place)
         pairs = {(queries[query], documents[document]): relevance for query, document, relevance in known}
         new, changed = _against_earlier(collection, pairs, place)
-        _store(collection, pairs, new, changed, source=source)
+        file.complete_for = sorted({row[0] for row in known}) if complete else []
+        file.save()
+        _store(file, pairs, new, changed)
+        facts = {"labels": len(new) + len(changed), **({"complete": True} if complete else {})}
+        record_action(collection, user, "labels imported", file.name, **facts)
     return QrelsImport(
         created=len(new),
         changed=len(changed),
@@ -88,6 +104,13 @@ def import_qrels(
         new_documents=created,
         notes=(*read.notes, *_left_out_note(rows, queries)),
     )
+
+
+def label_files(collection: Collection) -> QuerySet[LabelFile]:
+    """The imports of labels, newest first, each with its `label_count`, taken back or not."""
+    files = collection.label_files.select_related("imported_by")
+    counts = {name: Count(name, distinct=True) for name in ("labels", "withdrawn")}
+    return files.annotate(label_count=counts["labels"] + counts["withdrawn"])
 
 
 class QrelsImported(Result):
@@ -101,11 +124,17 @@ class QrelsImported(Result):
     notes: list[str]
 
 
-@importer("qrels")
+@importer("qrels", showing=Showing(labels_shown), title="Importing qrels", begins_at="qrels_import")
 def _qrels(
-    collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    progress: Progress,
+    complete: bool = False,
 ) -> QrelsImported:
-    done = import_qrels(collection, path, file_name=file_name, user=user)
+    done = import_qrels(collection, path, file_name=file_name, user=user, complete=complete)
     return {
         "created": done.created,
         "changed": done.changed,
@@ -152,7 +181,8 @@ def _documents(collection: Collection, ids: list[str], place: str) -> tuple[dict
 def _keys(collection: Collection, ids: list[str]) -> dict[str, int]:
     keys: dict[str, int] = {}
     for batch in _batches(ids):
-        keys.update(collection.documents.filter(external_id__in=batch).values_list("external_id", "pk"))
+        rows = Document.everything.filter(collection=collection, external_id__in=batch)
+        keys.update(rows.values_list("external_id", "pk"))
     return keys
 
 
@@ -162,7 +192,7 @@ def _against_earlier(
     """Which pairs are new, and which labels change; a contradiction is refused."""
     earlier = {
         (label.query_id, label.document_id): label
-        for label in ImportedLabel.objects.filter(collection=collection).iterator()
+        for label in ImportedLabel.objects.filter(collection=collection).select_related("file").iterator()
     }
     changed = []
     for pair, relevance in pairs.items():
@@ -183,17 +213,16 @@ def _contradiction(label: ImportedLabel, relevance: int, place: str) -> str:
 
 
 def _store(
-    collection: Collection,
+    file: LabelFile,
     pairs: dict[tuple[int, int], int],
     new: list[tuple[int, int]],
     changed: list[ImportedLabel],
-    *,
-    source: Mapping[str, Any],
 ) -> None:
+    source = {"source_name": file.name, "sha256": file.sha256, "imported_by": file.imported_by, "file": file}
     ImportedLabel.objects.bulk_create(
         (
             ImportedLabel(
-                collection=collection,
+                collection=file.collection,
                 query_id=query,
                 document_id=document,
                 relevance=pairs[query, document],
@@ -204,10 +233,12 @@ def _store(
         batch_size=BATCH,
     )
     for label in changed:
+        label.pooled_as, label.pooled_by = label.relevance, label.file
         label.relevance = pairs[label.query_id, label.document_id]
         for name, value in source.items():
             setattr(label, name, value)
-    ImportedLabel.objects.bulk_update(changed, ["relevance", *source], batch_size=200)
+    fields = ["relevance", "pooled_as", "pooled_by", *source]
+    ImportedLabel.objects.bulk_update(changed, fields, batch_size=200)
 
 
 def _batches(ids: Iterable[str]) -> Iterator[list[str]]:

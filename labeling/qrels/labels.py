@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, Max, OuterRef, Q
+from django.db.models import Count, Exists, Max, OuterRef, Q, QuerySet
 from django.db.models.functions import Coalesce
 
+from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Quarantine, Queue, Verdict
 from pooling.interface.problems import InputError
-from pooling.models import Collection, PoolEntry
+from pooling.models import Collection, Document, PoolEntry, Query
 
 if TYPE_CHECKING:
     import polars as pl
@@ -51,12 +52,19 @@ def state_of_labels(collection: Collection) -> str:
     counted: list[tuple[Any, dict[str, Any]]] = [
         (collection.judgment_events, {"last": Max("pk")}),
         (collection.imported_labels, {"last": Max("imported_at")}),
+        (collection.label_files, {"last": Max("pk"), "withdrawn": Count("withdrawn_at")}),
         (collection.queues, {"last": Max("pk")}),
+        (_deleted(Query, collection), {"last": Max("deleted_at")}),
+        (_deleted(Document, collection), {"last": Max("deleted_at")}),
         (gold, {"last": Max("pk")}),
         (paused, {"last": Max("pk"), "restored": Count("lifted_at")}),
     ]
     states = [rows.order_by().aggregate(count=Count("pk"), **more) for rows, more in counted]
     return sha256(repr([tuple(state.values()) for state in states]).encode()).hexdigest()
+
+
+def _deleted(model: type[Query | Document], collection: Collection) -> QuerySet[Any]:
+    return model.everything.filter(collection=collection, deleted_at__isnull=False)
 
 
 def current_labels(collection: Collection, rule: str = "majority") -> Labels:
@@ -69,6 +77,8 @@ def current_labels(collection: Collection, rule: str = "majority") -> Labels:
     3. Imported labels count for pairs without verdicts of our own, and for pairs that have too few only
        because some are set aside. Where both exist our own wins, and a contradiction is counted. Only final
        labels count: other pairs with too few verdicts, or with a tie, have none.
+
+    Pairs of deleted queries and documents have none while these are deleted.
     """
     import polars as pl
 
@@ -134,14 +144,14 @@ def _reopened(collection: Collection, decided: pl.DataFrame) -> pl.DataFrame:
     few = decided.filter(pl.col("outcome") == "not_final").select(PAIR)
     if few.is_empty():
         return few
-    set_aside = Judgment.objects.filter(collection=collection, quarantine__isnull=False).order_by()
+    set_aside = Judgment.objects.filter(collection=collection, quarantine__isnull=False, **THERE).order_by()
     pairs = _frame(set_aside.values_list(*IDS).distinct(), dict.fromkeys(PAIR, str))
     return few.join(pairs, on=PAIR, how="semi")
 
 
 def _verdicts(collection: Collection) -> pl.DataFrame:
     """Every verdict that counts, with whose it is."""
-    judged = Judgment.objects.counted().filter(collection=collection).order_by()
+    judged = Judgment.objects.counted().filter(collection=collection, **THERE).order_by()
     rows = judged.values_list(*IDS, "annotator__username", "verdict")
     return _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict"], str))
 
@@ -151,7 +161,7 @@ def _gold_answers(collection: Collection) -> pl.DataFrame:
     import polars as pl
 
     said = Judgment.objects.filter(
-        collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False
+        collection=collection, is_gold=True, event__gold__active=True, event__gold__practice=False, **THERE
     ).exclude(verdict=Verdict.CANNOT_JUDGE)
     rows = said.order_by().values_list(*IDS, "annotator__username", "verdict", "event__gold__answer")
     frame = _frame(rows, dict.fromkeys([*PAIR, "annotator", "verdict", "answer"], str))
@@ -165,8 +175,10 @@ def _adjudicated(collection: Collection) -> pl.DataFrame:
     """What adjudicators said: relevance is null where they could not judge either."""
     import polars as pl
 
-    said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True).order_by("event")
-    frame = _frame(said.values_list(*IDS, "verdict"), dict.fromkeys([*PAIR, "verdict"], str))
+    said = Judgment.objects.counted().filter(collection=collection, is_adjudication=True, **THERE)
+    frame = _frame(
+        said.order_by("event").values_list(*IDS, "verdict"), dict.fromkeys([*PAIR, "verdict"], str)
+    )
     latest = frame.unique(PAIR, keep="last", maintain_order=True)
     known = {Verdict.RELEVANT.value: 1, Verdict.NOT_RELEVANT.value: 0}
     relevance = pl.col("verdict").replace_strict(known, default=None, return_dtype=pl.Int32)
@@ -192,8 +204,8 @@ def _gold(collection: Collection) -> pl.DataFrame:
         document=OuterRef("document"),
         inclusion_probability__isnull=False,
     )
-    questions = GoldQuestion.objects.filter(Exists(chosen), collection=collection, active=True).order_by()
-    rows = questions.values_list(*IDS, "answer")
+    questions = GoldQuestion.objects.filter(Exists(chosen), collection=collection, active=True, **THERE)
+    rows = questions.order_by().values_list(*IDS, "answer")
     frame = _frame(rows, {**dict.fromkeys(PAIR, str), "answer": str})
     is_relevant = pl.col("answer") == Verdict.RELEVANT.value
     return frame.select(*PAIR, is_relevant.cast(pl.Int32).alias("relevance"))
@@ -202,7 +214,7 @@ def _gold(collection: Collection) -> pl.DataFrame:
 def _imported(collection: Collection) -> pl.DataFrame:
     import polars as pl
 
-    rows = ImportedLabel.objects.filter(collection=collection).values_list(*IDS, "relevance")
+    rows = ImportedLabel.objects.filter(collection=collection, **THERE).values_list(*IDS, "relevance")
     frame = _frame(rows, {**dict.fromkeys(PAIR, str), "relevance": int})
     return frame.with_columns(pl.col("relevance").cast(pl.Int32))
 
@@ -243,6 +255,8 @@ def _counts(
 def _waiting(collection: Collection) -> int:
     """Pairs that stand open in a queue and that nobody has judged."""
     judged = Judgment.objects.filter(collection=collection).values_list("query_id", "document_id")
-    queued = Item.objects.filter(queue__collection=collection, state=Item.State.OPEN, order_key__gte=0)
+    queued = Item.objects.filter(
+        queue__collection=collection, queue__deleted_at=None, state=Item.State.OPEN, order_key__gte=0
+    )
     pairs = set(queued.values_list("query_id", "document_id").iterator())
     return len(pairs.difference(judged.iterator()))

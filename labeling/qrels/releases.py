@@ -18,7 +18,7 @@ from django.utils import timezone
 
 from labeling.adaptive.facts import FrozenOrder
 from labeling.adaptive.state import frozen_orders
-from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease
+from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease, Queue
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
 from pooling.formats.errors import FormatError
@@ -35,17 +35,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FORMATS",
+    "CompleteFile",
     "Labels",
     "QrelsImport",
+    "complete_files",
     "current_labels",
     "export_file",
     "export_release",
+    "free_name",
     "import_qrels",
     "newest_release",
+    "no_labels",
     "read_release",
     "release_file_name",
     "release_named",
     "release_qrels",
+    "take_back",
 ]
 
 SCHEMA_VERSION = 1
@@ -88,6 +93,14 @@ class ImportFacts(TypedDict):
     labels: int
 
 
+class CompleteFile(TypedDict):
+    """A file that was declared complete for its queries: documents that no label names are not relevant."""
+
+    file: str
+    sha256: str
+    queries: list[str]
+
+
 class SeenVerdicts(TypedDict):
     """Verdicts given with a model's answer on screen, and those changed once it was revealed."""
 
@@ -100,6 +113,7 @@ class Provenance(TypedDict):
 
     queues: list[QueueFacts]
     imports: list[ImportFacts]
+    complete: list[CompleteFile]
     annotators: dict[str, int]
     prelabel_seen: SeenVerdicts
     in_quarantine: int
@@ -149,15 +163,13 @@ def release_qrels(
     write, it is JSON lines. Judged pairs that are not relevant are in it, and so are imported negatives.
     `InputError` when the name exists or there is no label yet.
     """
-    name = checked_name(name, "release")
-    if collection.releases.filter(name=name).exists():
-        raise _name_exists(name)
+    name = free_name(collection, name)
     with transaction.atomic():
         labels = current_labels(collection, rule)
         provenance, audits = _provenance(collection), _audits(collection, labels)
         orders = frozen_orders(collection)
     if labels.frame.is_empty():
-        raise InputError(f"“{collection.slug}” has no final labels yet. Judge some pairs, or import labels.")
+        raise no_labels(collection)
     content, format = _frozen(labels.frame)
     release = QrelsRelease(
         collection=collection,
@@ -181,6 +193,27 @@ def release_qrels(
     return _stored(release, content, format)
 
 
+def free_name(collection: Collection, name: str) -> str:
+    """The name of a new release, trimmed; `InputError` when it is taken, empty or too long."""
+    name = checked_name(name, "release")
+    if collection.releases.filter(name=name).exists():
+        raise _name_exists(name)
+    return name
+
+
+def no_labels(collection: Collection) -> InputError:
+    """What is said where there is nothing to release."""
+    return InputError(f"“{collection.slug}” has no final labels yet. Judge some pairs, or import labels.")
+
+
+def take_back(release: QrelsRelease, *, by: User | None = None) -> None:
+    """Remove a release that nothing rests on yet: the step that made it came to nothing."""
+    with transaction.atomic():
+        release.delete()
+        record_action(release.collection, by, "release taken back", release.name)
+    default_storage.delete(str(release.file.name))
+
+
 def read_release(release: QrelsRelease) -> pl.DataFrame:
     """The labels of a release: query_id, document_id, relevance (Int32), sorted bytewise.
 
@@ -192,6 +225,12 @@ def read_release(release: QrelsRelease) -> pl.DataFrame:
         path = Path(folder) / f"release{FORMATS[_format_of(release)].suffix}"
         path.write_bytes(_content(release))
         return read_qrels(path).frame
+
+
+def complete_files(release: QrelsRelease) -> list[CompleteFile]:
+    """The files of a release that were declared complete, with their queries; none in releases of before."""
+    found: list[CompleteFile] = release.sidecar.get("complete", [])
+    return found
 
 
 def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
@@ -240,7 +279,7 @@ def release_named(collection: Collection, name: str) -> QrelsRelease:
 
 def newest_release(collection: Collection) -> QrelsRelease:
     """The release made last; `InputError` when there is none."""
-    release = collection.releases.first()
+    release = collection.releases.listed().first()
     if release is None:
         raise InputError(f"“{collection.slug}” has no qrels release yet. Make one first.", missing=True)
     return release
@@ -355,15 +394,20 @@ def _provenance(collection: Collection) -> Provenance:
                 "items": queue.item_count,
                 "state": queue.state,
             }
-            for queue in collection.queues.select_related("pool").annotate(
-                item_count=Count("items", filter=Q(items__repeats=None))
-            )
+            for queue in Queue.everything.filter(collection=collection)
+            .select_related("pool")
+            .annotate(item_count=Count("items", filter=Q(items__repeats=None)))
         ],
         "imports": [
             {"file": file, "sha256": sha256, "labels": labels}
             for file, sha256, labels in imports.values_list("source_name", "sha256").annotate(
                 labels=Count("pk")
             )
+        ],
+        "complete": [
+            {"file": file.name, "sha256": file.sha256, "queries": list(file.complete_for)}
+            for file in collection.label_files.filter(withdrawn_at=None).order_by("pk")
+            if file.complete_for
         ],
         "annotators": dict(annotators.order_by("annotator__username")),
         "prelabel_seen": {"before": span["before"], "after": span["after"]},

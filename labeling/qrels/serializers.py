@@ -7,13 +7,17 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.models import QrelsRelease
+from labeling.models import LabelFile, QrelsRelease
 
 
 class QrelsUploadSerializer(serializers.Serializer[Any]):
     """A qrels file."""
 
     file = serializers.FileField()
+    complete = serializers.BooleanField(
+        default=False,
+        help_text="The file names all that is relevant to its queries: unlisted documents are not relevant.",
+    )
 
 
 class QrelsImportSerializer(serializers.Serializer[Any]):
@@ -29,6 +33,20 @@ class QrelsImportSerializer(serializers.Serializer[Any]):
     notes = serializers.ListField(child=serializers.CharField(), help_text="Notes about the file.")
     detail = serializers.CharField()
     url = serializers.CharField()
+
+
+class LabelFileSerializer(serializers.ModelSerializer[LabelFile]):
+    """An import of labels."""
+
+    labels = serializers.IntegerField(source="label_count", help_text="Labels that it brought.")
+    complete = serializers.BooleanField(
+        source="complete_for", help_text="Unlisted documents of its queries count as not relevant."
+    )
+    imported_by = serializers.CharField(source="imported_by.username", default=None)
+
+    class Meta:
+        model = LabelFile
+        fields = ["id", "name", "sha256", "labels", "complete", "imported_by", "imported_at", "withdrawn_at"]
 
 
 class ReleaseRequestSerializer(serializers.Serializer[Any]):

@@ -6,31 +6,38 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
-from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_http_methods
+from django.shortcuts import get_object_or_404, redirect, render
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
-from labeling.models import ImportedLabel
+from labeling.items.reading_speed import too_fast_in
+from labeling.models import LabelFile
 from labeling.qrels.forms import QrelsForm, ReleaseForm
+from labeling.qrels.imported import label_files
+from labeling.qrels.labels import has_labels
+from labeling.qrels.lists import RELEASES
 from labeling.qrels.releases import FORMATS, current_labels, export_release, release_file_name, release_qrels
+from labeling.qrels.withdrawing import withdraw_labels
+from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of, person
+from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import upload
+from pooling.tables.answers import answer
 
 
 @login_required
 @require_GET
-def releases(request: HttpRequest, slug: str) -> HttpResponse:
+def releases(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The qrels releases of a collection, and the files of labels that were imported."""
     collection = collection_for(request.user, slug, READERS)
-    page = page_of(request, collection.releases.defer("sidecar"))
-    has_imports = ImportedLabel.objects.filter(collection=collection).exists()
-    context = {"page": page, "has_imports": has_imports, "collection": collection, "section": "releases"}
-    return render(request, "labeling/releases.html", context)
+    rows = collection.releases.listed().defer("sidecar").select_related("collection", "released_by")
+    table = RELEASES.shown(request, rows, collection)
+    context = {"table": table, "files": label_files(collection), "collection": collection}
+    return answer(request, "labeling/releases.html", {**context, "section": "releases"})
 
 
 @login_required
@@ -45,7 +52,13 @@ def release_new(request: HttpRequest, slug: str) -> HttpResponse:
         except refusals() as error:
             show_problem(form, error)
     counts = current_labels(collection).counts
-    context = {"form": form, "counts": counts, "collection": collection, "section": "releases"}
+    context = {
+        "form": form,
+        "counts": counts,
+        "too_fast": too_fast_in(collection),
+        "collection": collection,
+        "section": "releases",
+    }
     return render(request, "labeling/release_new.html", context)
 
 
@@ -87,10 +100,26 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
 @login_required
 @require_http_methods(["GET", "POST"])
 def qrels_import(request: HttpRequest, slug: str) -> HttpResponse:
-    """A form for a file of labels; a large one goes to the background worker."""
+    """A form for a file of labels; one that conflicts with labels there are is shown first."""
     collection = collection_for(request.user, slug, ADMIN)
     form = QrelsForm(request.POST or None, request.FILES or None)
-    if request.method == "POST" and (response := upload(request, collection, "qrels", form)):
+    if request.method == "POST" and (
+        response := upload(request, collection, "qrels", form, section="releases", asks=has_labels)
+    ):
         return response
     context = {"form": form, "collection": collection, "section": "releases"}
     return render(request, "labeling/qrels_import.html", context)
+
+
+@login_required
+@require_POST
+def qrels_withdraw(request: HttpRequest, slug: str, file_id: int) -> HttpResponse:
+    """Take back an import of labels."""
+    collection = collection_for(request.user, slug, ADMIN)
+    file = get_object_or_404(LabelFile, collection=collection, pk=file_id)
+    try:
+        taken = withdraw_labels(file, by=person(request))
+        messages.success(request, f"Taken back: {counted(taken, 'label')} of {file.name}.")
+    except refusals() as error:
+        messages.error(request, str(error))
+    return redirect("releases", slug)

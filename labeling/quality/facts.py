@@ -34,6 +34,7 @@ class Leniency(TypedDict):
     """How much more often somebody says relevant than others do on the same pairs."""
 
     pairs: int
+    queries: int
     own: float
     others: float
     difference: float
@@ -51,13 +52,16 @@ class StreakFigures(TypedDict):
 
 
 class SpeedFigures(TypedDict):
-    """Middle active time, how many recent verdicts were too fast, how many were timed at all."""
+    """Middle active time; how many of the `recent` and of the `timed` verdicts were faster than anybody can
+    read, and whether these are too many: of the recent, or of either."""
 
     median_ms: float | None
     recent: int
     too_fast: int
     timed: int
+    all_too_fast: int
     has_collapsed: bool
+    is_implausible: bool
 
 
 class GoldFigures(TypedDict):
@@ -160,12 +164,25 @@ class VerdictFigures(TypedDict):
     hard_queries: list[HardQuery]
 
 
+class Finding(TypedDict):
+    """A sentence of the verdict. about: agreement, annotators, speed or waiting; grade: good, unsure, poor or
+    none (nothing to tell it from); who: whom it names."""
+
+    about: str
+    grade: str
+    text: str
+    who: list[str]
+
+
 class QueueQuality(TypedDict):
-    """Everything the quality page shows; `annotators` has everybody with all they judged here."""
+    """Everything the quality page shows; `annotators` has everybody with all they judged here, `verdict` the
+    sentences it begins with, and `waiting` counts the pairs that wait for a decision."""
 
     queue: int
     name: str
     computed_at: datetime
+    verdict: list[Finding]
+    waiting: int
     verdicts: int
     set_aside: int
     cannot_judge: int

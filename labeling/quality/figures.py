@@ -18,7 +18,7 @@ from django.utils import timezone
 from labeling.consensus.wilson import wilson
 from labeling.gold.repeats import same_again
 from labeling.gold.scores import AnnotatorGold, gold_rows
-from labeling.models import GoldQuestion, Queue, Verdict
+from labeling.models import GoldQuestion, Item, Queue, Verdict
 from labeling.quality.facts import (
     AgainFigures,
     AgreementFigure,
@@ -35,6 +35,7 @@ from labeling.quality.facts import (
     VerdictFigures,
 )
 from labeling.quality.reader import queue_verdicts
+from labeling.quality.verdict import quality_verdict
 from pooling.models import Query
 
 if TYPE_CHECKING:
@@ -48,6 +49,15 @@ KEPT_SECONDS = 600
 BEHIND = timedelta(seconds=60)
 LARGE = 20_000
 HARD_QUERIES = 20
+NO_SPEED: SpeedFigures = {
+    "median_ms": None,
+    "recent": 0,
+    "too_fast": 0,
+    "timed": 0,
+    "all_too_fast": 0,
+    "has_collapsed": False,
+    "is_implausible": False,
+}
 # The coefficients in the order of the page, each with what it means.
 MEANINGS = {
     "raw": ("Raw agreement", "How often two people judging a pair agree."),
@@ -77,11 +87,14 @@ def queue_quality(queue: Queue, *, now: datetime | None = None) -> QueueQuality:
     """Everything the quality page shows, as plain data."""
     now = now or timezone.now()
     figures, computed_at = _kept(queue, now)
+    waiting = queue.items.filter(state=Item.State.ADJUDICATION).count()
     paused = set(queue.quarantines.filter(lifted_at=None).values_list("annotator__username", flat=True))
     return {
         "queue": queue.pk,
         "name": queue.name,
         "computed_at": computed_at,
+        "verdict": quality_verdict(figures["agreement"], figures["annotators"], waiting),
+        "waiting": waiting,
         "verdicts": figures["verdicts"],
         "set_aside": figures["set_aside"],
         "cannot_judge": figures["cannot_judge"],
@@ -186,6 +199,7 @@ def _annotators(
     lenient: dict[int, Leniency] = {
         row["annotator"]: {
             "pairs": row["pairs"],
+            "queries": row["queries"],
             "own": row["own"],
             "others": row["others"],
             "difference": row["difference"],
@@ -202,9 +216,9 @@ def _annotators(
         said = own["relevant"].drop_nulls()
         yes = int(said.sum())
         low, high = wilson(yes, said.len()) if said.len() else (None, None)
-        timed = own["active_ms"].drop_nulls()
+        timed = own.drop_nulls(["active_ms", "relevant"]).select("active_ms", "characters")
         streak = longest_streak(said.to_list(), share if share is not None else 0.5)
-        pace = speed(timed.to_list())
+        pace = speed(timed["active_ms"].to_list(), timed["characters"].to_list())
         rows.append(
             {
                 "username": names[key],
@@ -218,7 +232,7 @@ def _annotators(
                 "share_high": high,
                 "leniency": lenient.get(key),
                 "streak": _streak_figures(streak),
-                "speed": _speed_figures(pace, timed.len()),
+                "speed": _speed_figures(pace),
                 "last_at": own.select(pl.col("at").max()).item(),
                 "gold": _gold_of(gold[key]) if key in gold else None,
                 "again": _again_of(*again[key]) if key in again else None,
@@ -236,13 +250,15 @@ def _streak_figures(streak: Streak) -> StreakFigures:
     }
 
 
-def _speed_figures(speed: Speed, timed: int) -> SpeedFigures:
+def _speed_figures(speed: Speed) -> SpeedFigures:
     return {
         "median_ms": speed.median_ms,
         "recent": speed.recent,
         "too_fast": speed.too_fast,
-        "timed": timed,
+        "timed": speed.timed,
+        "all_too_fast": speed.all_too_fast,
         "has_collapsed": speed.has_collapsed,
+        "is_implausible": speed.is_implausible,
     }
 
 
@@ -261,7 +277,7 @@ def _nothing_judged(row: AnnotatorGold) -> AnnotatorFigures:
         "leniency": None,
         "last_at": None,
         "streak": {"length": 0, "relevant": None, "chance": 1.0, "is_odd": False},
-        "speed": {"median_ms": None, "recent": 0, "too_fast": 0, "timed": 0, "has_collapsed": False},
+        "speed": NO_SPEED,
         "gold": _gold_of(row),
         "again": None,
     }

@@ -16,6 +16,7 @@ import numpy.typing as npt
 import polars as pl
 
 from labeling.consensus.wilson import wilson
+from labeling.items.reading import is_implausible, least_ms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,11 +28,7 @@ SESSION_GAP = timedelta(minutes=30)
 # Places in a session: first, and the last of each group; the rest is one group.
 GROUPS = ((1, 10), (11, 25), (26, 50), (51, 100))
 
-# Too fast is under a third of the person's own middle time, and under what anybody needs to read a line.
-TOO_FAST_SHARE = 1 / 3
-TOO_FAST_MS = 1_500
 RECENT = 20
-COLLAPSED = 10
 
 # One in a thousand honest annotators has so long a streak.
 STREAK_CHANCE = 0.001
@@ -55,22 +52,33 @@ class Streak:
 
 @dataclass(frozen=True)
 class Speed:
-    """The person's middle active time, and how many of the last 20 verdicts were too fast."""
+    """The person's middle active time, and how many verdicts were faster than anybody can read: of the last
+    20 and of all that were timed."""
 
     median_ms: float | None
     recent: int
     too_fast: int
+    timed: int
+    all_too_fast: int
 
     @property
     def has_collapsed(self) -> bool:
-        return self.too_fast >= COLLAPSED
+        """Whether the last ones cannot have been read."""
+        return is_implausible(self.too_fast, self.recent)
+
+    @property
+    def is_implausible(self) -> bool:
+        """Whether the last ones, or all of them, cannot have been read."""
+        return self.has_collapsed or is_implausible(self.all_too_fast, self.timed)
 
 
 def leniency(verdicts: pl.DataFrame) -> pl.DataFrame:
     """How much more often each annotator says relevant than others do on the same pairs.
 
-    Columns: annotator, pairs (shared with others), own (share of relevant), others (mean share of relevant of
-    the others on those pairs), difference, low and high (95 %, normal, over pairs; null below two pairs).
+    Columns: annotator, pairs (shared with others) of how many queries, own (share of relevant), others (mean
+    share of relevant of the others on those pairs), difference, low and high (95 %, normal; null below two
+    pairs). Pairs of one query have its reading in common: the variance is that over queries (Liang & Zeger,
+    1986) where it is wider than that over pairs.
 
     >>> rows = [("ben", "d1", True), ("cleo", "d1", False), ("ben", "d2", True), ("cleo", "d2", True)]
     >>> frame = pl.DataFrame(rows, schema=["annotator", "document_id", "relevant"], orient="row")
@@ -81,12 +89,28 @@ def leniency(verdicts: pl.DataFrame) -> pl.DataFrame:
     shared = votes.filter(pl.len().over(PAIR) >= 2)
     others = (pl.col("vote").sum().over(PAIR) - pl.col("vote")) / (pl.len().over(PAIR) - 1)
     compared = shared.with_columns(others=others).with_columns(step=pl.col("vote") - pl.col("others"))
-    table = compared.group_by("annotator").agg(
-        pairs=pl.len(),
-        own=pl.col("vote").mean(),
-        others=pl.col("others").mean(),
-        difference=pl.col("step").mean(),
-        reach=1.96 * pl.col("step").std() / pl.len().sqrt(),
+    off = pl.col("step") - pl.col("step").mean().over("annotator")
+    clusters = (
+        compared.with_columns(off=off).group_by("annotator", "query_id").agg(pl.col("off").sum())
+    ).group_by("annotator")
+    spread = clusters.agg(queries=pl.len(), squares=(pl.col("off") ** 2).sum())
+    many = pl.col("queries")
+    over_queries = (pl.col("squares") * many / (many - 1)).sqrt() / pl.col("pairs")
+    table = (
+        compared.group_by("annotator")
+        .agg(
+            pairs=pl.len(),
+            own=pl.col("vote").mean(),
+            others=pl.col("others").mean(),
+            difference=pl.col("step").mean(),
+            error=pl.col("step").std() / pl.len().sqrt(),
+        )
+        .join(spread, on="annotator")
+        .with_columns(
+            reach=1.96
+            * pl.when(many > 1).then(pl.max_horizontal("error", over_queries)).otherwise(pl.col("error"))
+        )
+        .drop("error", "squares")
     )
     low, high = pl.col("difference") - pl.col("reach"), pl.col("difference") + pl.col("reach")
     return table.with_columns(low=low, high=high).drop("reach").sort("annotator")
@@ -112,14 +136,17 @@ def longest_streak(said: Sequence[bool], relevant_share: float) -> Streak:
     return Streak(length, relevant, min(1.0, chance))
 
 
-def speed(active_ms: Sequence[int]) -> Speed:
-    """Whether the last verdicts came faster than the person can have read; in the order they were given."""
+def speed(active_ms: Sequence[int], characters: Sequence[int]) -> Speed:
+    """How fast somebody answered, (n,) each in the order in which they did: active time, and the length of
+    what they were shown.
+    """
     times: npt.NDArray[np.float64] = np.asarray(active_ms, dtype=np.float64)
     if not len(times):
-        return Speed(None, 0, 0)
-    median = float(np.median(times))
-    recent = times[-RECENT:]
-    return Speed(median, len(recent), int((recent < min(median * TOO_FAST_SHARE, TOO_FAST_MS)).sum()))
+        return Speed(None, 0, 0, 0, 0)
+    least = np.array([least_ms(length) for length in characters])
+    fast = times < least
+    recent = fast[-RECENT:]
+    return Speed(float(np.median(times)), len(recent), int(recent.sum()), len(times), int(fast.sum()))
 
 
 def relevant_by_position(verdicts: pl.DataFrame) -> pl.DataFrame:

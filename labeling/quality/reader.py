@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from django.db import connection
 from django.utils import timezone
 
+from labeling.items.reading import MOST_CHARACTERS
 from labeling.models import Queue, Verdict
 from pooling.storage.frames import frame_of
 
@@ -16,8 +17,11 @@ if TYPE_CHECKING:
 # Adjudications are left out: anyone who settles a pair has seen what the others said.
 VERDICTS = """
 SELECT judgment.query_id, judgment.document_id, judgment.annotator_id, judgment.verdict, {seconds},
-  event.active_ms, CASE WHEN judgment.quarantine_id IS NULL THEN 0 ELSE 1 END
+  event.active_ms, CASE WHEN judgment.quarantine_id IS NULL THEN 0 ELSE 1 END,
+  COALESCE(LENGTH(SUBSTR(document.title, 1, {most})), 0)
+    + COALESCE(LENGTH(SUBSTR(document.text, 1, {most})), 0)
 FROM labeling_judgment judgment JOIN labeling_judgmentevent event ON event.id = judgment.event_id
+JOIN pooling_document document ON document.id = judgment.document_id
 WHERE event.queue_id = %s AND NOT judgment.is_gold AND NOT judgment.is_adjudication
 ORDER BY event.id
 """
@@ -31,8 +35,9 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
     """The verdicts that stand and were given in the queue, in the order in which they were given.
 
     Columns: query_id, document_id, annotator (keys of rows), at (Datetime in the site's time zone), relevant
-    (null for "can't judge"), active_ms (null where it was not measured), set_aside (in quarantine). Answers
-    to gold questions are not among them.
+    (null for "can't judge"), active_ms (null where it was not measured), set_aside (in quarantine),
+    characters (of title and text, as far as reading speed needs them). Answers to gold questions are not
+    among them.
     """
     import polars as pl
 
@@ -44,8 +49,10 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
         "seconds": pl.Float64,
         "active_ms": pl.Int64,
         "set_aside": pl.Int8,
+        "characters": pl.Int64,
     }
-    frame = frame_of(VERDICTS.format(seconds=SECONDS[connection.vendor]), [queue.pk], schema)
+    statement = VERDICTS.format(seconds=SECONDS[connection.vendor], most=MOST_CHARACTERS)
+    frame = frame_of(statement, [queue.pk], schema)
     moment = pl.from_epoch((pl.col("seconds") * 1000).round().cast(pl.Int64), time_unit="ms")
     known = pl.when(pl.col("verdict") != Verdict.CANNOT_JUDGE.value)
     return frame.select(
@@ -58,4 +65,5 @@ def queue_verdicts(queue: Queue) -> pl.DataFrame:
         known.then(pl.col("verdict") == Verdict.RELEVANT.value).alias("relevant"),
         "active_ms",
         pl.col("set_aside").cast(pl.Boolean),
+        pl.col("characters").fill_null(0),
     )

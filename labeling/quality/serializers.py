@@ -40,6 +40,7 @@ class LeniencySerializer(serializers.Serializer[Any]):
     """How much more often somebody says relevant than others do on the same pairs."""
 
     pairs = serializers.IntegerField()
+    queries = serializers.IntegerField(help_text="Of these pairs.")
     own = serializers.FloatField()
     others = serializers.FloatField()
     difference = serializers.FloatField()
@@ -82,13 +83,15 @@ class StreakSerializer(serializers.Serializer[Any]):
 
 
 class SpeedSerializer(serializers.Serializer[Any]):
-    """Middle active time, and how many of the last verdicts were too fast."""
+    """Middle active time, and how many verdicts were faster than anybody can read what was shown."""
 
     median_ms = _share()
     recent = serializers.IntegerField()
     too_fast = serializers.IntegerField()
     timed = serializers.IntegerField(help_text="Verdicts with a measured time.")
-    has_collapsed = serializers.BooleanField()
+    all_too_fast = serializers.IntegerField(help_text="Of the timed.")
+    has_collapsed = serializers.BooleanField(help_text="Too many of the recent ones.")
+    is_implausible = serializers.BooleanField(help_text="Too many of the recent, or of all timed ones.")
 
 
 class AnnotatorQualitySerializer(serializers.Serializer[Any]):
@@ -143,12 +146,23 @@ class HardQuerySerializer(serializers.Serializer[Any]):
     is_bad = serializers.BooleanField()
 
 
+class FindingSerializer(serializers.Serializer[Any]):
+    """A sentence on how good the judgments are."""
+
+    about = serializers.ChoiceField(choices=["agreement", "annotators", "speed", "waiting"])
+    grade = serializers.ChoiceField(choices=["good", "unsure", "poor", "none"])
+    text = serializers.CharField()
+    who = serializers.ListField(child=serializers.CharField(), help_text="Annotators it names.")
+
+
 class QualitySerializer(serializers.Serializer[Any]):
     """The quality of the judgments of a queue."""
 
     queue = serializers.IntegerField()
     name = serializers.CharField()
     computed_at = serializers.DateTimeField()
+    verdict = FindingSerializer(many=True, help_text="The sentences the page begins with.")
+    waiting = serializers.IntegerField(help_text="Pairs that wait for a decision.")
     verdicts = serializers.IntegerField(help_text="That stand, without answers to gold questions.")
     set_aside = serializers.IntegerField()
     cannot_judge = serializers.IntegerField()

@@ -12,6 +12,7 @@ def quality_table(quality: QueueQuality) -> str:
     lines = [
         f"{quality['name']}: {quality['verdicts']:,} verdicts, {quality['set_aside']:,} set aside; "
         f"{agreement['pairs']:,} pairs judged by two or more people.",
+        *(finding["text"] for finding in quality["verdict"]),
         "",
     ]
     lines += [

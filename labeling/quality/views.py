@@ -5,19 +5,37 @@ from __future__ import annotations
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_GET
 
 from labeling.access import queue_for
 from labeling.gold.rule import ENOUGH_TO_READ
+from labeling.progress.counts import listed_queues
 from labeling.quality import charts as quality_charts
 from labeling.quality.facts import AnnotatorQuality
 from labeling.quality.figures import KEPT_SECONDS, queue_quality
+from labeling.quality.lists import QUALITY
 from pooling.interface.charting import VARIANTS
-from pooling.people.access import READERS
+from pooling.interface.pages import person
+from pooling.people.access import READERS, collection_for
+from pooling.tables.answers import answer
 
 DAYS_TOLD = 14
+
+
+@login_required
+@require_GET
+def collection_quality(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The queues whose quality can be looked at; where there is one alone, its page."""
+    collection = collection_for(request.user, slug)
+    rows = listed_queues(collection, person(request))
+    table = QUALITY.shown(request, rows, collection)
+    if table.count == 1 and not table.state.is_narrowed:
+        return redirect("quality", table.rows[0].row.pk)
+    context = {"table": table, "collection": collection, "section": "quality"}
+    return answer(request, "labeling/collection_quality.html", context)
 
 
 @login_required
@@ -29,7 +47,7 @@ def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
     context = {
         "queue": queue,
         "collection": queue.collection,
-        "section": "queues",
+        "section": "quality",
         "quality": found,
         "last_days": list(reversed(found["per_day"][-DAYS_TOLD:])),
         "rows": [_shown(row) for row in found["annotators"]],

@@ -20,6 +20,8 @@ from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, pool_for
+from pooling.tidying.api import Tidied
+from pooling.tidying.doing import archive, rename
 
 
 class PoolQueue(APIView):
@@ -37,8 +39,10 @@ class PoolQueue(APIView):
         return made(opened if isinstance(opened, Job) else _described(opened))
 
 
-class OneQueue(APIView):
-    """A queue's state, redundancy and prices."""
+class OneQueue(Tidied):
+    """A queue's name, state, redundancy and prices."""
+
+    kind = "queue"
 
     @extend_schema(
         request=serializers.QueueChangeSerializer,
@@ -51,13 +55,18 @@ class OneQueue(APIView):
             409: PROBLEM,
         },
     )
-    def patch(self, request: Request, queue_id: int) -> Response:
-        """Open, pause or close a queue, change its prices, or how many judgments a pair needs.
+    def patch(self, request: Request, queue_id: int) -> Response:  # type: ignore[override]
+        """Open, pause or close a queue, rename or archive it, change its prices, or how many judgments a pair
+        needs.
 
         The last is done by a job where the queue is large: then the answer is 202 with its number.
         """
         queue = queue_for(request.user, queue_id, ADMIN)
         changes = parsed(serializers.QueueChangeSerializer, request)
+        if "name" in changes:
+            rename(queue, changes["name"], by=person(request))
+        if "archived" in changes:
+            archive(queue, changes["archived"], by=person(request))
         job = change_queue(queue, changes, by=person(request))
         return made(job) if job else Response(_described(queue))
 

@@ -9,10 +9,11 @@ from django import forms
 from labeling.adaptive.forms import AdaptiveOptionsForm
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.forms import GoldOptionsForm
-from labeling.gold.options import site_options
+from labeling.gold.options import GoldOptions, site_options
 from labeling.models import Queue
 from labeling.queues.costs import OwnPrices
 from labeling.queues.options import QueueOptions
+from pooling.interface.forms import FIRST, GroupedForm
 from pooling.interface.option_fields import form_fields
 from pooling.models import Collection, Pool
 from pooling.options.option import options_of
@@ -21,17 +22,16 @@ PRIOR = options_of(AdaptiveOptions)["prior"]
 
 
 @form_fields(QueueOptions, judgments_per_item={"required": True})
-class QueueForm(AdaptiveOptionsForm, GoldOptionsForm):
+class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
     """What to judge, how often each pair, and how gold questions come."""
 
-    field_order = [
-        "pool",
-        "name",
-        *options_of(QueueOptions),
-        "adaptive",
-        "prior",
-        *options_of(AdaptiveOptions),
-    ]
+    GROUPS = {
+        FIRST: ("pool", "name", "judgments_per_item"),
+        "Adaptive order": ("adaptive", *options_of(AdaptiveOptions)),
+        "Ties and shuffling": ("most_judgments_per_item", "seed"),
+        "Gold questions, practice and repeats": tuple(options_of(GoldOptions)),
+    }
+    TICKS = {"Adaptive order": "adaptive"}
 
     pool = forms.ModelChoiceField(Pool.objects.none(), empty_label=None)
     name = forms.CharField(max_length=200, required=False, help_text="Empty: the name of the pool.")
@@ -46,7 +46,7 @@ class QueueForm(AdaptiveOptionsForm, GoldOptionsForm):
             self.fields["prior"].choices = [("", "no model"), *models]  # type: ignore[attr-defined]
         else:
             del self.fields["prior"]
-        pools = collection.pools.select_related("collection").defer("diagnostics")
+        pools = collection.pools.listed().select_related("collection").defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
         for name, value in vars(site_options()).items():
             self.fields[name].required = False

@@ -83,6 +83,13 @@ __all__ = [
     "undo",
 ]
 
+# Of these nothing more is asked.
+PUT_AWAY_PAIRS = (
+    Q(query__deleted_at__isnull=False)
+    | Q(query__archived_at__isnull=False)
+    | Q(document__deleted_at__isnull=False)
+    | Q(document__archived_at__isnull=False)
+)
 # No request that judges takes longer, nor do the clocks of two servers differ by more.
 LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
@@ -213,7 +220,8 @@ def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[PoolPair]:
         waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
         held = items.filter(waiting | Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))).order_by()
         labelled.update(held.values_list("query_id", "document_id").iterator())
-    chosen = pool.entries.all() if whole else pool.entries.filter(inclusion_probability__isnull=False)
+    entries = pool.entries.exclude(PUT_AWAY_PAIRS)
+    chosen = entries if whole else entries.filter(inclusion_probability__isnull=False)
     fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
     return [PoolPair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
 

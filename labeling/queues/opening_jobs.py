@@ -15,7 +15,8 @@ from labeling.models import Queue
 from labeling.queues.opening import free_name, open_queue
 from labeling.queues.options import QueueOptions
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.models import Job, Pool
 
 if TYPE_CHECKING:
@@ -57,7 +58,12 @@ def opening_result(queue: Queue) -> QueueOpened:
     }
 
 
-@job_kind("queue")
+@job_kind(
+    "queue",
+    title="Opening a queue",
+    stages=((0.0, "Read the pool"), (0.2, "Put the pairs in order"), (0.5, "Store the items")),
+    begins_at="queue_new",
+)
 def _open_in_background(job: Job, progress: Progress) -> QueueOpened:
     arguments = dict(job.arguments)
     pool = job.collection.pools.get(pk=arguments.pop("pool"))

@@ -24,7 +24,8 @@ from labeling.queues.opening import PoolPair, presentation_keys, redundancy_of
 from labeling.queues.options import checked_judgments
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.models import Job
 from pooling.people.activity_log import record_action
 
@@ -153,7 +154,7 @@ class RedundancyChanged(QueueResult):
     changed: int
 
 
-@job_kind("redundancy", can_be_cancelled=False)
+@job_kind("redundancy", title="Changing the judgments per pair", begins_at="queues", can_be_cancelled=False)
 def _change_in_background(job: Job, progress: Progress) -> RedundancyChanged:
     queue = job.collection.queues.select_related("collection", "pool").get(pk=job.arguments["queue"])
     needed = job.arguments["judgments_per_item"]

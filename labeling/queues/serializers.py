@@ -41,5 +41,7 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
 class QueueChangeSerializer(serializers.Serializer[Any]):
     """What a queue is to have; what is left out stays. A null or empty price is the site's."""
 
+    name = serializers.CharField(max_length=200, required=False)
+    archived = serializers.BooleanField(required=False)
     state = serializers.ChoiceField(choices=Queue.State.choices, required=False)
     currency = serializers.CharField(max_length=12, required=False, allow_blank=True)

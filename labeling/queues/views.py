@@ -7,11 +7,12 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
+from labeling.queues.figures import queue_figures
 from labeling.queues.forms import QueueForm
 from labeling.queues.opening_jobs import open_or_start
 from labeling.queues.options import options_from
-from pooling.interface.forms import show_problem
-from pooling.interface.pages import person
+from pooling.interface.forms import Figure, show_problem
+from pooling.interface.pages import answered, person
 from pooling.interface.problems import refusals
 from pooling.people.access import ADMIN, collection_for
 
@@ -21,6 +22,8 @@ from pooling.people.access import ADMIN, collection_for
 def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     """A form that opens a queue over a pool."""
     collection = collection_for(request.user, slug, ADMIN)
+    if request.headers.get("HX-Request"):
+        return answered(request, QueueForm(collection, request.GET), _figures)
     initial = {"pool": request.GET.get("pool")}
     form = QueueForm(collection, request.POST or None, initial=initial)
     if request.method == "POST" and form.is_valid():
@@ -34,3 +37,7 @@ def queue_new(request: HttpRequest, slug: str) -> HttpResponse:
     has_pools = form.fields["pool"].queryset.exists()  # type: ignore[attr-defined]
     context = {"form": form, "has_pools": has_pools, "collection": collection, "section": "queues"}
     return render(request, "labeling/queue_new.html", context)
+
+
+def _figures(form: QueueForm) -> list[Figure]:
+    return queue_figures(form.cleaned_data["pool"], options_from(form.cleaned_data))

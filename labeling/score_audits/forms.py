@@ -43,7 +43,7 @@ class AuditForm(forms.Form):
 
     def __init__(self, collection: Collection, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        pools = collection.pools.exclude(strategy__in=Pool.PICKED).defer("diagnostics")
+        pools = collection.pools.listed().exclude(strategy__in=Pool.PICKED).defer("diagnostics")
         self.fields["pool"].queryset = pools  # type: ignore[attr-defined]
         self.fields["prelabeler"].queryset = collection.prelabelers.asked()  # type: ignore[attr-defined]
 

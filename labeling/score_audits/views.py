@@ -65,7 +65,7 @@ def _shown(
     strata = [] if plan is None else plan["strata"]
     context = {
         "collection": collection,
-        "section": "queues",
+        "section": "prelabels",
         "form": form,
         "plan": plan,
         "strata": [StratumRow(stratum, rate_source(stratum), 100 * stratum["rate"]) for stratum in strata],

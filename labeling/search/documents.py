@@ -25,8 +25,9 @@ from labeling.models import GoldQuestion, ImportedLabel, Item, Judgment, Lease, 
 from labeling.queues.drawn import NAME
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError
-from pooling.models import Collection, Document, DocumentSearch, Job, Pool, PoolEntry, Query, SearchFind
+from pooling.models import Collection, Document, Job, Pool, PoolEntry, Query
 from pooling.pools.picking import numbered_name, pick_pool
+from pooling.search_models import DocumentSearch, SearchFind
 from pooling.texts.importing import lock
 from pooling.texts.search import job_that_indexes, search_documents
 

@@ -10,8 +10,9 @@ from django.core.cache import cache
 
 from labeling.qrels.labels import judged_labels
 from pooling.formats.wording import counted, plural
-from pooling.models import Collection, DocumentSearch, Pool, PoolEntry
+from pooling.models import Collection, Pool, PoolEntry
 from pooling.runs.stored import read_stored_run
+from pooling.search_models import DocumentSearch
 
 if TYPE_CHECKING:
     import polars as pl

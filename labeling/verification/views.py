@@ -8,6 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.core.cache import cache
 from django.http import Http404, HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_GET, require_POST
 
@@ -16,6 +17,7 @@ from labeling.models import Prelabeler
 from labeling.queues.score_order import order_or_start
 from labeling.verification import charts as prelabel_charts
 from labeling.verification.forms import SampleForm
+from labeling.verification.lists import PRELABELERS
 from labeling.verification.samples import open_sample, samples_of
 from labeling.verification.worth import worth, worth_of_all
 from pooling.interface.charting import VARIANTS
@@ -24,6 +26,7 @@ from pooling.interface.pages import page_of, person
 from pooling.interface.problems import refusals
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.answers import answer
 
 QUERIES_PER_PAGE = 25
 KEPT_SECONDS = 600
@@ -31,11 +34,17 @@ KEPT_SECONDS = 600
 
 @login_required
 @require_GET
-def prelabelers(request: HttpRequest, slug: str) -> HttpResponse:
+def prelabelers(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The models and prompts of a collection, each with its verdict."""
     collection = collection_for(request.user, slug, ADMIN)
-    context = {"rows": worth_of_all(collection), "collection": collection, "section": "queues"}
-    return render(request, "labeling/prelabelers.html", context)
+    rows = worth_of_all(collection)
+    context = {
+        "collection": collection,
+        "section": "prelabels",
+        "table": PRELABELERS.shown(request, rows, collection),
+        "best": [row["best"]["sentence"] for row in rows if row["best"]],
+    }
+    return answer(request, "labeling/prelabelers.html", context)
 
 
 @login_required
@@ -102,7 +111,7 @@ def _shown(request: HttpRequest, prelabeler: Prelabeler, form: SampleForm) -> Ht
     context = {
         "prelabeler": prelabeler,
         "collection": prelabeler.collection,
-        "section": "queues",
+        "section": "prelabels",
         "worth": found,
         "page": page,
         "samples": samples_of(prelabeler),

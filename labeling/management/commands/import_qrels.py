@@ -17,9 +17,14 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("file", metavar="FILE", type=Path, help="a qrels file")
+        parser.add_argument(
+            "--complete",
+            action="store_true",
+            help="the file names all that is relevant to its queries: unlisted documents are not relevant",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        done = import_qrels(collection_named(options["slug"]), options["file"])
+        done = import_qrels(collection_named(options["slug"]), options["file"], complete=options["complete"])
         self.stdout.write(f"Labels: {done}.")
         for note in done.notes:
             self.stderr.write(self.style.WARNING(note))

@@ -133,7 +133,7 @@ def test_a_queue_s_page_takes_the_same_queries_however_much_it_shows(
         for lease in claim(queue, world.ben, 1 + needed).leases:
             for person in (world.ben, world.cleo):
                 judge(queue, person, lease.item_id, "cannot_judge", reason="other")
-        with django_assert_num_queries(18):
+        with django_assert_num_queries(19):
             client.get(reverse("queue", args=[queue.pk]))
         with django_assert_num_queries(7):
             client.get(reverse("adjudication", args=[queue.pk]))
@@ -145,9 +145,9 @@ def test_lists_take_the_same_queries_however_long_they_are(
     client = signed_in(world.vera)
     for number in range(3):
         make_release(world, name=f"r{number}")
-        with django_assert_num_queries(6):
+        with django_assert_num_queries(8):
             client.get(reverse("queues", args=["harbour"]))
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(9):
             client.get(reverse("releases", args=["harbour"]))
 
 

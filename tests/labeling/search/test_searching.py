@@ -18,7 +18,8 @@ from labeling.queues.opening import open_queue
 from labeling.search.documents import add_found, query_named, search_for
 from labeling.search.finds import search_finds
 from pooling.interface.problems import InputError
-from pooling.models import Pool, SearchFind
+from pooling.models import Pool
+from pooling.search_models import SearchFind
 from tests.labeling.helpers import judge, only_lease
 from tests.world import DOCUMENTS, World
 

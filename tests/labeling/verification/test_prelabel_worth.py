@@ -392,7 +392,7 @@ def test_pages_take_as_many_queries_for_many_labels_as_for_none(
     for model in ("a", "b", "c"):
         make_prelabels(world, model)
     open_sample(prelabeler, by=world.ada)
-    with django_assert_max_num_queries(13):
+    with django_assert_max_num_queries(14):
         client.get("/collections/harbour/prelabels/")
     with django_assert_max_num_queries(19):
         client.get(f"/prelabelers/{prelabeler.pk}/")

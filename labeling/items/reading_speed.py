@@ -1,0 +1,70 @@
+"""Whose answers came faster than anybody can read; what that means is in `labeling.items.reading`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from django.db.models import Case, Count, F, FloatField, Q, Value, When
+from django.db.models.functions import Cast, Coalesce, Length, Substr
+
+from labeling.items.reading import (
+    ENOUGH,
+    MOST_CHARACTERS,
+    MS_PER_CHARACTER,
+    FastAnnotator,
+    is_implausible,
+    least_ms,
+)
+from labeling.models import Judgment, Queue, Verdict
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+    from pooling.models import Collection
+
+# Of a queue, how many of the newest answers are looked at for its page.
+NEWEST = 1_000
+
+
+def lately_too_fast(queue: Queue) -> list[FastAnnotator]:
+    """Those whose last ENOUGH answers in a queue are, among the newest of all; by name."""
+    newest = _timed(Judgment.objects.filter(event__queue=queue)).order_by("-event")[:NEWEST]
+    answers: dict[str, list[bool]] = defaultdict(list)
+    for name, spent, least in newest.values_list("annotator__username", "event__active_ms", F("least_ms")):
+        answers[name].append(spent < least)
+    found = (FastAnnotator(name, sum(own[:ENOUGH]), len(own[:ENOUGH])) for name, own in answers.items())
+    return sorted(_implausible(found), key=lambda one: one.username)
+
+
+def too_fast_in(collection: Collection) -> list[FastAnnotator]:
+    """Those whose answers in a collection are, of all that labels count; by name."""
+    rows = _timed(Judgment.objects.filter(collection=collection)).order_by()
+    counts = rows.values("annotator__username").annotate(
+        timed=Count("pk"), fast=Count("pk", filter=Q(event__active_ms__lt=F("least_ms")))
+    )
+    found = (FastAnnotator(row["annotator__username"], row["fast"], row["timed"]) for row in counts)
+    return sorted(_implausible(found), key=lambda one: one.username)
+
+
+def _implausible(found: Iterable[FastAnnotator]) -> list[FastAnnotator]:
+    return [one for one in found if is_implausible(one.too_fast, one.timed)]
+
+
+def _timed(judgments: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Answers that labels count, with the `least_ms` of their text. One that could not be judged need not be
+    read, and an adjudicator has read the pair before."""
+    counted = judgments.filter(
+        is_gold=False, quarantine=None, is_adjudication=False, event__active_ms__isnull=False
+    ).exclude(verdict=Verdict.CANNOT_JUDGE)
+    shown = Coalesce(Length(Substr("document__title", 1, MOST_CHARACTERS)), 0) + Coalesce(
+        Length(Substr("document__text", 1, MOST_CHARACTERS)), 0
+    )
+    characters = Cast(shown, FloatField())
+    least = Case(
+        When(Q(characters__gt=MOST_CHARACTERS), then=Value(least_ms(MOST_CHARACTERS))),
+        default=F("characters") * Value(MS_PER_CHARACTER),
+        output_field=FloatField(),
+    )
+    return counted.annotate(characters=characters, least_ms=least)

@@ -1,0 +1,87 @@
+"""Correcting a label where it is explained: an adjudication with a note, or a gold question, and back again.
+
+The writers are those of adjudication and of gold questions; here is only which of them a pair can go to.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from django.db.models import Case, Value, When
+
+from labeling.gold.questions import NewQuestion, add_question, change_question
+from labeling.items.slots import SLOTLESS
+from labeling.judging.adjudication import adjudicate, take_back
+from labeling.models import GoldQuestion, Item, Judgment
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from labeling.judging.verdicts import Submission
+    from labeling.qrels.explanation import Explanation
+    from pooling.models import Collection
+
+NO_QUEUE = (
+    "This pair is in no queue, so no verdict can be given on it. Search for the document in a queue and add "
+    "it, or make the pair a gold question."
+)
+NOT_YET = "Nobody has judged this pair yet: it has its turn in the queue."
+
+
+def item_to_settle(found: Explanation) -> Item | None:
+    """The item through which the pair can be settled: one that waits for a decision, else of the newest
+    queue. None for a gold question, for a pair in no queue, and for one without a label or a verdict, which
+    nobody may choose out of turn: estimates rest on the order."""
+    if found.relevance is None and not found.judgments:
+        return None
+    items = Item.objects.filter(query=found.query, document=found.document).exclude(state__in=SLOTLESS)
+    waits_first = Case(When(state=Item.State.ADJUDICATION, then=Value(0)), default=Value(1))
+    return items.select_related("queue").order_by(waits_first, "-queue", "-pk").first()
+
+
+def correct(found: Explanation, admin: User, given: Submission) -> None:
+    """Settle the pair, whatever was said of it; `InputError` where it has no item that takes a verdict."""
+    item = item_to_settle(found)
+    if item is None:
+        raise InputError(_why_not(found))
+    adjudicate(item.queue, admin, replace(given, item=item.pk), overrules=True)
+
+
+def own_correction(found: Explanation, admin: User) -> Judgment | None:
+    """What this admin settled the pair with, to be undone."""
+    own = (one for one in found.judgments if one.annotator_id == admin.pk and one.is_adjudication)
+    return next(own, None)
+
+
+def undo_correction(found: Explanation, admin: User) -> None:
+    """Take back what this admin settled the pair with; `InputError` where it is too long ago."""
+    own = own_correction(found, admin)
+    if own is None or own.event.queue is None:
+        raise InputError("You have not corrected this label.")
+    take_back(own.event.queue, admin, own.event.key)
+
+
+def make_gold(collection: Collection, found: Explanation, answer: str, reason: str, *, user: User) -> None:
+    """Make the pair a gold question, or give the one it is this answer; it is in use again."""
+    if found.gold is None:
+        asked = NewQuestion(found.query.external_id, found.document.external_id, answer, reason)
+        add_question(collection, asked, user=user)
+        return
+    changes = {"answer": answer, "active": True}
+    change_question(found.gold, **changes, **({"reason": reason} if reason else {}))
+
+
+def stop_gold(question: GoldQuestion | None) -> None:
+    """Use a gold question no longer: its pair is ordinary again."""
+    if question is None:
+        raise InputError("This pair is not a gold question.")
+    change_question(question, active=False)
+
+
+def _why_not(found: Explanation) -> str:
+    is_gold = found.gold is not None and found.gold.active
+    if is_gold:
+        return "Its label is the answer of a gold question: change the answer instead."
+    return NO_QUEUE if found.judgments or found.relevance is not None else NOT_YET

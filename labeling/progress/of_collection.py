@@ -1,0 +1,109 @@
+"""How far the judging of a whole collection has come: pairs, people, money and the expected end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.utils import timezone
+
+from labeling.models import Judgment, JudgmentEvent, Queue
+from labeling.progress.counts import PACE_DAYS, counts_by_queue, expected_for_ties
+from labeling.queues.costs import prices_of
+
+if TYPE_CHECKING:
+    from labeling.progress.of_queues import QueueState
+    from pooling.models import Collection
+
+MOST_DAYS = 36_500
+# From so many pairs on, the judgments that are left are told from the pairs alone.
+LARGE = 50_000
+
+
+@dataclass(frozen=True)
+class Judging:
+    """Pairs of the queues that are not closed: in all, and those to come; people who judged in the last seven
+    days; what was spent in all queues, by currency; when the rest is done at the pace of those days, None
+    where that is unknown or nothing is left.
+    """
+
+    pairs: int
+    left: int
+    people: int
+    spent: list[tuple[float, str]]
+    end_date: date | None
+
+    @property
+    def percent(self) -> int:
+        """What is not left, in per cent, rounded down, so that 100 means all."""
+        return 100 * (self.pairs - self.left) // self.pairs if self.pairs else 0
+
+
+def judging_of(
+    collection: Collection, states: Sequence[QueueState], *, now: datetime | None = None
+) -> Judging:
+    """The judging of a collection, of which `states` are all queues; as many database queries for any
+    number."""
+    now = now or timezone.now()
+    going = [one for one in states if one.state != Queue.State.CLOSED]
+    recent = collection.judgment_events.filter(
+        kind=JudgmentEvent.Kind.VERDICT,
+        gold=None,
+        repeats=None,
+        is_adjudication=False,
+        created_at__gt=now - timedelta(days=PACE_DAYS),
+        created_at__lte=now,
+    )
+    pace = recent.order_by().aggregate(
+        verdicts=Count("pk"), first=Min("created_at"), people=Count("annotator", distinct=True)
+    )
+    left = _judgments_left([one for one in going if one.left]) if pace["verdicts"] else 0.0
+    days = max(now - (pace["first"] or now), timedelta(hours=1)) / timedelta(days=1)
+    takes = left * days / pace["verdicts"] if left else None
+    return Judging(
+        pairs=sum(one.pairs for one in going),
+        left=sum(one.left for one in going),
+        people=pace["people"],
+        spent=_spent(collection),
+        end_date=None if takes is None or takes > MOST_DAYS else (now + timedelta(days=takes)).date(),
+    )
+
+
+def _judgments_left(states: Iterable[QueueState]) -> float:
+    """The judgments that the pairs to come need, in small queues with those that ties are expected to ask
+    for."""
+    left = float(sum(one.left * one.judgments_each for one in states if one.items > LARGE))
+    known = {one.pk: one for one in states if one.items <= LARGE}
+    for key, counts in counts_by_queue(list(known)).items():
+        expected = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
+        needed = counts["needed"] - counts["done_judgments"] + expected
+        # A budget ends some queues before their pool does.
+        left += needed * min(known[key].left / max(counts["open"], 1), 1.0)
+    return left
+
+
+def _spent(collection: Collection) -> list[tuple[float, str]]:
+    """As on the pages of the queues: each verdict that was given in a queue with a price."""
+    prices = {queue.pk: price for queue in collection.queues.all() if (price := prices_of(queue)).price}
+    if not prices:
+        return []
+    judged = Judgment.objects.filter(
+        collection=collection, event__queue__in=list(prices), is_adjudication=False
+    )
+    undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
+    repeated = JudgmentEvent.objects.filter(
+        queue__in=list(prices), repeats__isnull=False, kind=JudgmentEvent.Kind.VERDICT
+    ).exclude(Exists(undone))
+    paid = [*_by_queue(judged, "event__queue"), *_by_queue(repeated, "queue")]
+    sums: dict[str, float] = {}
+    for queue, count in paid:
+        price = prices[queue]
+        sums[price.currency] = sums.get(price.currency, 0.0) + count * price.price * (1 + price.overhead)
+    return [(amount, currency) for currency, amount in sorted(sums.items())]
+
+
+def _by_queue(rows: QuerySet[Judgment] | QuerySet[JudgmentEvent], key: str) -> list[tuple[int, int]]:
+    return list(rows.order_by().values_list(key).annotate(many=Count("pk")))

@@ -1,0 +1,97 @@
+"""How far queues are, for many at once: the same few database queries for any number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.db.models import Count, Exists, F, OuterRef
+
+from labeling.models import Item, QueryPlan, Queue
+
+COUNTED = [state for state in Item.State.values if state != Item.State.WITHDRAWN]
+
+
+@dataclass(frozen=True)
+class QueueState:
+    """A queue with its pairs, as far as a budget goes, and those that are settled.
+
+    is_finished: nobody is handed anything any more, though pairs may be left where a budget or a bound ended
+    the queue. judgments_each: what a pair needs at least. items and closed: pairs and settled ones of the
+    whole pool.
+    """
+
+    pk: int
+    name: str
+    state: str
+    opened_at: datetime
+    pairs: int
+    settled: int
+    is_finished: bool
+    judgments_each: int = 1
+    items: int = 0
+    closed: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it hands out pairs that are left."""
+        return self.state == Queue.State.OPEN and not self.is_finished
+
+    @property
+    def left(self) -> int:
+        """Pairs without a settled label that are still to come."""
+        return 0 if self.is_finished else max(self.pairs - self.settled, 0)
+
+    @property
+    def percent(self) -> int:
+        """Settled pairs in per cent, rounded down, so that 100 means all."""
+        if self.is_finished:
+            return 100
+        return min(100 * self.settled // self.pairs, 100) if self.pairs else 0
+
+
+def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
+    """The queues of collections, by the keys of these, newest first; two database queries."""
+    plans = QueryPlan.objects.filter(selection=OuterRef("pk"))
+    queues = list(
+        Queue.objects.listed()
+        .filter(collection__in=list(collections))
+        .annotate(
+            budget=F("selection__budget"),
+            is_planned=Exists(plans),
+            is_going_on=Exists(plans.filter(finished_by="")),
+        )
+        .order_by("-opened_at", "-pk")
+    )
+    # One walk along an index that has all it needs, however many pairs there are.
+    items = Item.objects.filter(queue__in=[queue.pk for queue in queues], order_key__gt=0)
+    counts = {
+        (queue, state): count
+        for queue, state, count in items.order_by().values_list("queue", "state").annotate(count=Count("pk"))
+    }
+    found: dict[int, list[QueueState]] = {}
+    for queue in queues:
+        by_state = {state: counts.get((queue.pk, state), 0) for state in COUNTED}
+        found.setdefault(queue.collection_id, []).append(_state(queue, by_state))
+    return found
+
+
+def _state(queue: Any, by_state: Mapping[str, int]) -> QueueState:
+    items = sum(by_state.values())
+    closed = items - by_state[Item.State.OPEN]
+    pairs = items if queue.budget is None else min(items, queue.budget)
+    ended = queue.is_planned and not queue.is_going_on
+    return QueueState(
+        pk=queue.pk,
+        name=queue.name,
+        state=queue.state,
+        opened_at=queue.opened_at,
+        pairs=pairs,
+        settled=min(closed, pairs),
+        is_finished=bool(ended or (pairs and closed >= pairs)),
+        judgments_each=queue.judgments_per_item,
+        items=items,
+        closed=closed,
+    )

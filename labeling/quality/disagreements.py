@@ -1,0 +1,122 @@
+"""The pairs of a queue on which people disagree, with what each of them said."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q, TextField, Value
+from django.db.models.functions import Cast, Coalesce, Left, NullIf
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from labeling.access import queue_for
+from labeling.models import Judgment, Queue, Verdict
+from pooling.people.access import READERS
+from pooling.tables.answers import answer
+from pooling.tables.columns import Column, Empty
+from pooling.tables.table import Table
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+PAIRS_ON_A_PAGE = 25
+SHOWN_OF_A_TEXT = 120
+
+
+@dataclass
+class Disagreement:
+    """A pair with the verdicts on it, in the order in which they were given, once they were fetched."""
+
+    queue: Queue
+    pair: tuple[int, int]
+    query_id: str
+    query: str
+    document_id: str
+    document: str
+    judgments: list[Judgment] = field(default_factory=list)
+
+
+def disagreeing_pairs(queue: Queue, annotator: str = "") -> list[Disagreement]:
+    """Pairs that one person called relevant and another did not; with `annotator`, those of them that this
+    person judged. One query."""
+    pairs = _opinions(queue).values("query", "document").annotate(kinds=Count("verdict", distinct=True))
+    if annotator:
+        pairs = pairs.annotate(own=Count("pk", filter=Q(annotator__username=annotator))).filter(own__gt=0)
+    title = Cast("document__title", TextField())
+    text = Left("document__text", SHOWN_OF_A_TEXT)
+    rows = pairs.filter(kinds__gt=1).order_by("query", "document")
+    return [
+        Disagreement(queue, (query, document), *texts)
+        for query, document, *texts in rows.values_list(
+            "query",
+            "document",
+            "query__external_id",
+            "query__text",
+            "document__external_id",
+            Coalesce(NullIf(title, Value("", TextField())), text, output_field=TextField()),
+        )
+    ]
+
+
+def fetch_verdicts(pairs: list[Disagreement]) -> None:
+    """Give pairs of one queue their verdicts, in one query for all."""
+    if not pairs:
+        return
+    queries, documents = zip(*(one.pair for one in pairs), strict=True)
+    rows = _opinions(pairs[0].queue).filter(query__in=set(queries), document__in=set(documents))
+    found: dict[tuple[int, int], list[Judgment]] = defaultdict(list)
+    for row in rows.select_related("annotator").order_by("event"):
+        found[row.query_id, row.document_id].append(row)
+    for one in pairs:
+        one.judgments = found[one.pair]
+
+
+def _opinions(queue: Queue) -> QuerySet[Judgment]:
+    """What people said of relevance in the queue; an adjudicator has seen what the others said."""
+    rows = Judgment.objects.counted().filter(event__queue=queue, is_adjudication=False)
+    return rows.exclude(verdict=Verdict.CANNOT_JUDGE)
+
+
+def _verdicts(pair: Disagreement) -> str:
+    return ", ".join(
+        f"{one.annotator.get_username()}: {one.get_verdict_display().lower()}" for one in pair.judgments
+    )
+
+
+DISAGREEMENTS = Table(
+    "disagreements",
+    "pair",
+    columns=(
+        Column("query_id", "Query", natural=True, template="labeling/_differ_query.html"),
+        Column("document_id", "Document", natural=True, template="labeling/_differ_document.html"),
+        Column("verdicts", "Verdicts", _verdicts, sort=False, template="labeling/_differ_verdicts.html"),
+        Column("query", "Query text", hidden=True),
+        Column("document", "Document text", hidden=True),
+        Column("label", "Label", "pair", sort=False, fixed=True, template="labeling/_differ_label.html"),
+    ),
+    search=("query_id", "query", "document_id", "document"),
+    search_hint="Query or document",
+    prepare=fetch_verdicts,
+    per_page=PAIRS_ON_A_PAGE,
+    empty=Empty("On no pair."),
+)
+
+
+@login_required
+@require_safe
+def disagreements(request: HttpRequest, queue_id: int) -> HttpResponseBase:
+    """The pairs of a queue on which people disagree; the query string may name one annotator."""
+    queue = queue_for(request.user, queue_id, READERS)
+    annotator = request.GET.get("annotator", "").replace("\0", "")[:150]
+    context = {
+        "queue": queue,
+        "collection": queue.collection,
+        "section": "quality",
+        "annotator": annotator,
+        "table": DISAGREEMENTS.shown(request, disagreeing_pairs(queue, annotator), queue.collection),
+    }
+    return answer(request, "labeling/disagreements.html", context)
