@@ -18,6 +18,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - plans: a campaign planned before it begins
 - failures: where a report fails: groups, queries, side by side
 - reports: reports made, shown, compared and exported
+- sharing: read-only links to reports, for people without an account
 """
 
 from __future__ import annotations

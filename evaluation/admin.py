@@ -14,7 +14,7 @@ class ReportAdmin(admin.ModelAdmin[Report]):
     list_filter = ("collection",)
     list_select_related = ("collection", "release", "created_by")
     search_fields = ("name",)
-    readonly_fields = [field.name for field in Report._meta.get_fields()]
+    readonly_fields = [field.name for field in (*Report._meta.fields, *Report._meta.many_to_many)]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

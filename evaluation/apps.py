@@ -11,7 +11,14 @@ if TYPE_CHECKING:
     from pooling.models import Run
 
 # Modules that say which work of the background worker is theirs.
-WORKING = ("canaries.watching", "indexes.stored", "plans.launch", "replays.stored", "reports.making")
+WORKING = (
+    "canaries.watching",
+    "indexes.stored",
+    "plans.launch",
+    "replays.stored",
+    "report_store.kinds",
+    "reports.making",
+)
 
 
 def hear_of_run(sender: object, run: Run, **more: object) -> None:

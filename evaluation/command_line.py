@@ -11,7 +11,7 @@ from evaluation.charts.html_file import check_html_path, write_html
 from evaluation.comparisons.audited import audited_differences
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
-from evaluation.scoring.config import SETTINGS, Settings, read_settings, settings_from
+from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
 from pooling.interface.terminal import Writer
 from pooling.options.arguments import add_option_arguments
@@ -20,6 +20,7 @@ from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.comparisons.verdict import Comparison
     from evaluation.rendering.cells import Part
     from evaluation.scoring.results import Evaluation
 
@@ -108,15 +109,20 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     estimates = None if pool is None else estimates_of(basis)
     if options["per_query"]:
         write_per_query(result, options["per_query"])
+    margin = MARGIN if settings.margin is None else settings.margin
+    made = _comparisons(result, options, basis)
+    parts = [*_answer(result, options, basis, made=made, margin=margin)]
     if options["html"]:
-        write_html(result, settings, options, estimates)
+        write_html(result, settings, options, estimates, said=[line for part in parts for line in part.said])
+    if made:
+        parts.append(_comparison_part(made, margin))
     output.write(
         render(
             result,
             options["format"],
             terminal=output.isatty(),
             with_trade_offs=options["trade_offs"],
-            parts=[*_comparisons(result, options, basis), *_breakdown(result, options)],
+            parts=[*parts, *_breakdown(result, options)],
             estimates=estimates,
         )
     )
@@ -167,6 +173,7 @@ def _add_comparisons(parser: ArgumentParser) -> None:
         default="holm",
         help="of p-values for the number of pairs (holm)",
     )
+    add_option_arguments(group, [SETTINGS["margin"]], bounded=False)
 
 
 def _pool(path: Path | None, queries: Collection[str] | None) -> pl.DataFrame | None:
@@ -192,23 +199,50 @@ def _basis(result: Evaluation, pool: pl.DataFrame, options: Mapping[str, Any]) -
     return Basis.of(result, design_of_file(pool, options["pool"].name, result))
 
 
-def _comparisons(result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None) -> list[Part]:
+def _answer(
+    result: Evaluation,
+    options: Mapping[str, Any],
+    basis: Basis | None,
+    *,
+    made: Sequence[Comparison],
+    margin: float,
+) -> list[Part]:
+    """What the output begins with; nothing where it has no place for it."""
+    if options["format"] in ("csv", "latex") and not options["html"]:
+        return []
+    from evaluation.comparisons.answering import answered, usual_test
+    from evaluation.comparisons.comparing import Method
+    from evaluation.comparisons.tables import answer_part
+
+    test = options["test"] if options["compare"] else usual_test(result)
+    method = Method(test, options["correction"])
+    return [answer_part(answered(result, margin, basis=basis, made=made, method=method))]
+
+
+def _comparison_part(made: Sequence[Comparison], margin: float) -> Part:
+    from evaluation.comparisons.tables import comparison_part
+
+    return comparison_part(made, margin)
+
+
+def _comparisons(
+    result: Evaluation, options: Mapping[str, Any], basis: Basis | None = None
+) -> list[Comparison]:
     """Every pair of runs at each K of recall; nothing unless asked for."""
     if not options["compare"]:
         return []
     if len(result.runs) < 2:
         raise ValueError("--compare needs two runs or more; name them after the labels.")
     from evaluation.comparisons.comparing import Method, compare_at
-    from evaluation.comparisons.tables import comparison_part
 
     cutoffs = recall_cutoffs(result)
     if not cutoffs:
         raise ValueError("--compare compares recall; name recall among the measures.")
     method = Method(options["test"], options["correction"])
     if basis is None:
-        return [comparison_part(compare_at(result, cutoffs, method=method))]
+        return compare_at(result, cutoffs, method=method)
     audited = audited_differences(basis, list(result.runs), cutoffs)
-    return [comparison_part(compare_at(result, cutoffs, audited=audited, opened=basis.opened, method=method))]
+    return compare_at(result, cutoffs, audited=audited, opened=basis.opened, method=method)
 
 
 def _settings(options: Mapping[str, Any]) -> Settings:
@@ -222,7 +256,8 @@ def _settings(options: Mapping[str, Any]) -> Settings:
         "thresholds": dict(options["fail_under"] or []) or None,
         "tags": options["by_tag"],
     }
-    named |= {name: options[name] for name in ("confidence", "minimum_queries", "samples", "seed")}
+    names = ("confidence", "minimum_queries", "samples", "seed", "margin")
+    named |= {name: options[name] for name in names}
     held = read_settings(options["config"]) if options["config"] else Settings()
     return settings_from(named).over(held)
 

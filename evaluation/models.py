@@ -9,9 +9,10 @@ from django.utils import timezone
 
 from labeling.models import QrelsRelease
 from pooling.models import Collection, Run
+from pooling.tidying.kept import NOT_DELETED, Kept
 
 
-class Report(models.Model):
+class Report(Kept):
     """Runs × a qrels release; computed once and kept, so that showing it computes nothing."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="reports")
@@ -23,6 +24,11 @@ class Report(models.Model):
         help_text="Cutoffs, measures, conventions, seed, versions, and checksums of what was measured.",
     )
     result = models.JSONField(default=dict, help_text="The object that `evaluate --format json` prints.")
+    summary = models.JSONField(
+        default=dict,
+        editable=False,
+        help_text="What lists say of it: answer, and recall of each run at one K.",
+    )
     # Parquet: run, query_id, measure, k, value
     per_query = models.FileField(upload_to="reports/", max_length=300)
     # Parquet: query_id, document_id, relevance, rank_0 ... (order of options["runs"]; null: not retrieved)
@@ -42,7 +48,40 @@ class Report(models.Model):
         return reverse("report", args=[self.pk])
 
 
-class Replay(models.Model):
+class SharedLink(models.Model):
+    """A read-only way to a report, or to the comparison of two of its runs, for anyone who has the link.
+
+    Only the hash of its token is kept. `first`, `second` and `k` are those of a comparison, and empty for the
+    whole report.
+    """
+
+    report = models.ForeignKey(Report, on_delete=models.CASCADE, related_name="shared_links")
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="shared_links")
+    token_sha256 = models.CharField(max_length=64, unique=True)
+    first = models.CharField(max_length=200, blank=True)
+    second = models.CharField(max_length=200, blank=True)
+    k = models.PositiveIntegerField(null=True, blank=True)
+    note = models.CharField(max_length=100, blank=True, help_text="For admins: whom it is for.")
+    # Without its author a link would be nobody's, and could not end with a role.
+    created_by = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    created_at = models.DateTimeField(auto_now_add=True)
+    expires_at = models.DateTimeField()
+    withdrawn_at = models.DateTimeField(null=True, blank=True)
+    opened_at = models.DateTimeField(null=True, blank=True, help_text="To the minute.")
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return f"link {self.pk} to report {self.report_id}"
+
+    @property
+    def is_of_comparison(self) -> bool:
+        """Whether it leads to two runs rather than to the whole report."""
+        return bool(self.first)
+
+
+class Replay(Kept):
     """Strategies replayed on labels that were there; computed once and kept."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="replays")
@@ -71,7 +110,7 @@ class Replay(models.Model):
         return reverse("replay", args=[self.pk])
 
 
-class LatencyReport(models.Model):
+class LatencyReport(Kept):
     """Approximate runs against an exact one with the latency of each setting; computed once and kept."""
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="latency_reports")
@@ -99,7 +138,7 @@ class LatencyReport(models.Model):
         return reverse("latency_report", args=[self.pk])
 
 
-class Canary(models.Model):
+class Canary(Kept):
     """Queries whose measure every imported run is checked against, and who hears of it when it falls.
 
     What is measured (release, queries, measure, confidence) stays as it is, so that its values can be
@@ -143,7 +182,11 @@ class Canary(models.Model):
     class Meta:
         ordering = ["name"]
         verbose_name_plural = "canaries"
-        constraints = [models.UniqueConstraint(fields=["collection", "name"], name="one_canary_per_name")]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["collection", "name"], condition=NOT_DELETED, name="one_canary_per_name"
+            )
+        ]
 
     def __str__(self) -> str:
         return self.name
@@ -176,6 +219,14 @@ class CanaryStretch(models.Model):
         return f"{self.canary_id} since {self.started_at:%Y-%m-%d}"
 
 
+class CanaryValueManager(models.Manager["CanaryValue"]):
+    """Values of runs that are not deleted."""
+
+    def get_queryset(self) -> models.QuerySet[CanaryValue]:
+        """Without those of deleted runs, which come back with these."""
+        return super().get_queryset().filter(run__deleted_at=None)
+
+
 class CanaryValue(models.Model):
     """What one run's value of a canary was, and how it differs from the runs it was compared with.
 
@@ -205,6 +256,8 @@ class CanaryValue(models.Model):
         default=list, help_text="Why a message was sent: below, drop, drop_since_reference."
     )
     measured_at = models.DateTimeField(auto_now_add=True)
+
+    objects = CanaryValueManager()
 
     class Meta:
         ordering = ["stretch_id", "run_id"]
@@ -253,6 +306,14 @@ class CanaryDelivery(models.Model):
         return f"{self.channel} to {self.receiver} ({self.state})"
 
 
+class CanaryNewsManager(models.Manager["CanaryNews"]):
+    """News of canaries that are not deleted."""
+
+    def get_queryset(self) -> models.QuerySet[CanaryNews]:
+        """Without deleted canaries."""
+        return super().get_queryset().filter(canary__deleted_at=None)
+
+
 class CanaryNews(models.Model):
     """What a message tells of one canary: a run's value, or trouble; neither in a test."""
 
@@ -261,6 +322,8 @@ class CanaryNews(models.Model):
     value = models.ForeignKey(CanaryValue, null=True, on_delete=models.CASCADE, related_name="news")
     reasons = models.JSONField(default=list, help_text="Why the message is sent.")
     trouble = models.TextField(blank=True)
+
+    objects = CanaryNewsManager()
 
     class Meta:
         ordering = ["pk"]

@@ -2,7 +2,7 @@
 
 from django.urls import URLPattern, path, re_path
 
-from evaluation import retrieval_urls
+from evaluation import retrieval_urls, sharing_urls
 from evaluation.charts import api as chart_api
 from evaluation.charts import views as chart_views
 from evaluation.comparisons import api as comparison_api
@@ -14,11 +14,13 @@ from evaluation.plans import views as plan_views
 from evaluation.pool_estimates import views as pool_views
 from evaluation.replays import api as replay_api
 from evaluation.replays import views as replay_views
-from evaluation.reports import api, change_views, views
+from evaluation.reports import api, change_views, measuring_views, trend_views, views
+from pooling.tidying.api import Restored
 
 urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", views.reports, name="reports"),
     path("collections/<slug:slug>/reports/new/", views.report_new, name="report_new"),
+    path("collections/<slug:slug>/measure/", measuring_views.measure, name="measure"),
     path("reports/<int:report_id>/", views.report, name="report"),
     path("reports/<int:report_id>/download/<slug:format>/", views.report_download, name="report_download"),
     path(
@@ -37,7 +39,13 @@ urlpatterns: list[URLPattern] = [
         comparison_views.report_forest,
         name="report_forest",
     ),
-    path("collections/<slug:slug>/reports/changes/", change_views.report_changes, name="report_changes"),
+    path("collections/<slug:slug>/reports/trend/", trend_views.report_trend, name="report_trend"),
+    path(
+        "collections/<slug:slug>/reports/trend/<slug:variant>.svg",
+        trend_views.report_trend_picture,
+        name="report_trend_picture",
+    ),
+    path("collections/<slug:slug>/reports/changes/", trend_views.report_changes, name="report_changes"),
     path("reports/<int:report_id>/again/", change_views.report_again, name="report_again"),
     path("reports/<int:report_id>/charts/", chart_views.report_charts, name="report_charts"),
     path(
@@ -86,7 +94,9 @@ urlpatterns: list[URLPattern] = [
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", api.Reports.as_view(), name="api_reports"),
+    path("collections/<slug:slug>/measure/", measuring_views.Measure.as_view(), name="api_measure"),
     path("reports/<int:report_id>/", api.ReportResult.as_view(), name="api_report"),
+    path("reports/<int:report_id>/restore/", Restored.as_view(kind="report"), name="api_report_restore"),
     path(
         "reports/<int:report_id>/comparisons/",
         comparison_api.ReportComparisons.as_view(),
@@ -105,6 +115,7 @@ api_urlpatterns: list[URLPattern] = [
     path("reports/<int:report_id>/deciding/", comparison_api.Deciding.as_view(), name="api_deciding"),
     path("collections/<slug:slug>/replays/", replay_api.Replays.as_view(), name="api_replays"),
     path("replays/<int:replay_id>/", replay_api.ReplayResult.as_view(), name="api_replay"),
+    path("replays/<int:replay_id>/restore/", Restored.as_view(kind="replay"), name="api_replay_restore"),
     path("collections/<slug:slug>/plan/", plan_api.Plan.as_view(), name="api_plan"),
     path(
         "pools/<int:pool_id>/diagnostics/",
@@ -115,3 +126,5 @@ api_urlpatterns: list[URLPattern] = [
 # Approximate indexes and canaries.
 urlpatterns += retrieval_urls.urlpatterns
 api_urlpatterns += retrieval_urls.api_urlpatterns
+urlpatterns += sharing_urls.urlpatterns
+api_urlpatterns += sharing_urls.api_urlpatterns

@@ -15,6 +15,7 @@ from evaluation.models import Canary
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for
+from pooling.tidying.api import Tidied
 
 
 class LeastFallSerializer(serializers.Serializer[dict[str, object]]):
@@ -154,8 +155,10 @@ class Canaries(APIView):
         return Response(describe_canary(made, for_admin=True), status=status.HTTP_201_CREATED)
 
 
-class OneCanary(APIView):
+class OneCanary(Tidied):
     """One canary."""
+
+    kind = "canary"
 
     @extend_schema(operation_id="canaries_retrieve", responses={200: CanaryHistorySerializer, 404: PROBLEM})
     def get(self, request: Request, canary_id: int) -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 
@@ -11,11 +11,21 @@ from evaluation.canaries.watching import LONGEST_SECRET, SHORTEST_SECRET, Alerts
 from evaluation.models import Canary
 from evaluation.report_store.choices import tagged_queries
 from labeling.models import QrelsRelease
+from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection, Run
 
+COMPARED, MESSAGES = "Compared with", "Messages"
 
-class AlertsForm(forms.Form):
+
+class AlertsForm(GroupedForm, forms.Form):
     """The threshold, and who hears when a run falls below it or falls beyond noise."""
+
+    GROUPS = {
+        FIRST: ("threshold",),
+        COMPARED: ("reference", "pinned"),
+        MESSAGES: ("webhook_url", "secret", "mail_to", "only_clear"),
+    }
+    OPEN: ClassVar[tuple[str, ...]] = (COMPARED, MESSAGES)
 
     threshold = forms.FloatField(
         min_value=0, max_value=1, help_text="Value that the measure should reach, for instance 0.7."
@@ -97,6 +107,14 @@ class AlertsForm(forms.Form):
 class CanaryForm(AlertsForm):
     """A new canary."""
 
+    GROUPS = {
+        FIRST: ("name", "release", "measure", "threshold"),
+        MESSAGES: AlertsForm.GROUPS[MESSAGES],
+        "Queries and intervals": ("tag", "confidence"),
+        COMPARED: AlertsForm.GROUPS[COMPARED],
+    }
+    OPEN: ClassVar[tuple[str, ...]] = ()
+
     name = forms.CharField(max_length=200)
     release = forms.ModelChoiceField(
         QrelsRelease.objects.none(), empty_label=None, label="Qrels release", help_text="The labels."
@@ -115,21 +133,10 @@ class CanaryForm(AlertsForm):
         initial=0.95,
         help_text="Level of the intervals. A higher level marks fewer drops by chance.",
     )
-    field_order = [
-        "name",
-        "release",
-        "tag",
-        "measure",
-        "threshold",
-        "confidence",
-        "reference",
-        "pinned",
-        "only_clear",
-    ]
 
     def __init__(self, data: Any = None, *, collection: Collection) -> None:
         super().__init__(data, collection=collection)
-        releases = collection.releases.defer("sidecar")
+        releases = collection.releases.listed().defer("sidecar")
         self.fields["release"].queryset = releases  # type: ignore[attr-defined]
         tags = [(tag, f"{tag} ({len(found)})") for tag, found in tagged_queries(collection).items()]
         self.fields["tag"].choices = [("", "all queries of the release"), *tags]  # type: ignore[attr-defined]

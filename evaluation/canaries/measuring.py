@@ -11,7 +11,7 @@ from django.db import IntegrityError, transaction
 
 from evaluation.canaries.regressions import change_between, family_of, is_fall
 from evaluation.models import Canary, CanaryStretch, CanaryValue
-from labeling.qrels.releases import read_release
+from evaluation.report_store.completing import completed_labels
 from pooling.interface.problems import InputError
 from pooling.models import Run
 from pooling.runs.stored import read_stored_run
@@ -168,7 +168,7 @@ def _evaluation(canary: Canary, stretch: CanaryStretch, runs: Sequence[Run]) -> 
     k = split_name(canary.measure)[1]
     try:
         return evaluate(
-            read_release(canary.release),
+            completed_labels(canary.release, (_reader(run)() for run in runs)),
             {run.name: _reader(run) for run in runs},
             k or 10,
             [canary.measure],

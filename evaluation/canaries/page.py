@@ -44,7 +44,7 @@ def values_of(canary: Canary) -> list[CanaryValue]:
 def with_newest(collection: Collection) -> QuerySet[Canary]:
     """The canaries of a collection, each with the key of its newest value under `newest`."""
     newest = CanaryValue.objects.filter(canary=OuterRef("pk")).order_by("-stretch_id", "-run_id")
-    rows = collection.canaries.select_related("release", "collection").defer("release__sidecar")
+    rows = collection.canaries.listed().select_related("release", "collection").defer("release__sidecar")
     return rows.annotate(newest=Subquery(newest.values("pk")[:1]))
 
 

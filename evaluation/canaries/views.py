@@ -17,15 +17,17 @@ from evaluation.canaries import page as canary_page
 from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import send_again, tell
 from evaluation.canaries.forms import AlertsForm, CanaryForm
+from evaluation.canaries.lists import CANARIES
 from evaluation.canaries.state import state_of
-from evaluation.canaries.watching import change_alerts, create_canary, delete_canary, take_over_tag
+from evaluation.canaries.watching import change_alerts, create_canary, take_over_tag
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of, person
+from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Role
 from pooling.people.access import ADMIN, collection_for, fetch
+from pooling.tables.answers import answer
 
 if TYPE_CHECKING:
     from evaluation.models import Canary
@@ -35,18 +37,17 @@ MESSAGES_SHOWN = 50
 
 @login_required
 @require_safe
-def canaries(request: HttpRequest, slug: str) -> HttpResponse:
+def canaries(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The canaries of a collection with the newest run of each."""
     collection = collection_for(request.user, slug)
-    page = page_of(request, canary_page.with_newest(collection), 25)
+    rows = canary_page.list_rows(canary_page.with_newest(collection))
     context = {
         "collection": collection,
         "section": "canaries",
-        "page": page,
-        "rows": canary_page.list_rows(page),
+        "table": CANARIES.shown(request, rows, collection),
         "has_release": collection.releases.exists(),
     }
-    return render(request, "evaluation/canaries.html", context)
+    return answer(request, "evaluation/canaries.html", context)
 
 
 @login_required
@@ -113,17 +114,6 @@ def canary_edit(request: HttpRequest, canary_id: int) -> HttpResponse:
             show_problem(form, error)
     context = {"collection": shown.collection, "section": "canaries", "canary": shown, "form": form}
     return render(request, "evaluation/canary_edit.html", context)
-
-
-@login_required
-@require_POST
-def canary_delete(request: HttpRequest, canary_id: int) -> HttpResponse:
-    """Remove a canary with its values and messages."""
-    shown = canary_for(request.user, canary_id, ADMIN)
-    slug, name = shown.collection.slug, shown.name
-    delete_canary(shown, person(request))
-    messages.success(request, f"Deleted “{name}”.")
-    return redirect("canaries", slug)
 
 
 @login_required

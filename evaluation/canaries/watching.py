@@ -27,14 +27,15 @@ from evaluation.canaries.measuring import (
 from evaluation.canaries.queries import changes_of_tags, frozen, stretches_of
 from evaluation.canaries.regressions import family_of, is_fall
 from evaluation.canaries.webhooks import problem_of
-from evaluation.models import Canary, CanaryDelivery, CanaryStretch, CanaryValue
+from evaluation.models import Canary, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
 from evaluation.scoring.config import SettingError, threshold_key
 from pooling.formats.wording import plural
 from pooling.interface.problems import InputError, refusals
 from pooling.interface.progress import Progress
 from pooling.interface.results import Result
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Run
 from pooling.people.activity_log import record_action
 from pooling.runs.stored import runs_named
@@ -157,14 +158,6 @@ def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
     return canary
 
 
-@transaction.atomic
-def delete_canary(canary: Canary, user: User | None) -> None:
-    """Remove a canary with its values and messages, but for those that tell of other canaries as well."""
-    record_action(canary.collection, user, "canary deleted", canary.name, **_watched(canary))
-    canary.delete()
-    CanaryDelivery.objects.filter(collection=canary.collection, news=None).delete()
-
-
 class _Watched(TypedDict):
     """What the activity of a collection says of a canary."""
 
@@ -248,7 +241,7 @@ def resume_watching() -> int:
 
     For when the site starts. A run that cannot be measured is tried again; no message is sent twice.
     """
-    canaries = list(Canary.objects.select_related("collection"))
+    canaries = list(Canary.objects.filter(collection__deleted_at=None).select_related("collection"))
     wanted: dict[tuple[str, int], tuple[Collection, dict[str, int]]] = {}
     stretches = stretches_of(canaries)
     for canary in canaries:
@@ -269,7 +262,7 @@ def resume_watching() -> int:
     return len(wanted)
 
 
-@job_kind("canaries", can_be_cancelled=False)
+@job_kind("canaries", title="Measuring a run for the canaries", can_be_cancelled=False)
 def _measure_run(job: Job, progress: Progress) -> Result:
     """Measure one run by every canary, and tell those who want to hear of it, once and in one message."""
     collection = job.collection
@@ -353,7 +346,7 @@ def _standing(canary: Canary, value: CanaryValue) -> tuple[str, ...]:
     return (*below, *((SINCE_REFERENCE,) if fell else ()))
 
 
-@job_kind("canary history", can_be_cancelled=False)
+@job_kind("canary history", title="Measuring earlier runs for a canary", can_be_cancelled=False)
 def _measure_history(job: Job, progress: Progress) -> Result:
     """Measure the runs that were there before a canary, of other queries the newest of each family; nobody is
     told of them but that the newest of a family is below the threshold.

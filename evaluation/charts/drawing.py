@@ -34,6 +34,8 @@ __all__ = [
 DASHES: tuple[tuple[int, ...], ...] = ((1, 0), (7, 3), (2, 3), (9, 3, 2, 3), (4, 4), (12, 4), (1, 5))
 # What the legend calls the uncertainty of a curve: as everywhere, the interval is thick and the bounds thin.
 INTERVAL, BOUNDS = "interval: which queries", "bounds: unjudged documents"
+# Of more runs than this the bands hide each other.
+MOST_BANDS = 2
 WIDTHS = {INTERVAL: 5, BOUNDS: 1}
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
@@ -51,7 +53,8 @@ def recall_curve(
 
     curve: one row per run and K with the columns `run`, `k`, `mean`, `low`, `high` (`low` and `high` may be
     missing values: then there is no band), and perhaps `lower_bound` and `upper_bound`: where some differ,
-    they are a lighter band with thin edges, and the legend names both. Runs keep the order of the rows.
+    they are a lighter band with thin edges, and the legend names both. Of more than two runs only the best
+    has bands. Runs keep the order of the rows.
     `narrow` puts the legend below, for a telephone. K is on a logarithmic axis, because the first ranks
     matter most. `chosen`: only these have colour, band and a place in the legend; the others are thin grey
     lines behind them. `live` adds what a page can do and a file cannot: words on hovering, and a click on a
@@ -245,8 +248,13 @@ def _lines(
     cutoffs = sorted({int(k) for k in curve["k"]})
     base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), color=look.colour())
     height = alt.Y("mean:Q", axis=alt.Axis(format=".1f", tickCount=6), **share)
-    strength = (0.03, 0.01) if look.many else (0.11, 0.04)
-    band = base.mark_area().encode(y=alt.Y("low:Q", **share), y2="high:Q")
+    strength = (0.11, 0.04)
+    with_band = _with_band(curve, look)
+    banded = base
+    if len(with_band) < len(look.runs):
+        some = alt.Chart(curve[curve["run"].isin(with_band)])
+        banded = some.encode(x=_cutoff_axis(cutoffs), color=look.colour())
+    band = banded.mark_area().encode(y=alt.Y("low:Q", **share), y2="high:Q")
     line = base.mark_line(strokeWidth=1.5 if look.many else 2.25)
     mark = base.mark_point(filled=True, size=20 if look.many else 46).encode(y=height)
     marked = look.dimmed(mark if look.many else mark.encode(shape=look.shape()), 1)
@@ -257,8 +265,8 @@ def _lines(
     ]
     if not bounds:
         return curves
-    lighter = base.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q")
-    edge, thin = base.mark_line(), 0.25 if look.many else 0.5
+    lighter = banded.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q")
+    edge, thin = banded.mark_line(), 0.5
     ends = [
         look.dimmed(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin) for end in ("lower_bound", "upper_bound")
     ]
@@ -267,6 +275,14 @@ def _lines(
         *(_named(end, BOUNDS, look) for end in ends),
         *curves,
     ]
+
+
+def _with_band(curve: pd.DataFrame, look: Look) -> list[str]:
+    """The runs whose interval and bounds are drawn: both of two, of more the best at the deepest K."""
+    if len(look.runs) <= MOST_BANDS:
+        return list(look.runs)
+    last = curve[curve["k"] == curve["k"].max()].dropna(subset="mean")
+    return [] if last.empty else [str(last.loc[last["mean"].idxmax(), "run"])]
 
 
 def _dots(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, bounds: bool = False) -> list[alt.Chart]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,9 +36,11 @@ def write_html(
     settings: Settings,
     options: Mapping[str, Any],
     estimates: Estimates | None = None,
+    *,
+    said: Sequence[str] = (),
 ) -> None:
     """Write the evaluation of the command's files to the path under `html`; estimates: of
-    `evaluation.pool_estimates.of_pool`, where a pool was named."""
+    `evaluation.pool_estimates.of_pool`, where a pool was named; said: what it begins with."""
     measure, k = evaluation.example_key()
     interval = evaluation.settings["interval"]
     runs = [Path(path) for path in options["runs"]]
@@ -64,6 +66,7 @@ def write_html(
         provenance=provenance,
         notes=[*evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
+        said=said,
         worth=[] if estimates is None else estimate_tables(measured["runs"], estimates),
     )
     options["html"].write_text(render_html(report), encoding="utf-8")

@@ -31,9 +31,9 @@ Drawer = Callable[[ChartKind, ChartChoice, bool], bytes]
 
 @dataclass(frozen=True)
 class HtmlReport:
-    """What the file says. notes: sentences above everything else, such as warnings. draw: how a picture is
-    had as SVG (kind, choice, dark); None draws it again. worth: tables of what the numbers are worth, of
-    `evaluation.rendering.estimate_tables`."""
+    """What the file says. said: what it begins with, the first sentence loudest. notes: sentences above
+    everything else, such as warnings. draw: how a picture is had as SVG (kind, choice, dark); None draws it
+    again. worth: tables of what the numbers are worth, of `evaluation.rendering.estimate_tables`."""
 
     title: str
     summary: str
@@ -43,6 +43,7 @@ class HtmlReport:
     draw: Drawer | None = None
     measures: Sequence[str] = field(default=())
     worth: Sequence[Cells] = ()
+    said: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -97,17 +98,17 @@ def render_html(report: HtmlReport) -> str:
     context = {
         "report": report,
         "first": first,
-        "means": list(_means(report.figures, report.measures)),
-        "worth": [_worth(cells, number) for number, cells in enumerate(report.worth)],
+        "means": list(means_of(report.figures, report.measures)),
+        "worth": [worth_of(cells, number) for number, cells in enumerate(report.worth)],
         "others": others,
-        "lines": _lines(report.figures, choice),
+        "lines": lines_of(report.figures, choice),
         "facts": report.provenance.facts(),
     }
     template = Engine(dirs=[str(ASSETS_DIR / "templates")]).get_template("evaluation/file.html")
     return template.render(Context(context))
 
 
-def _means(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSection]:
+def means_of(figures: Figures, measures: Sequence[str]) -> Iterator[MeasureSection]:
     """A section for each measure, with interval and bounds in each cell."""
     from evaluation.measures import MEASURES
 
@@ -141,7 +142,7 @@ def _figure(figure: Figure | None, measure: str) -> str:
     return f"{decimal(figure['mean'])}{interval(figure)}{below}"
 
 
-def _worth(cells: Cells, number: int) -> WorthSection:
+def worth_of(cells: Cells, number: int) -> WorthSection:
     name = f"worth-{number}"
     rows = [[(text, place == 0) for place, text in enumerate(row)] for row in cells.rows[:MOST_ROWS]]
     header = [(title, place == 0) for place, title in enumerate(cells.header)]
@@ -179,7 +180,7 @@ def _inline(report: HtmlReport, kind: ChartKind, choice: ChartChoice, table: Any
     return own.replace("<svg ", f'<svg aria-hidden="true" focusable="false" data-scheme="{scheme}" ', 1)
 
 
-def _lines(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:
+def lines_of(figures: Figures, choice: ChartChoice) -> list[tuple[str, str]]:
     """Each run with the line of its conventions."""
     found = ((run, figures.figure(run, choice.measure, choice.k)) for run in figures.runs)
     return [(run, figure.get("line", "") if figure else "") for run, figure in found]

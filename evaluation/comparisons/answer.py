@@ -6,8 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypedDict
 
-from evaluation.comparisons.grades import MARGIN, Grade, graded
+from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
+from evaluation.measures import titled
+from evaluation.scoring.config import MARGIN
 from evaluation.scoring.figures import RunFigures
 from evaluation.significance import queries_needed
 from pooling.formats.wording import counted
@@ -96,6 +98,23 @@ class Answer:
     rival: Rival | None = None
     next: NextStep | None = None
 
+    @classmethod
+    def from_dict(cls, stored: AnswerResult) -> Answer:
+        """The answer that a report holds."""
+        rival, following = stored["rival"], stored["next"]
+        return cls(
+            k=stored["k"],
+            run=stored["run"],
+            recall=stored["recall"],
+            low=stored["low"],
+            high=stored["high"],
+            queries=stored["queries"],
+            judged=stored["judged"],
+            sentence=stored["sentence"],
+            rival=None if rival is None else _stored_rival(rival),
+            next=None if following is None else NextStep(**following),
+        )
+
     def to_dict(self) -> AnswerResult:
         """The fields as plain values."""
         rival, following = self.rival, self.next
@@ -127,36 +146,54 @@ class Answer:
         }
 
 
+def best_first(figures: Mapping[str, RunFigures], k: int) -> list[str]:
+    """The runs whose recall at K is defined, the best first; by name where means are equal, because the order
+    of stored runs differs between databases."""
+    means = {run: held[f"recall@{k}"]["mean"] for run, held in figures.items()}
+    known = {run: mean for run, mean in means.items() if mean is not None}
+    return sorted(known, key=lambda run: (-known[run], run))
+
+
 def answer_of(
-    figures: Mapping[str, RunFigures], comparisons: Sequence[Comparison], k: int, margin: float = MARGIN
+    figures: Mapping[str, RunFigures],
+    comparisons: Sequence[Comparison],
+    k: int,
+    margin: float = MARGIN,
+    *,
+    pairs: int | None = None,
+    wanted: int | None = None,
 ) -> Answer | None:
     """The answer at K; None where recall is undefined.
 
-    figures: run -> `measure@k` -> figure. comparisons: of all pairs of runs at K. margin: a difference within
-    ± margin does not matter.
+    figures: run -> `measure@k` -> figure. comparisons: of all pairs of runs at K, or of the best two with the
+    number of all `pairs`. margin: a difference within ± margin does not matter. wanted: how many labels are
+    expected to decide the best two, where that is known.
     """
     key = f"recall@{k}"
-    means = {run: held[key]["mean"] for run, held in figures.items()}
-    known = {run: mean for run, mean in means.items() if mean is not None}
-    # By name where means are equal: the order of stored runs differs between databases.
-    ranked = sorted(known, key=lambda run: (-known[run], run))
+    ranked = best_first(figures, k)
     if not ranked:
         return None
     best = ranked[0]
     figure, judged = figures[best][key], figures[best].get(f"judged@{k}")
     one = _with_next(comparisons, ranked)
-    sentence = f"{best} is the only run." if one is None else graded(one, margin).sentence
+    if one is not None:
+        sentence = graded(one, margin).sentence
+    elif len(ranked) == 1:
+        sentence = f"{best} is the only run."
+    else:
+        sentence = f"{best} has the highest {titled('recall', k)}; it was not compared with the next."
+    many = len(comparisons) if pairs is None else pairs
     return Answer(
         k=k,
         run=best,
-        recall=known[best],
+        recall=figure["mean"] or 0.0,
         low=figure["low"],
         high=figure["high"],
         queries=figure["queries"],
         judged=None if judged is None else judged["mean"],
         sentence=sentence,
-        rival=None if one is None else _rival(one, best, len(comparisons), margin),
-        next=None if one is None else _next_step(one, graded(one, margin).grade),
+        rival=None if one is None else _rival(one, best, many, margin),
+        next=None if one is None else _next_step(one, graded(one, margin).grade, wanted),
     )
 
 
@@ -188,11 +225,10 @@ def _rival(one: Comparison, best: str, pairs: int, margin: float) -> Rival:
     )
 
 
-def _next_step(one: Comparison, grade: Grade) -> NextStep | None:
+def _next_step(one: Comparison, grade: Grade, wanted: int | None) -> NextStep | None:
     if grade is Grade.LABELS and one.open_pairs:
-        documents = counted(one.open_pairs, "document")
-        sentence = f"Judge the {documents} that only one of the two has in its first {one.k}."
-        return NextStep("judge", one.open_pairs, sentence)
+        count = wanted or one.open_pairs
+        return NextStep("judge", count, judge_sentence(count, one.open_pairs, one.k or 0))
     if grade is Grade.QUERIES and one.deviation and one.difference:
         needed = queries_needed(one.deviation, abs(one.difference))
         if one.queries < needed <= MOST_QUERIES:
@@ -201,6 +237,26 @@ def _next_step(one: Comparison, grade: Grade) -> NextStep | None:
             )
             return NextStep("queries", needed, sentence)
     return None
+
+
+def _stored_rival(stored: RivalResult) -> Rival:
+    return Rival(
+        run=stored["run"],
+        difference=stored["difference"],
+        low=stored["low"],
+        high=stored["high"],
+        p_value=stored["p_value"],
+        pairs=stored["pairs"],
+        grade=Grade(stored["grade"]),
+        turning=stored["turning"],
+        unjudged=stored["unjudged"],
+    )
+
+
+def judge_sentence(count: int, left: int, k: int) -> str:
+    """What to judge: `count` of those that are left."""
+    some = "" if count >= left else f"{count:,} of "
+    return f"Judge {some}the {counted(left, 'document')} that only one of the two has in its first {k}."
 
 
 def _negative(number: float | None) -> float | None:

@@ -61,7 +61,12 @@ class ComparisonSerializer(serializers.Serializer[dict[str, object]]):
     leader = serializers.CharField(allow_null=True, help_text="The better run, or null: not ranked.")
     decided_by = serializers.CharField(allow_null=True, help_text="`bounds` or `audit`; null: not ranked.")
     warnings = serializers.ListField(child=serializers.CharField())
-    verdict = serializers.CharField(help_text="One sentence.")
+    grade = serializers.CharField(
+        help_text="`clearly_better`, `probably_better`, `no_difference`, `cannot_tell_labels` or "
+        "`cannot_tell_queries`."
+    )
+    sentence = serializers.CharField(help_text="The grade in words.")
+    verdict = serializers.CharField(help_text="What the bounds and the audit alone say.")
     power = serializers.CharField(help_text="How many queries it takes to see a difference of 0.05.")
 
 

@@ -135,6 +135,17 @@ def compare_at(
     return _compared(evaluation, pairs, keys, method or Method(), audited=audited, opened=opened)
 
 
+def compare_pair(
+    evaluation: Evaluation, pair: tuple[str, str], k: int, *, opened: Unsettled, method: Method
+) -> Comparison:
+    """One pair in recall at K, on its own: with the bounds of what is `opened`."""
+    bounds = _bounds(evaluation, opened, pair, ("recall", k))
+    differences = _values(evaluation, pair[0], "recall", k) - _values(evaluation, pair[1], "recall", k)
+    (numbers,) = method.numbers(differences[:, None], 1, evaluation.confidence)
+    row = _Row(pair, "recall", k, differences, numbers, Difference(None, None), None, bounds)
+    return _comparison(evaluation, row, method)
+
+
 def comparison_table(comparisons: Sequence[Comparison]) -> pd.DataFrame:
     """One row per pair, with COLUMNS: the fields of `Comparison`, its bounds apart, leader and verdict."""
     import pandas as pd

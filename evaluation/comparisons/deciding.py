@@ -15,12 +15,17 @@ import heapq
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from evaluation.measures import Floats
 from evaluation.scoring.unsettled import recall_difference_limits
+
+if TYPE_CHECKING:
+    from evaluation.scoring.results import Evaluation
+    from evaluation.scoring.unsettled import Unsettled
 
 #: No queue is smaller, if there are this many.
 LEAST = 10
@@ -95,6 +100,43 @@ def expected_share(hits: float, judged: float, own_hits: int, own_judged: int) -
     by what such documents turned out to be."""
     first = (hits + 1) / (judged + 2)
     return (own_hits + PRIOR * first) / (own_judged + PRIOR)
+
+
+def labels_expected(evaluation: Evaluation, opened: Unsettled, pair: tuple[str, str], k: int) -> int:
+    """How many labels are expected to decide a pair of an evaluation, as the set that a queue of them has."""
+    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
+    runs = [evaluation.runs[name] for name in pair]
+    column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
+    hits, judged = (
+        [getattr(run.counted.counts, what)[:, column] for run in runs] for what in ("hits", "judged")
+    )
+    counted = runs[0].scored & runs[1].scored
+    number = np.cumsum(counted) - 1
+    keys = ["query", "document_id"]
+    parts = [
+        tops[name].join(tops[other], on=keys, how="anti").select(*keys, "position", is_first=pl.lit(first))
+        for name, other, first in ((*pair, True), (*pair[::-1], False))
+    ]
+    alone = pl.concat(parts)
+    alone = alone.filter(pl.Series(counted[alone["query"].to_numpy()], dtype=pl.Boolean))
+    pooled = opened.pool.filter(pl.col("position") <= k)
+    left = pl.concat([part.select(keys) for part in (pooled, *tops.values())]).unique()
+    further = left.join(alone, on=keys, how="anti")["query"].to_numpy()
+    many = np.bincount(further, minlength=evaluation.labels.query_count)
+    standing = Standing(
+        evaluation.labels.query_ids.filter(pl.Series(counted)).to_list(),
+        (hits[0] - hits[1])[counted].astype(np.float64),
+        evaluation.labels.relevant_count[counted].astype(np.float64),
+        many[counted].astype(np.float64),
+        alone.select(
+            pl.Series("query", number[alone["query"].to_numpy()]),
+            "document_id",
+            "is_first",
+            pl.col("position").alias("rank"),
+        ).sort("query", "rank", "document_id"),
+    )
+    found, known = (float(sum(part[counted].sum() for part in parts)) for parts in (hits, judged))
+    return deciding_set(standing, expected_share(found, known, 0, 0)).height
 
 
 class _Walk:

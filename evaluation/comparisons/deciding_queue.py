@@ -10,6 +10,7 @@ from django.core.cache import cache
 
 from evaluation.comparisons.stored import PAIR, UNJUDGED, comparisons_asked
 from evaluation.models import Report
+from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import run_names, scan_beside, scan_per_query, scan_relevant
 from labeling.models import Item, Queue
 from labeling.qrels.labels import judged_labels, state_of_labels
@@ -206,6 +207,7 @@ def _open_pairs(report: Report, shown: Mapping[str, pl.Expr], k: int) -> pl.Data
     judged = read_release(report.release).filter(pl.col("relevance") >= 0)
     pooled = pl.concat([pooled_frame(pool) for pool in pools]).unique()
     left = pooled.join(judged, on=PAIR, how="anti")
+    left = left.filter(~pl.col("query_id").is_in(sorted(complete_queries(report.release))))
     inside = tops.filter(pl.col("mine") | pl.col("other")).drop("best")
     more = left.join(inside, on=PAIR, how="anti").select(
         *PAIR, mine=False, other=False, rank=pl.lit(None, dtype=tops.schema["rank"])

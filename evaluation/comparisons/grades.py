@@ -12,11 +12,10 @@ from enum import StrEnum
 
 from evaluation.comparisons.verdict import BY_AUDIT, BY_BOUNDS, Comparison, Interval
 from evaluation.measures import titled
+from evaluation.scoring.config import MARGIN
 from evaluation.scoring.wording import percent
 from pooling.formats.wording import counted, plural
 
-#: A difference in a mean that is too small to matter.
-MARGIN = 0.01
 #: Largest corrected p-value, and least share of the unjudged documents that must turn out against the leader.
 CLEARLY = (0.05, 1 / 3)
 PROBABLY = (0.10, 0.2)
@@ -30,6 +29,10 @@ class Grade(StrEnum):
     NO_DIFFERENCE = "no_difference"
     LABELS = "cannot_tell_labels"
     QUERIES = "cannot_tell_queries"
+
+
+#: Grades that name the better run.
+NAMED = (Grade.CLEARLY_BETTER, Grade.PROBABLY_BETTER)
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,14 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from django import forms
 
 from evaluation.comparisons.deciding_queue import decision, queues_of
-from evaluation.comparisons.stored import Compared, deciding, turned
+from evaluation.comparisons.stored import Compared, deciding, grade_of, turned
+from evaluation.comparisons.wording import grade_in_words, signed, span
 from evaluation.report_store.files import usual_cutoff
+from evaluation.report_store.settings import margin_of
 
 if TYPE_CHECKING:
     from evaluation.comparisons.deciding_queue import Decision
+    from evaluation.comparisons.grades import Grade
     from evaluation.comparisons.verdict import ComparisonResult
     from evaluation.models import Report
     from labeling.models import Queue
@@ -77,7 +80,7 @@ class PairRow(TypedDict):
     estimated: str
     estimate_p_value: str
     uneven: bool
-    verdict: str
+    grade: str
 
 
 class ComparisonPage(TypedDict):
@@ -87,9 +90,10 @@ class ComparisonPage(TypedDict):
     runs: list[str]
     cutoffs: list[int]
     left_out: int
+    grade: Grade
+    sentence: str
     verdict: str
     warnings: list[str]
-    ranked: bool
     power: str
     facts: list[FactRow]
     settled: int | None
@@ -110,11 +114,14 @@ class ComparisonPage(TypedDict):
 
 def comparison_context(report: Report, found: Compared, choice: PairChoice) -> ComparisonPage:
     """Everything the template needs: the chosen pair, all pairs at that K, and what would decide the pair."""
+    from evaluation.comparisons.grades import NAMED
     from evaluation.scoring.results import share_in_words
     from evaluation.significance import LEVEL
 
+    margin = margin_of(report)
     pairs = found.at(choice.k)
     stored = found.pair(choice.a, choice.b, choice.k)
+    held = grade_of(stored, margin)
     wanted = deciding(report, choice.a, choice.b, choice.k)
     now = decision(report, choice.a, choice.b, choice.k)
     return {
@@ -122,9 +129,10 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> C
         "runs": found.runs,
         "cutoffs": found.cutoffs,
         "left_out": found.stored["left_out"],
+        "grade": held.grade,
+        "sentence": held.sentence,
         "verdict": stored["verdict"],
         "warnings": stored["warnings"],
-        "ranked": stored["leader"] is not None,
         "power": stored["power"],
         "facts": facts(turned(stored, choice.a), report),
         "settled": stored["settled"],
@@ -134,9 +142,9 @@ def comparison_context(report: Report, found: Compared, choice: PairChoice) -> C
         "deciding_queues": queues_of(report, choice.a, choice.b, choice.k),
         "labels": wanted.head(MOST_LABELS).to_dicts(),
         "label_count": wanted.height,
-        "pairs": [_row(one) for one in pairs[:MOST_PAIRS]],
+        "pairs": [_row(one, margin) for one in pairs[:MOST_PAIRS]],
         "more_pairs": len(pairs) - MOST_PAIRS if len(pairs) > MOST_PAIRS else 0,
-        "ranked_count": sum(one["leader"] is not None for one in pairs),
+        "ranked_count": sum(grade_of(one, margin).grade in NAMED for one in pairs),
         "pair_count": len(pairs),
         "level": share_in_words(found.stored.get("confidence", LEVEL)),
         "correction": str(found.stored["correction"]).title(),
@@ -188,11 +196,7 @@ def facts(one: ComparisonResult, report: Report) -> list[FactRow]:
     ]
 
 
-def _row(one: ComparisonResult) -> PairRow:
-    verdict = "not ranked"
-    if one["leader"] is not None:
-        other = one["second"] if one["leader"] == one["first"] else one["first"]
-        verdict = f"{one['leader']} beats {other} (by the {one['decided_by']})"
+def _row(one: ComparisonResult, margin: float) -> PairRow:
     return {
         "first": one["first"],
         "second": one["second"],
@@ -203,18 +207,8 @@ def _row(one: ComparisonResult) -> PairRow:
         "estimated": _both(one["estimated"]),
         "estimate_p_value": _p(one["estimate_p_value"]),
         "uneven": bool(one["warnings"]),
-        "verdict": verdict,
+        "grade": grade_in_words(grade_of(one, margin)),
     }
-
-
-def signed(number: float | None) -> str:
-    """Three decimals with their sign, or a dash."""
-    return "–" if number is None else f"{round(number, 3) + 0.0:+.3f}".replace("-", "−")
-
-
-def span(low: float | None, high: float | None) -> str:
-    """An interval in brackets, or nothing."""
-    return "" if low is None or high is None else f"[{signed(low)}, {signed(high)}]"
 
 
 def _bracketed(ends: Sequence[float] | None) -> str:

@@ -31,6 +31,7 @@ from evaluation.report_store.files import (
     scan_relevant,
     usual_cutoff,
 )
+from evaluation.report_store.settings import margin_of
 from pooling.formats.cells import guarded_frame
 from pooling.interface.problems import InputError
 from pooling.storage.pictures import kept_svg
@@ -40,15 +41,19 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.comparisons.answer import Answer
+    from evaluation.comparisons.grades import Graded
     from evaluation.comparisons.verdict import Comparison, ComparisonResult
     from evaluation.pool_estimates.of_pool import Basis
 
 COMPARISONS, UNJUDGED = "comparisons.json", "unjudged.parquet"
 PAIR = ["query_id", "document_id"]
-# 190 pairs: more of them nobody reads, and their number grows with the square.
-MOST_RUNS = 20
-# From here on the t-test says the same as 10,000 random turns of signs, in a moment.
-MOST_RANDOMISED = 10_000
+
+
+class GradedFields(TypedDict):
+    """How sure the order of a pair is, as a grade and in words."""
+
+    grade: str
+    sentence: str
 
 
 class AskedComparisons(TypedDict):
@@ -72,8 +77,9 @@ class StoredComparisons(TypedDict):
     comparisons: list[ComparisonResult]
 
 
-def comparisons_of(basis: Basis) -> StoredComparisons:
-    """Every pair of the report's (first twenty) runs at each K, as plain values."""
+def compared_runs(basis: Basis) -> tuple[list[Comparison], StoredComparisons]:
+    """Every pair of the report's (first twenty) runs at each K, and the same as it is stored."""
+    from evaluation.comparisons.answering import MOST_RUNS, usual_test
     from evaluation.comparisons.comparing import Method, compare_at
 
     evaluation = basis.evaluation
@@ -81,9 +87,9 @@ def comparisons_of(basis: Basis) -> StoredComparisons:
     some = replace(evaluation, runs={name: evaluation.runs[name] for name in names})
     cutoffs = recall_cutoffs(evaluation)
     audited = audited_differences(basis, names, cutoffs)
-    test = "randomisation" if evaluation.labels.query_count <= MOST_RANDOMISED else "t"
+    test = usual_test(some)
     made = compare_at(some, cutoffs, audited=audited, opened=basis.opened, method=Method(test))
-    return {
+    stored: StoredComparisons = {
         "runs": names,
         "left_out": len(evaluation.runs) - len(names),
         "k": cutoffs,
@@ -92,6 +98,7 @@ def comparisons_of(basis: Basis) -> StoredComparisons:
         "confidence": evaluation.confidence,
         "comparisons": [{**one.to_dict(), "power": one.power()} for one in made],
     }
+    return made, stored
 
 
 def unjudged_frame(basis: Basis, qrels: pl.DataFrame) -> pl.DataFrame:
@@ -169,7 +176,16 @@ def _turned_ends(ends: Sequence[float] | None) -> list[float] | None:
 
 
 def compared(report: Report) -> Compared | None:
-    """The stored comparisons; None for reports of one run, or older than comparisons."""
+    """The stored comparisons, read once for each `report`; None for reports of one run, or older than
+    comparisons."""
+    kept = vars(report)
+    if "_compared" not in kept:
+        kept["_compared"] = _read_comparisons(report)
+    found: Compared | None = kept["_compared"]
+    return found
+
+
+def _read_comparisons(report: Report) -> Compared | None:
     name = beside(report, COMPARISONS)
     if not default_storage.exists(name):
         return None
@@ -179,13 +195,43 @@ def compared(report: Report) -> Compared | None:
     return Compared(stored) if stored["comparisons"] else None
 
 
-def answer_at(report: Report, k: int) -> Answer | None:
-    """Which run is best at K, how sure that is, and what to do next; None where recall is undefined."""
+def answer_at(report: Report, k: int | None = None) -> Answer | None:
+    """Which run is best at K, how sure that is, and what to do next; None where recall is undefined.
+
+    At the K nearest 10 as it was stored with the report; at another K from its comparisons, where the best
+    runs are among them.
+    """
+    from evaluation.comparisons.answer import Answer, answer_of
+
+    usual = usual_cutoff(report.options["k"])
+    if "answer" not in report.result:
+        _keep_answer(report, usual)
+    stored = report.result["answer"]
+    if stored is None:
+        return None
+    if k is None or k == usual:
+        return Answer.from_dict(stored)
+    found = compared(report)
+    pairs = [] if found is None else [_comparison(one) for one in found.at(k)]
+    return answer_of(report.result["runs"], pairs, k, margin_of(report))
+
+
+def _keep_answer(report: Report, k: int) -> None:
+    """Work out the answer of a report that was made before answers were stored, and store it."""
     from evaluation.comparisons.answer import answer_of
 
     found = compared(report)
     pairs = [] if found is None else [_comparison(one) for one in found.at(k)]
-    return answer_of(report.result["runs"], pairs, k)
+    answer = answer_of(report.result["runs"], pairs, k, margin_of(report))
+    report.result["answer"] = None if answer is None else answer.to_dict()
+    Report.objects.filter(pk=report.pk).update(result=report.result)
+
+
+def grade_of(one: ComparisonResult, margin: float) -> Graded:
+    """The grade of a stored comparison."""
+    from evaluation.comparisons.grades import graded
+
+    return graded(_comparison(one), margin)
 
 
 def _by_the_rule(one: Any) -> ComparisonResult:
@@ -228,7 +274,14 @@ def comparisons_asked(
     elif chosen:
         pairs = found.of(chosen[0], at)
     stored = found.stored
+    margin = margin_of(report)
+    pairs = [{**one, **_graded_fields(one, margin)} for one in pairs]
     return {"k": at, "test": stored["test"], "correction": stored["correction"], "comparisons": pairs}
+
+
+def _graded_fields(one: ComparisonResult, margin: float) -> GradedFields:
+    held = grade_of(one, margin)
+    return {"grade": held.grade, "sentence": held.sentence}
 
 
 def _not_there(field: str, problem: str, known: Sequence[object]) -> InputError:

@@ -4,14 +4,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evaluation.comparisons.answer import Answer
+from evaluation.comparisons.grades import graded
 from evaluation.comparisons.verdict import Comparison
+from evaluation.comparisons.wording import answer_in_words
 from evaluation.rendering.cells import Cells, Part
+from evaluation.scoring.config import MARGIN
 from evaluation.scoring.results import decimal, interval
 
 
-def comparison_part(comparisons: Sequence[Comparison]) -> Part:
-    """Comparisons for `evaluation.rendering.formats.render`."""
-    data = [{**one.to_dict(), "power": one.power()} for one in comparisons]
+def answer_part(answer: Answer | None) -> Part:
+    """What a report says first, for `evaluation.rendering.formats.render`."""
+    if answer is None:
+        return Part("answer", None, None)
+    return Part("answer", None, answer.to_dict(), said=answer_in_words(answer))
+
+
+def comparison_part(comparisons: Sequence[Comparison], margin: float = MARGIN) -> Part:
+    """Comparisons for `evaluation.rendering.formats.render`; margin: a difference that does not matter."""
+    data = [
+        {**one.to_dict(), "power": one.power(), "grade": held.grade, "sentence": held.sentence}
+        for one, held in ((one, graded(one, margin)) for one in comparisons)
+    ]
     return Part("comparisons", comparison_cells(comparisons), data)
 
 

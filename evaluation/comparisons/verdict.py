@@ -72,6 +72,8 @@ class ComparisonResult(TypedDict):
     warnings: list[str]
     verdict: str
     power: NotRequired[str]
+    grade: NotRequired[str]
+    sentence: NotRequired[str]
 
 
 @dataclass(frozen=True)

@@ -20,11 +20,13 @@ from evaluation.comparisons.page import PairView, comparison_context
 from evaluation.comparisons.stored import Compared, compared, deciding_csv, forest_svg
 from evaluation.models import Report
 from evaluation.report_store.files import chart_key
+from evaluation.report_store.shared_links import links_of
 from labeling.access import queue_for
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import attachment
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
+from pooling.models import Role
 from pooling.people.access import ADMIN, READERS
 
 
@@ -41,7 +43,12 @@ def report_comparisons(request: HttpRequest, report_id: int) -> HttpResponse:
     }
     found = compared(shown)
     if found is not None:
-        context |= comparison_context(shown, found, PairView(request.GET, found=found).choice())
+        chosen = PairView(request.GET, found=found).choice()
+        context |= comparison_context(shown, found, chosen)
+        query = urlencode({"a": chosen.a, "b": chosen.b, "k": chosen.k})
+        context["address"] = request.build_absolute_uri(f"{request.path}?{query}")
+        is_admin = shown.collection.role == Role.ADMIN  # type: ignore[attr-defined]
+        context["shared_links"] = links_of(shown) if is_admin else []
         others = len(found.runs) - 1
         context |= {"wide_size": forest_size(others), "narrow_size": forest_size(others, narrow=True)}
     return render(request, "evaluation/comparisons.html", context)

@@ -121,7 +121,7 @@ def difference_estimate(
     """
     first, second = pair
     tops = known.top(first, k), known.top(second, k)
-    samples = audit.extremes(*alone(*tops))
+    samples = distinct(audit.extremes(*alone(*tops)))
     both = [interval_of_micro_recall_difference(one, *tops, confidence=confidence) for one in samples]
     found, p_values = spanned(both, awaited=audit.awaited), [one.p_value for one in both]
     values = [one.value for one in both if one.value is not None]
@@ -133,6 +133,15 @@ def difference_estimate(
 def alone(first: pl.DataFrame, second: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The pairs that only the first of two runs has, and those that only the second has."""
     return first.join(second, on=PAIR, how="anti"), second.join(first, on=PAIR, how="anti")
+
+
+def distinct(samples: Sequence[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The samples without what repeats an earlier one: where few pairs have no answer, most extremes do."""
+    kept: list[pl.DataFrame] = []
+    for sample in samples:
+        if not any(sample.equals(other) for other in kept):
+            kept.append(sample)
+    return kept
 
 
 def spanned(found: Sequence[LabelInterval], *, awaited: int = 0) -> EstimateFigure:

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypedDict
 from evaluation.failures.missed_documents import Text, found_by, texts_of
 from evaluation.failures.stored_breakdown import check_measure, check_runs, value_rows
 from evaluation.models import Report
-from evaluation.report_store.files import relevant_of, run_names
+from evaluation.report_store.completing import complete_queries
+from evaluation.report_store.files import relevant_of, run_names, stored_runs
 from labeling.qrels.releases import read_release
 from pooling.formats.query_facts import known_weight, tags_of
 from pooling.interface.problems import InputError
@@ -207,6 +208,8 @@ def side_by_side(
     for order in orders.values():
         if order is not None:
             shown |= set(order["document_id"].head(min(k, MOST_PLACES)).to_list())
+    if query_id in complete_queries(report.release):
+        labels = {**dict.fromkeys(shown, 0), **labels}
     facts = _Facts(report, k, recalls, labels, rows, orders, texts_of(report, shown))
     query = Query.objects.filter(collection_id=report.collection_id, external_id=query_id).first()
     metadata = query.metadata if query else {}
@@ -259,7 +262,7 @@ def _order(report: Report, name: str, query_id: str) -> pl.DataFrame | None:
     """The run's whole list for the query in the report's order; None where the run is no longer stored."""
     from pooling.ranking.ranking import order_run
 
-    run = report.runs.filter(name=name).first()
+    run = stored_runs(report).get(name)
     if run is None:
         return None
     conventions = report.options["conventions"]

@@ -15,6 +15,7 @@ from evaluation.report_store.links import link_to
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.people.access import ADMIN, collection_for
+from pooling.tidying.api import Tidied
 
 
 class LatencyRequestSerializer(serializers.Serializer[dict[str, object]]):
@@ -58,7 +59,7 @@ class LatencyReports(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the latency reports, newest first."""
         collection = collection_for(request.user, slug)
-        rows = collection.latency_reports.only("id", "name", "created_at")
+        rows = collection.latency_reports.listed().only("id", "name", "created_at")
         return Response([link_to(report) for report in rows])
 
     @extend_schema(
@@ -76,8 +77,10 @@ class LatencyReports(APIView):
         return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
 
 
-class LatencyResult(APIView):
+class LatencyResult(Tidied):
     """The numbers of one latency report."""
+
+    kind = "index"
 
     @extend_schema(operation_id="latency_retrieve", responses={200: LatencyResultSerializer, 404: PROBLEM})
     def get(self, request: Request, report_id: int) -> Response:

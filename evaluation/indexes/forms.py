@@ -8,13 +8,20 @@ from django import forms
 
 from evaluation.indexes.latency import LARGEST_FILE
 from evaluation.indexes.stored import MOST_K, LatencyRequest
+from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection, Run
 
 EXAMPLE = "run,latency_ms,ef\nhnsw-16,0.21,16\nhnsw-64,0.34,64"
 
 
-class LatencyForm(forms.Form):
+class LatencyForm(GroupedForm, forms.Form):
     """The exact run, the approximate ones, K, the latencies, and a target."""
+
+    GROUPS = {
+        FIRST: ("exact", "settings_file", "settings"),
+        "Approximate runs": ("runs",),
+        "Name, K and target": ("name", "k", "target"),
+    }
 
     name = forms.CharField(max_length=200, required=False, help_text="Empty: named after the exact run.")
     exact = forms.ModelChoiceField(
@@ -55,7 +62,7 @@ class LatencyForm(forms.Form):
 
     def __init__(self, data: Any = None, files: Any = None, *, collection: Collection) -> None:
         super().__init__(data, files, label_suffix="")
-        runs = collection.runs.defer("preflight")
+        runs = collection.runs.listed().defer("preflight")
         self.fields["exact"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
 

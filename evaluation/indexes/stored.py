@@ -15,7 +15,8 @@ from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Run
 from pooling.runs.stored import provenance_of, read_stored_run, runs_named
 from pooling.storage.storing import checked_name
@@ -70,7 +71,7 @@ def request_latency_report(
     return _create(collection, request, asked, user)
 
 
-@job_kind("latency report")
+@job_kind("latency report", title="Comparing indexes", begins_at="latency_new")
 def _create_in_background(job: Job, progress: Progress) -> Link:
     request = LatencyRequest(**job.arguments)
     asked = _resolved(job.collection, request)

@@ -12,28 +12,30 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.access import latency_report_for
 from evaluation.indexes import page as latency_page
 from evaluation.indexes.forms import LatencyForm
+from evaluation.indexes.lists import LATENCY_REPORTS
 from evaluation.indexes.stored import request_latency_report
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of, person
+from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.answers import answer
 
 
 @login_required
 @require_safe
-def latency_reports(request: HttpRequest, slug: str) -> HttpResponse:
+def latency_reports(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The latency reports of a collection, newest first."""
     collection = collection_for(request.user, slug)
-    rows = collection.latency_reports.select_related("created_by", "exact").defer("exact__preflight")
+    rows = collection.latency_reports.listed().select_related("created_by", "exact").defer("exact__preflight")
     context = {
         "collection": collection,
-        "section": "latency",
-        "page": page_of(request, rows, 25),
+        "section": "latency_reports",
+        "table": LATENCY_REPORTS.shown(request, list(rows), collection),
         "has_runs": collection.runs.exists(),
     }
-    return render(request, "evaluation/latency_reports.html", context)
+    return answer(request, "evaluation/latency_reports.html", context)
 
 
 @login_required
@@ -50,7 +52,7 @@ def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
             show_problem(form, error)
     context = {
         "collection": collection,
-        "section": "latency",
+        "section": "latency_reports",
         "form": form,
         "has_runs": collection.runs.exists(),
     }
@@ -62,7 +64,7 @@ def latency_new(request: HttpRequest, slug: str) -> HttpResponse:
 def latency_report(request: HttpRequest, report_id: int) -> HttpResponse:
     """One latency report."""
     shown = latency_report_for(request.user, report_id)
-    context = {"collection": shown.collection, "section": "latency", "report": shown}
+    context = {"collection": shown.collection, "section": "latency_reports", "report": shown}
     return render(
         request, "evaluation/latency_report.html", {**context, **latency_page.latency_context(shown)}
     )

@@ -64,7 +64,8 @@ class Planned:
     @classmethod
     def of(cls, collection: Collection, settings: PlanSettings) -> Planned:
         every = list(collection.runs.defer("preflight").order_by("pk"))
-        runs = runs_named(collection, settings.runs) if settings.runs else every
+        listed = [run for run in every if not run.archived_at]
+        runs = runs_named(collection, settings.runs) if settings.runs else listed
         if not runs:
             problem = f"A plan needs runs, and “{collection.slug}” has none yet. Import some first."
             raise InputError(problem, field="runs")

@@ -26,45 +26,34 @@ SOME_TIME = {"min_value": 0.1}
 class PlanForm(RunDepthsForm):
     """The settings of a pool and its queue, and assumptions about the people who judge."""
 
+    GROUPS = {
+        "Pool": ("runs", "depth", "strategy", "budget", "audit_share"),
+        "Queue": (
+            *("judgments_per_item", "most_judgments_per_item"),
+            *("gold_share", "gold_first_share", "practice_questions", "repeat_share"),
+        ),
+        "Adaptive order": ("adaptive", *OF_ADAPTIVE),
+        "People": ("annotators", "hours_per_week", "seconds_per_judgment", "price_per_judgment", "overhead"),
+        "Suppositions": ("tie_share", "relevant_share", "k"),
+    }
+    TICKS = {"Adaptive order": "adaptive"}
+    OPEN = ("Pool", "Queue")
+
     runs = forms.MultipleChoiceField(required=False, widget=RunChoices, help_text=HELP)
 
     def __init__(self, collection: Collection, data: Any = None) -> None:
         super().__init__(data, label_suffix="")
-        names = collection.runs.values_list("name", flat=True)
+        names = collection.runs.listed().values_list("name", flat=True)
         self.fields["runs"].choices = [(name, name) for name in names]  # type: ignore[attr-defined]
         price = self.fields["price_per_judgment"]
         price.label = f"Price per judgment ({site.CURRENCY})"
         self.show_depths()
-
-    @property
-    def groups(self) -> list[tuple[str, list[forms.BoundField], bool]]:
-        """The fields under their headings, and whether they are shown at once."""
-        opened = {"Pool", "Queue", *([ORDER] if self.data.get("adaptive") else [])}
-        return [
-            (
-                heading,
-                fields := [self[name] for name in names],
-                heading in opened or any(f.errors for f in fields),
-            )
-            for heading, names in GROUPS.items()
-        ]
 
     def plan_settings(self) -> PlanSettings:
         """What is asked for; call it after `is_valid`. `InputError` for what does not go together."""
         return settings_from(self.cleaned_data)
 
 
-ORDER = "Adaptive order"
-GROUPS = {
-    "Pool": ["runs", "depth", "strategy", "budget", "audit_share"],
-    "Queue": [
-        *("judgments_per_item", "most_judgments_per_item"),
-        *("gold_share", "gold_first_share", "practice_questions", "repeat_share"),
-    ],
-    ORDER: ["adaptive", *OF_ADAPTIVE],
-    "People": ["annotators", "hours_per_week", "seconds_per_judgment", "price_per_judgment", "overhead"],
-    "Suppositions": ["tie_share", "relevant_share", "k"],
-}
 USUAL = PlanSettings()
 DEFAULTS = {"depth": f"{USUAL.depth}", "strategy": USUAL.strategy}
 # Filled in even if the address has them empty.
@@ -82,5 +71,5 @@ def asked_for(collection: Collection, given: Any) -> PlanForm:
         if not data.get(name):
             data[name] = value
     if not data.getlist("runs"):
-        data.setlist("runs", collection.runs.values_list("name", flat=True))
+        data.setlist("runs", collection.runs.listed().values_list("name", flat=True))
     return PlanForm(collection, data)

@@ -16,7 +16,8 @@ from labeling.queues.costs import change_prices
 from labeling.queues.opening import free_name, open_queue
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, note_stored, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import note_stored, start_job
 from pooling.models import Collection, Job, Pool
 from pooling.pools.building import build_pool, checked_choice, expected_pairs
 from pooling.runs.stored import runs_named
@@ -33,7 +34,7 @@ def begin(collection: Collection, settings: PlanSettings, name: str, user: User 
     """
     settings.checked()
     name = _refuse(collection, settings, name)
-    runs = runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True))
+    runs = runs_named(collection, settings.runs or collection.runs.listed().values_list("name", flat=True))
     checked_choice(settings.choice, runs)
     most = min(site.BACKGROUND_POOL_PAIRS, site.BACKGROUND_QUEUE_PAIRS)
     if expected_pairs(runs, settings.choice) <= most:
@@ -67,7 +68,7 @@ def _built(
     return build_pool(
         collection,
         name=name,
-        runs=runs_named(collection, settings.runs or collection.runs.values_list("name", flat=True)),
+        runs=runs_named(collection, settings.runs or collection.runs.listed().values_list("name", flat=True)),
         user=user,
         progress=lambda share, detail: progress(0.6 * share, detail),
         **asdict(settings.choice),
@@ -105,7 +106,12 @@ def _result(pool: Pool, queue: Queue) -> Campaign:
     }
 
 
-@job_kind("campaign")
+@job_kind(
+    "campaign",
+    title="Building a pool and opening its queue",
+    stages=((0.0, "Read the runs"), (0.24, "Build the pool"), (0.6, "Open the queue")),
+    begins_at="plan",
+)
 def _begin_in_background(job: Job, progress: Progress) -> Campaign:
     arguments = dict(job.arguments)
     name, stored = arguments.pop("name"), arguments.pop("stored", None)

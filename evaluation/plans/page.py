@@ -66,7 +66,7 @@ def parameters(form: PlanForm, given: QueryDict, collection: Collection) -> list
     kept = [(name, value) for name, value in kept if USUAL.get(name) != value]
     chosen = {run: depth for run, depth in given_depths(given).items() if run in runs}
     kept += [(f"{PREFIX}{run}", str(depth)) for run, depth in chosen.items()]
-    named = [] if len(set(runs)) == collection.runs.count() else [("runs", run) for run in runs]
+    named = [] if len(set(runs)) == collection.runs.listed().count() else [("runs", run) for run in runs]
     return [*named, *kept]
 
 

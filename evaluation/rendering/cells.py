@@ -20,9 +20,11 @@ class Cells:
 @dataclass(frozen=True)
 class Part:
     """What is shown next to an evaluation and was worked out from it: as a table, as plain data for JSON
-    under `name`, and as rows for CSV; None where CSV has no place for it."""
+    under `name`, and as rows for CSV; None where CSV has no place for it. said: sentences above all tables;
+    what has only these has no table."""
 
     name: str
-    cells: Cells
+    cells: Cells | None
     data: Any
     rows: Sequence[Mapping[str, Any]] | None = None
+    said: Sequence[str] = ()

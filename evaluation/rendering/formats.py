@@ -39,7 +39,7 @@ def render(
         if with_trade_offs:
             raise ValueError("CSV does not support trade-offs; choose table, json, markdown or latex.")
         for part in parts:
-            if part.rows is None:
+            if part.rows is None and part.cells is not None:
                 problem = f"{part.cells.title} have no place in CSV; choose table, json, markdown or latex."
                 raise ValueError(problem)
         return _csv(evaluation, parts)
@@ -48,8 +48,20 @@ def render(
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
     if estimates is not None:
         tables = _with_estimates(tables, evaluation, estimates)
-    tables += [part.cells for part in parts]
-    return render_tables(tables, form, terminal=terminal)
+    tables += [part.cells for part in parts if part.cells is not None]
+    said = [sentence for part in parts for sentence in part.said]
+    return _above(said, form) + render_tables(tables, form, terminal=terminal)
+
+
+def _above(sentences: Sequence[str], form: str) -> str:
+    """What is said before the tables, the first of it loudest; nothing in LaTeX, whose tables go into
+    papers."""
+    if not sentences or form == "latex":
+        return ""
+    if form == "markdown":
+        first, *others = map(_markdown_cell, sentences)
+        return "\n\n".join([f"**{first}**", *others]) + "\n\n"
+    return "\n".join(sentences) + "\n\n"
 
 
 def render_tables(tables: Sequence[Cells], form: str, *, terminal: bool = False) -> str:

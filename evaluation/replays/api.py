@@ -23,6 +23,7 @@ from evaluation.replays.stored import ReplayRequest, request_replay
 from evaluation.report_store.links import link_to
 from pooling.interface.api import PROBLEM
 from pooling.people.access import ADMIN, collection_for
+from pooling.tidying.api import Tidied
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,7 +36,7 @@ class Replays(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the replays, newest first."""
         collection = collection_for(request.user, slug)
-        rows = collection.replays.only("id", "name", "created_at")
+        rows = collection.replays.listed().only("id", "name", "created_at")
         return Response([link_to(replay) for replay in rows])
 
     @extend_schema(
@@ -55,8 +56,10 @@ class Replays(APIView):
         return Response({"job": made.pk}, status=status.HTTP_202_ACCEPTED)
 
 
-class ReplayResult(APIView):
+class ReplayResult(Tidied):
     """The numbers of one replay."""
+
+    kind = "replay"
 
     @extend_schema(operation_id="replays_retrieve", responses={200: ReplayResultSerializer, 404: PROBLEM})
     def get(self, request: Request, replay_id: int) -> Response:

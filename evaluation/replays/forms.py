@@ -9,12 +9,20 @@ from django import forms
 
 from evaluation.replays.stored import BUDGETS, DEPTH, MOST_SEEDS, ReplayRequest
 from labeling.models import QrelsRelease
+from pooling.interface.forms import FIRST, GroupedForm
 from pooling.merging.choice import strategies_offered
 from pooling.models import Collection, Run
 
 
-class ReplayForm(forms.Form):
+class ReplayForm(GroupedForm, forms.Form):
     """Runs, labels, strategies, and how labels come in."""
+
+    GROUPS = {
+        FIRST: ("release", "runs", "depth"),
+        "What to compare": ("strategies",),
+        "Budgets, and how labels come in": ("budgets", "seeds", "noise", "batch"),
+        "Name and K": ("name", "k"),
+    }
 
     name = forms.CharField(max_length=200, required=False, help_text="Empty: named after labels and depth.")
     release = forms.ModelChoiceField(
@@ -54,8 +62,8 @@ class ReplayForm(forms.Form):
         from pooling.strategies import STRATEGIES
 
         super().__init__(data, label_suffix="")
-        runs = collection.runs.defer("preflight")
-        self.fields["release"].queryset = collection.releases.defer("sidecar")  # type: ignore[attr-defined]
+        runs = collection.runs.listed().defer("preflight")
+        self.fields["release"].queryset = collection.releases.listed().defer("sidecar")  # type: ignore[attr-defined]
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].initial = [run.pk for run in runs]
         self.fields["depth"].initial = min(DEPTH, max((run.depth for run in runs), default=DEPTH))

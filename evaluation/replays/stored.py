@@ -18,7 +18,8 @@ from evaluation.report_store.software import software_versions
 from labeling.qrels.releases import current_labels, read_release
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice
 from pooling.models import Collection, Job, Run
 from pooling.pools.building import expected_pairs
@@ -101,7 +102,12 @@ def request_replay(collection: Collection, request: ReplayRequest, user: User | 
     return _create(collection, asked, user)
 
 
-@job_kind("replay")
+@job_kind(
+    "replay",
+    title="Replaying strategies",
+    stages=((0.0, "Read labels and runs"), (0.1, "Replay the strategies")),
+    begins_at="replay_new",
+)
 def _create_in_background(job: Job, progress: Progress) -> Link:
     asked = _resolved(job.collection, ReplayRequest(**job.arguments))
     return link_to(_create(job.collection, asked, job.created_by, progress))

@@ -12,31 +12,32 @@ from django.views.decorators.http import require_http_methods, require_safe
 from evaluation.access import replay_for
 from evaluation.replays import files as replay_files
 from evaluation.replays.forms import ReplayForm
+from evaluation.replays.lists import REPLAYS
 from evaluation.replays.page import replay_context
 from evaluation.replays.stored import request_replay
 from labeling.qrels.labels import has_labels
 from pooling.interface.charting import VARIANTS
 from pooling.interface.downloads import offered
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.answers import answer
 
 
 @login_required
 @require_safe
-def replays(request: HttpRequest, slug: str) -> HttpResponse:
+def replays(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The replays of a collection, newest first."""
     collection = collection_for(request.user, slug)
-    rows = collection.replays.select_related("created_by").defer("result")
+    rows = collection.replays.listed().select_related("created_by").defer("result")
     context = {
         "collection": collection,
         "section": "replays",
-        "page": page_of(request, rows, 25),
+        "table": REPLAYS.shown(request, list(rows), collection),
         "has_runs": collection.runs.exists(),
         "has_labels": has_labels(collection),
     }
-    return render(request, "evaluation/replays.html", context)
+    return answer(request, "evaluation/replays.html", context)
 
 
 @login_required

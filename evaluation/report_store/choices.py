@@ -38,7 +38,7 @@ def runs_chosen(collection: Collection, names: Sequence[str] | None) -> list[Run
     if names is not None and not names:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
     if names is None:
-        runs = list(collection.runs.all())
+        runs = list(collection.runs.listed())
         if not runs:
             raise InputError(f"“{collection.slug}” has no run yet. Import runs first.", field="runs")
         return runs

@@ -20,22 +20,29 @@ from django.core.files.storage import default_storage
 from django.utils.text import slugify
 
 from evaluation.models import Report
+from evaluation.scoring.wording import usual_cutoff as usual_cutoff
+from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from evaluation.rendering.cells import Part
     from evaluation.scoring.figures import Figure
     from evaluation.scoring.results import Evaluation
+    from pooling.models import Run
 
 # Counts up when the pictures change, so that those of older versions are drawn again.
-LOOK = 3
+LOOK = 4
 # Written by `report_comparisons.py`.
 OTHERS = ("comparisons.json", "unjudged.parquet")
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
 
 
-def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> None:
-    """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here."""
+def store_parts(
+    report: Report, evaluation: Evaluation, qrels: pl.DataFrame, said: Part | None = None
+) -> None:
+    """Write tables and Parquet files to a new folder and name these in `report`, which is not saved here;
+    said: what the texts begin with."""
     from evaluation.rendering.formats import render
 
     folder = f"reports/{report.collection.slug}/{uuid4().hex}"
@@ -48,7 +55,11 @@ def store_parts(report: Report, evaluation: Evaluation, qrels: pl.DataFrame) -> 
     for form, name in TABLES.items():
         # CSV has no place for estimates.
         estimates = None if form == "csv" else report.result["estimates"]
-        text = _as_json(report) if form == "json" else render(evaluation, form, estimates=estimates)
+        text = (
+            _as_json(report)
+            if form == "json"
+            else render(evaluation, form, estimates=estimates, parts=[said] if said else [])
+        )
         default_storage.save(f"{folder}/{name}", ContentFile(text.encode()))
 
 
@@ -127,17 +138,35 @@ def run_names(report: Report) -> list[str]:
     return [run["name"] for run in report.options["runs"]]
 
 
+def stored_runs(report: Report) -> dict[str, Run]:
+    """The report's runs as they are stored, by the name that the report knows them by: one that was renamed
+    since is known by its file. Deleted ones are not among them.
+    """
+    left = list(report.runs.defer("preflight"))
+    found: dict[str, Run] = {}
+    for is_same in (lambda run, told: run.name == told["name"], lambda run, told: True):
+        for told in report.options["runs"]:
+            run = next((one for one in left if one.sha256 == told["sha256"] and is_same(one, told)), None)
+            if run is not None and told["name"] not in found:
+                found[told["name"]] = run
+                left.remove(run)
+    return found
+
+
+def runs_of(report: Report) -> list[Run]:
+    """The report's runs in its order, by their names of today; `InputError` for one that was deleted."""
+    stored = stored_runs(report)
+    if gone := next((name for name in run_names(report) if name not in stored), None):
+        raise InputError(f"Run “{gone}” of this report was deleted. Restore it first.", field="runs")
+    return [stored[name] for name in run_names(report)]
+
+
 def cutoffs_of(report: Report, measure: str) -> list[int | None]:
     """The values of K a measure has in the report, rising; None at the end if it is over the whole run."""
     figures = report.result["runs"][run_names(report)[0]]
     pairs = (key.partition("@") for key in figures)
     at = sorted(int(k) for name, _, k in pairs if name == measure and k)
     return [*at, *([None] if measure in figures else [])]
-
-
-def usual_cutoff(cutoffs: Sequence[int]) -> int:
-    """The K that is shown unless another is chosen: the one nearest 10."""
-    return min(cutoffs, key=lambda k: abs(k - 10))
 
 
 def figure_of(report: Report, run: str, measure: str, k: int | None) -> Figure:

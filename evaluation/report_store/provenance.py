@@ -99,6 +99,7 @@ def command_of(settings: Settings, qrels: str, runs: Sequence[str]) -> str:
                 ("samples", settings.samples),
                 ("seed", settings.seed),
                 ("minimum_queries", settings.minimum_queries),
+                ("margin", settings.margin),
             )
         ),
     ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from evaluation.models import Report
 from evaluation.report_store.files import cutoffs_of, run_names
-from evaluation.scoring.config import SETTINGS, Settings
+from evaluation.scoring.config import MARGIN, SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 
 if TYPE_CHECKING:
@@ -25,9 +25,17 @@ def settings_of(report: Report) -> Settings:
         minimum_queries=options.get("minimum_queries"),
         samples=options["bootstrap_samples"],
         seed=options["seed"],
+        margin=options.get("margin"),
         conventions=options["conventions"],
         thresholds=options.get("thresholds") or None,
     )
+
+
+def margin_of(report: Report) -> float:
+    """The difference in mean recall that does not matter; the usual one for reports from before there was a
+    setting."""
+    margin = report.options.get("margin")
+    return MARGIN if margin is None else float(margin)
 
 
 class ThresholdRow(TypedDict):
@@ -81,6 +89,7 @@ def _settings(report: Report) -> list[tuple[str, Any]]:
         "thresholds": tuple(f"{key} ≥ {wanted:g}" for key, wanted in (held.thresholds or {}).items()),
         "samples": held.samples,
         "seed": held.seed,
+        "margin": f"{margin_of(report):g}",
     }
     told = [(titles[name], value) for name, value in rows.items()]
     return [*told, ("Estimates rest on", report.options.get("pool"))]

@@ -13,7 +13,6 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
-from evaluation.report_store.files import usual_cutoff
 from evaluation.report_store.links import link_to
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (
@@ -25,6 +24,7 @@ from evaluation.reports.serializers import (
 from evaluation.scoring.conventions import CONVENTIONS
 from pooling.interface.api import PROBLEM
 from pooling.people.access import ADMIN, collection_for
+from pooling.tidying.api import Tidied
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -37,7 +37,7 @@ class Reports(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, newest first."""
         collection = collection_for(request.user, slug)
-        rows = collection.reports.only("id", "name", "created_at")
+        rows = collection.reports.listed().only("id", "name", "created_at")
         return Response([link_to(report) for report in rows])
 
     @extend_schema(
@@ -59,19 +59,21 @@ class Reports(APIView):
 
 def _request(values: dict[str, Any]) -> ReportRequest:
     own = {name: values.get(name) for name in ("name", "release", "runs", "k", "measures", "pool")}
-    names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed")
+    names = ("confidence", "tags", "minimum_queries", "thresholds", "samples", "seed", "margin")
     settings = {name: values[name] for name in names if values.get(name) not in (None, [], {})}
     conventions = {**values.get("conventions", {})}
     conventions |= {name: values[name] for name in ("preset", *CONVENTIONS) if name in values}
     return ReportRequest(**own, conventions=conventions, settings=settings)
 
 
-class ReportResult(APIView):
+class ReportResult(Tidied):
     """The numbers of one report."""
+
+    kind = "report"
 
     @extend_schema(operation_id="reports_retrieve", responses={200: ReportResultSerializer, 404: PROBLEM})
     def get(self, request: Request, report_id: int) -> Response:
-        """The same object as `evaluate --format json` prints, with what the report's page says first."""
+        """The same object as `evaluate --format json` prints."""
         report = report_for(request.user, report_id)
-        answer = answer_at(report, usual_cutoff(report.options["k"]))
+        answer = answer_at(report)
         return Response({**report.result, "answer": None if answer is None else answer.to_dict()})

@@ -17,6 +17,7 @@ SETTINGS = {
     "confidence": "Confidence",
     "bootstrap_samples": "Samples",
     "seed": "Seed",
+    "margin": "Margin",
     "k": "K",
     "asked": "Measures",
     "tags": "Tags",

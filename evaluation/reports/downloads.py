@@ -10,7 +10,7 @@ from evaluation.charts.stored import CHART_FILES, kinds_of, usual_choice
 from evaluation.models import Report
 from evaluation.report_store.files import scan_per_query
 from evaluation.report_store.settings import settings_of
-from evaluation.reports.export import bundle_of, html_of, table_of
+from evaluation.reports.export import bundle_of, html_of, pdf_of, table_of
 from pooling.formats.cells import guarded_frame
 from pooling.interface.downloads import Download
 
@@ -49,6 +49,7 @@ FILES: dict[str, Download[[Report, str]]] = {
     "png": Download(".png", "image/png", _curve("png")),
     "pdf": Download(".pdf", "application/pdf", _curve("pdf")),
     "html": Download(".html", "text/html", lambda report, measure: html_of(report)),
+    "report-pdf": Download("-report.pdf", "application/pdf", lambda report, measure: pdf_of(report)),
     "bundle": Download(".zip", "application/zip", lambda report, measure: bundle_of(report)),
     "settings": Download(".toml", "application/toml", _settings),
     "per-query": Download("-by-query.csv", "text/csv", _per_query),

@@ -9,7 +9,10 @@ from collections.abc import Mapping
 from typing import IO, TYPE_CHECKING
 
 from evaluation.charts.html_report import HtmlReport, render_html
+from evaluation.charts.pdf_report import render_pdf
 from evaluation.charts.stored import chart_csv, chart_svg, figures_of, kinds_of, usual_choice
+from evaluation.comparisons.stored import answer_at
+from evaluation.comparisons.wording import answer_in_words
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_cells
 from evaluation.rendering.estimate_tables import estimate_tables
@@ -49,6 +52,16 @@ def provenance_of(report: Report) -> Provenance:
 
 def html_of(report: Report) -> bytes:
     """The report as one HTML file."""
+    return render_html(content_of(report)).encode()
+
+
+def pdf_of(report: Report) -> bytes:
+    """The report as A4 pages."""
+    return render_pdf(content_of(report))
+
+
+def content_of(report: Report) -> HtmlReport:
+    """What a report says away from the site; nothing of it is an address, or the text of a document."""
 
     def draw(kind: ChartKind, choice: ChartChoice, dark: bool) -> bytes:
         return chart_svg(report, kind, choice, "dark" if dark else "light")
@@ -60,7 +73,8 @@ def html_of(report: Report) -> bytes:
     ]
     # Reports from before there were estimates have none.
     estimates = report.result.get("estimates")
-    held = HtmlReport(
+    answer = answer_at(report)
+    return HtmlReport(
         title=report.name,
         summary=f"{report.collection.name}. {conventions_in_words(report)}",
         figures=figures_of(report),
@@ -72,9 +86,9 @@ def html_of(report: Report) -> bytes:
         ],
         draw=draw,
         measures=report.options["measures"],
+        said=() if answer is None else answer_in_words(answer),
         worth=[] if estimates is None else _worth(report.result["runs"], estimates),
     )
-    return render_html(held).encode()
 
 
 def _worth(figures: Mapping[str, RunFigures], estimates: Estimates) -> list[Cells]:

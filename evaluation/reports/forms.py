@@ -17,6 +17,7 @@ from evaluation.reports.making import ReportRequest
 from evaluation.scoring.config import LARGEST_FILE, SETTINGS, Settings, parse_settings
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET, PRESET_TITLES, Conventions
 from labeling.models import QrelsRelease
+from pooling.interface.forms import FIRST, GroupedForm
 from pooling.interface.option_fields import form_field, form_fields
 from pooling.models import Collection, Pool, Run
 from pooling.options.option import Option
@@ -35,13 +36,16 @@ OF_PRESET: Any = {name: _or_as_preset(CONVENTIONS[name]) for name in CHOICES}
 
 @form_fields(Settings)
 @form_fields(Conventions, min_relevance={"required": True}, **OF_PRESET)
-class ReportForm(forms.Form):
+class ReportForm(GroupedForm, forms.Form):
     """Runs × a release, at which K, by which conventions; preset so that sending it as it is makes sense."""
 
-    field_order = [
-        *("name", "release", "runs", "pool", "k", "measures", "at_own_k", "preset", *CONVENTIONS),
-        *("confidence", "samples", "seed", "tags", "minimum_queries", "thresholds"),
-    ]
+    GROUPS = {
+        FIRST: ("release", "runs", "k"),
+        "Name and measures": ("name", "measures", "at_own_k"),
+        "Conventions": ("preset", *CONVENTIONS),
+        "Intervals and estimates": ("confidence", "samples", "seed", "margin", "pool"),
+        "Queries and checks": ("tags", "minimum_queries", "thresholds"),
+    }
 
     name = forms.CharField(max_length=200, required=False, help_text="Empty: named after its release.")
     release = forms.ModelChoiceField(
@@ -85,7 +89,8 @@ class ReportForm(forms.Form):
         from evaluation.measures import MEASURES as KNOWN
 
         super().__init__(data, label_suffix="")
-        releases, runs = collection.releases.all(), collection.runs.all()
+        self.collection = collection
+        releases, runs = collection.releases.listed(), collection.runs.listed()
         pools = pools_to_rest_on(collection)
         self._offer_pools(pools)
         self._choose("release", releases, releases.first())
@@ -124,7 +129,7 @@ class ReportForm(forms.Form):
         if settings.measures:
             values["measures"] = [name for name in settings.measures if "@" not in name]
             values["at_own_k"] = " ".join(name for name in settings.measures if "@" in name)
-        for name in ("confidence", "samples", "seed", "tags", "minimum_queries"):
+        for name in ("confidence", "samples", "seed", "margin", "tags", "minimum_queries"):
             if getattr(settings, name) is not None:
                 values[name] = getattr(settings, name)
         if settings.thresholds:
@@ -196,12 +201,14 @@ class SettingsForm(forms.Form):
 
 @dataclass(frozen=True)
 class Choice:
-    """What of a report its page shows: the measure of curve and table, and run and K of the worst queries."""
+    """What of a report its page shows: the measure and K of answer, table and curve, and the run of the worst
+    queries, and whether these are shown."""
 
     measure: str
     run: str
     k: int
     count: int
+    shows_worst: bool = False
 
 
 class ReportView(forms.Form):
@@ -211,6 +218,7 @@ class ReportView(forms.Form):
     run = forms.ChoiceField(required=False)
     k = forms.TypedChoiceField(required=False, coerce=int, empty_value=None)
     count = forms.IntegerField(required=False, min_value=1, max_value=50)
+    part = forms.ChoiceField(required=False, choices=[("worst", "worst")])
 
     def __init__(self, data: Any = None, *, report: Report) -> None:
         super().__init__(data)
@@ -220,13 +228,17 @@ class ReportView(forms.Form):
             self.fields[name].choices = [(value, value) for value in values]  # type: ignore[attr-defined]
 
     def choice(self) -> Choice:
-        """The valid part of the query string, filled up: recall, the first run, K near 10, ten queries."""
+        """The valid part of the query string, filled up: recall, the best run, K near 10, ten queries."""
+        from evaluation.comparisons.answer import best_first
+
         self.is_valid()
         values = self.cleaned_data
-        cutoffs = self._report.options["k"]
+        k = values.get("k") or usual_cutoff(self._report.options["k"])
+        best = [*best_first(self._report.result["runs"], k), *run_names(self._report)][0]
         return Choice(
             measure=values.get("measure") or "recall",
-            run=values.get("run") or run_names(self._report)[0],
-            k=values.get("k") or usual_cutoff(cutoffs),
+            run=values.get("run") or best,
+            k=k,
             count=values.get("count") or 10,
+            shows_worst=bool(values.get("part") or values.get("run")),
         )

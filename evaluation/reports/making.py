@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
 from django.conf import settings
 from django.db import transaction
 
 from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
-from evaluation.comparisons.stored import comparisons_of, store_comparisons, unjudged_frame
+from evaluation.comparisons.stored import compared_runs, store_comparisons, unjudged_frame
 from evaluation.models import Report
 from evaluation.pool_estimates.of_pool import estimates_of, too_large
 from evaluation.pool_estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
@@ -29,15 +30,17 @@ from evaluation.report_store.choices import (
     settings_chosen,
     strata_chosen,
 )
-from evaluation.report_store.files import delete_parts, store_parts
+from evaluation.report_store.completing import complete_words, completed_labels
+from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
-from evaluation.scoring.config import Settings
-from labeling.qrels.releases import read_release
+from evaluation.reports.summaries import summarised
+from evaluation.scoring.config import MARGIN, Settings
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
-from pooling.jobs.running import job_kind, start_job
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Pool, Run
 from pooling.pools.building import pooled_frame
 from pooling.runs.stored import provenance_of, read_stored_run
@@ -48,6 +51,9 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from evaluation.comparisons.stored import StoredComparisons
+    from evaluation.comparisons.verdict import Comparison
+    from evaluation.pool_estimates.of_pool import Basis
+    from evaluation.rendering.cells import Part
     from evaluation.scoring.conventions import Conventions
     from evaluation.scoring.estimate_figures import Estimates
     from evaluation.scoring.figures import EvaluationResult, PlainConventions
@@ -67,9 +73,9 @@ class ReportRequest:
 
     release: the newest. runs: all. k: 1 3 5 10 20 50 100 as far as pool and runs go. conventions: a preset's
     name under `preset`, and values that win over it under the names of `evaluation.Conventions`. settings:
-    confidence, tags, minimum_queries, thresholds, samples and seed as in an evaluation file. pool: what the
-    estimates rest on; the one whose audit is furthest answered. again_of: the report that this one is to
-    repeat.
+    confidence, tags, minimum_queries, thresholds, samples, seed and margin as in an evaluation file. pool:
+    what the estimates rest on; the one whose audit is furthest answered. again_of: the report that this one
+    is to repeat.
     """
 
     name: str | None = None
@@ -87,12 +93,12 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
     """Make a report again: the same settings, on the release and the runs of the same names as they are, its
     estimates on the same pool, or on another that is named."""
     options = report.options
-    names = ("confidence", "tags", "minimum_queries", "thresholds", "seed")
+    names = ("confidence", "tags", "minimum_queries", "thresholds", "seed", "margin")
     held = {name: options[name] for name in names if options.get(name) not in (None, [], {})}
     request = ReportRequest(
         name=f"{report.name[:180]}, again",
-        release=options["release"]["name"],
-        runs=[run["name"] for run in options["runs"]],
+        release=report.release.name,
+        runs=[run.name for run in runs_of(report)],
         k=options["k"],
         measures=options.get("asked") or options["measures"],
         conventions=options["conventions"],
@@ -109,24 +115,50 @@ def request_report(collection: Collection, request: ReportRequest, user: User | 
     What can be refused is refused here, before a job is queued: `InputError` names the field.
     """
     asked = _resolved(collection, request)
-    if sum(run.row_count for run in asked.runs) > settings.BACKGROUND_REPORT_ROWS:
+    if is_large(asked.runs):
         fixed = {"release": asked.release.name, "runs": [run.name for run in asked.runs], "k": asked.k}
         return start_job(collection, "report", {**asdict(request), **fixed}, user)
     return create_report(collection, asked, user=user)
 
 
-@job_kind("report")
+def is_large(runs: Sequence[Run]) -> bool:
+    """Whether a report on these runs is the worker's."""
+    return bool(sum(run.row_count for run in runs) > settings.BACKGROUND_REPORT_ROWS)
+
+
+# What `create_report` tells of its progress.
+STAGES = (
+    (0.0, "Measure the runs"),
+    (0.5, "Work out intervals"),
+    (0.75, "Compare the runs"),
+    (0.85, "Store the report"),
+    (0.88, "Draw the pictures"),
+)
+
+
+@job_kind("report", title="Making a report", stages=STAGES, begins_at="report_new")
 def _create_in_background(job: Job, progress: Progress) -> Link:
-    asked = _resolved(job.collection, ReportRequest(**job.arguments))
-    return link_to(create_report(job.collection, asked, user=job.created_by, progress=progress))
+    request = ReportRequest(**job.arguments)
+    return link_to(create_requested(job.collection, request, user=job.created_by, progress=progress))
+
+
+def create_requested(
+    collection: Collection,
+    request: ReportRequest,
+    *,
+    user: User | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Create the report that is asked for, here and now; `InputError` as for `create_report`."""
+    return create_report(collection, _resolved(collection, request), user=user, progress=progress)
 
 
 @dataclass(frozen=True)
 class ReportInput:
     """What a report is made of: a request with its names looked up and its defaults filled in.
 
-    held: confidence, tags, thresholds, minimum of queries, samples and seed. pool: what estimates rest on;
-    None is the one whose audit is furthest answered.
+    held: confidence, tags, thresholds, minimum of queries, samples, seed and margin. pool: what estimates
+    rest on; None is the one whose audit is furthest answered.
     """
 
     release: QrelsRelease
@@ -185,6 +217,8 @@ def create_report(
     an empty list of runs, a K below 1, a measure or tag that does not exist, and a run without any query of
     the release.
     """
+    from evaluation.comparisons.answering import answered
+
     in_background, progress = progress is not None, progress or (lambda share, detail: None)
     asked = _settled(asked)
     release, runs = asked.release, asked.runs
@@ -193,12 +227,15 @@ def create_report(
         asked.name or f"{release.name}, {len(runs)} run{'s' if len(runs) > 1 else ''}", "report"
     )
     pools = list(collection.pools.defer("diagnostics"))
-    qrels = read_release(release)
-    evaluation = _evaluation(qrels, asked, _pool_of_bounds(pools), strata, progress=progress)
+    pooled = _pool_of_bounds(pools)
+    found = chain((read_stored_run(run) for run in runs), [] if pooled is None else [pooled])
+    qrels = completed_labels(release, found)
+    evaluation = _evaluation(qrels, asked, pooled, strata, progress=progress)
     progress(0.75, "Comparing.")
     large = too_large(evaluation)
     basis = None if large else basis_of(collection, release, qrels, evaluation, asked=asked.pool)
-    others = None if basis is None else (comparisons_of(basis), unjudged_frame(basis, qrels))
+    made_of_pairs, others = _pairs(basis, qrels)
+    answer = answered(evaluation, _margin(asked), basis=basis, made=made_of_pairs)
     progress(0.85, "Storing.")
     made = Report(collection=collection, name=name, release=release, created_by=user)
     made.options = _options(asked, pools)
@@ -211,28 +248,47 @@ def create_report(
         "prediction_powered": powered_of(basis),
         "audit_by_scores": score_audit_of(collection, release, qrels, basis),
     }
-    made.result = {**_with_chunks(evaluation.to_dict(), runs), "estimates": estimates}
+    made.result = {
+        **_with_more(evaluation.to_dict(), release, runs),
+        "estimates": estimates,
+        "answer": None if answer is None else answer.to_dict(),
+    }
     drawing = progress if in_background else None
     return _stored(made, runs, evaluation, qrels, comparisons=others, progress=drawing)
+
+
+def _margin(asked: ReportInput) -> float:
+    return MARGIN if asked.held.margin is None else asked.held.margin
+
+
+def _pairs(
+    basis: Basis | None, qrels: pl.DataFrame
+) -> tuple[Sequence[Comparison], tuple[StoredComparisons, pl.DataFrame] | None]:
+    """The comparisons that can stand for all pairs of the report's runs, and what is stored of them."""
+    if basis is None:
+        return (), None
+    made, stored = compared_runs(basis)
+    return () if stored["left_out"] else made, (stored, unjudged_frame(basis, qrels))
 
 
 def _settled(asked: ReportInput) -> ReportInput:
     """The same with every K and measure that is named anywhere, and with defaults for the intervals."""
     if not asked.runs:
         raise InputError("A report needs at least one run.", fields={"runs": "Choose at least one run."})
-    held = asked.held.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED))
+    held = asked.held.over(Settings(confidence=LEVEL, samples=SAMPLES, seed=SEED, margin=MARGIN))
     named = [*asked.measures, *(held.thresholds or {})]
     measures = checked_measures(named)
     cutoffs = checked_cutoffs([*asked.k, *own_cutoffs(named)])
     return replace(asked, k=cutoffs, measures=measures, held=held)
 
 
-def _with_chunks(result: EvaluationResult, runs: Sequence[Run]) -> EvaluationResult:
-    """The result with how chunks became documents in the lines of the runs that held some."""
+def _with_more(result: EvaluationResult, release: QrelsRelease, runs: Sequence[Run]) -> EvaluationResult:
+    """The result with what its lines say more: how chunks became documents, and which labels are complete."""
+    complete = complete_words(release)
     for run in runs:
-        if words := provenance_of(run).get("chunks"):
-            for figure in result["runs"][run.name].values():
-                figure["line"] += f" · {words}"
+        words = [part for part in (provenance_of(run).get("chunks"), complete) if part]
+        for figure in result["runs"][run.name].values():
+            figure["line"] = " · ".join([figure["line"], *words])
     return result
 
 
@@ -315,6 +371,7 @@ class ReportOptions(TypedDict):
     thresholds: dict[str, float]
     bootstrap_samples: int | None
     seed: int | None
+    margin: float | None
     pools: list[str]
     software: dict[str, str]
     pool: NotRequired[str | None]
@@ -336,6 +393,7 @@ def _options(asked: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
         "thresholds": dict(held.thresholds or {}),
         "bootstrap_samples": held.samples,
         "seed": held.seed,
+        "margin": held.margin,
         "pools": [pool.name for pool in pools],
         "software": software_versions(),
     }
@@ -354,9 +412,10 @@ def _stored(
     cancelled, nothing stays behind."""
     with disk_errors_named():
         try:
-            store_parts(made, evaluation, qrels)
+            store_parts(made, evaluation, qrels, _said(made))
             if comparisons is not None:
                 store_comparisons(made, *comparisons)
+            made.summary = summarised(made)
             if progress:
                 _draw(made, progress)
             with transaction.atomic():
@@ -366,6 +425,15 @@ def _stored(
             delete_parts(made)
             raise
     return made
+
+
+def _said(made: Report) -> Part | None:
+    """The answer, for the texts that begin with it."""
+    from evaluation.comparisons.answer import Answer
+    from evaluation.comparisons.tables import answer_part
+
+    answer = made.result["answer"]
+    return None if answer is None else answer_part(Answer.from_dict(answer))
 
 
 def _draw(made: Report, progress: Progress) -> None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
 from evaluation.charts.kinds import bounds_open
 from evaluation.charts.page import ChartForm, form_context, picture_of
 from evaluation.charts.stored import figures_of, kinds_of
+from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
+from evaluation.comparisons.stored import compared
 from evaluation.failures.worst_queries import worst_queries
 from evaluation.models import Report
 from evaluation.pool_estimates.page import estimates_context
@@ -20,7 +21,7 @@ from evaluation.report_store.files import (
     run_names,
 )
 from evaluation.report_store.settings import conventions_in_words
-from evaluation.reports.answer_card import AnswerCard, answer_card
+from evaluation.reports.answer_card import AnswerCard, full_card
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
 from evaluation.reports.export import provenance_of
@@ -35,26 +36,10 @@ if TYPE_CHECKING:
     from evaluation.pool_estimates.page import EstimatesPart
     from evaluation.report_store.provenance import Provenance
     from evaluation.reports.forms import Choice
-    from evaluation.scoring.figures import Figure, QueryCounts, TieMeans
+    from evaluation.scoring.figures import QueryCounts
     from evaluation.significance import IntervalSettings
 
 MOST_IDS = 200
-
-
-class RunRow(TypedDict):
-    """One run with a cell for each K; missing, unknown: queries that it lacks, and that have no label."""
-
-    run: str
-    cells: list[Cell]
-    missing: int
-    unknown: int
-
-
-class MicroRow(TypedDict):
-    """One run with its micro recall at each K."""
-
-    run: str
-    cells: list[str]
 
 
 class LeftOutQueries(TypedDict):
@@ -89,21 +74,36 @@ class ReportPage(ChartForm):
     answer: AnswerCard | None
     summary: str
     warnings: list[str]
-    rows: list[RunRow]
-    micro_rows: list[MicroRow]
+    axis: tuple[float, float]
     lines: list[tuple[str, str]]
     interval: IntervalSettings
     level: str
     left_out: LeftOutQueries
     unanswered: list[tuple[str, Sequence[str]]]
     estimates: EstimatesPart | None
-    worst: list[WorstQuery]
+    worst: list[WorstQuery] | None
     other_pools: list[str]
     provenance: Provenance
     again: Repeated | None
 
 
-def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> ReportPage:
+def results_of(report: Report, choice: Choice) -> ResultsTable:
+    """The table of the chosen measure at the chosen K, or at the K nearest to it that it has."""
+    cutoffs = cutoffs_of(report, choice.measure)
+    k = choice.k if choice.k in cutoffs else cutoffs[-1]
+    found, before = compared(report), earlier_report(report)
+    held = coverage_by_cutoff(report).get(report.options["k"][-1] if k is None else k)
+    return results_table(
+        report,
+        choice.measure,
+        k,
+        low=[] if held is None else [run for run in run_names(report) if held.lacks(run)],
+        earlier=None if before is None else means_of(before, run_names(report), choice.measure, k),
+        compared=[] if found is None else found.runs,
+    )
+
+
+def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: ResultsTable) -> ReportPage:
     """Everything the template needs; nothing is measured again, and the database queries are constant."""
     from evaluation.measures import MEASURES
     from evaluation.scoring.results import share_in_words
@@ -125,18 +125,17 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice) -> Report
         "conventions": conventions_in_words(report),
         "counts": result["queries"],
         "relevant_labels": relevant_total(report),
-        "answer": answer_card(report, choice.k),
+        "answer": full_card(report, choice.k, results.earlier if choice.measure == "recall" else None),
         "summary": recall_in_words(report, choice, coverage),
         "warnings": coverage_warnings(coverage),
-        "rows": figure_rows(report, choice.measure, coverage),
-        "micro_rows": micro_rows(report) if choice.measure == "recall" else [],
+        "axis": results.axis,
         "lines": convention_lines(report, choice),
         "interval": result["conventions"]["interval"],
         "level": share_in_words(result["conventions"]["interval"]["level"]),
         "left_out": left_out_queries(report),
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
-        "worst": worst_queries(report, choice.run, choice.k, choice.count),
+        "worst": worst_queries(report, choice.run, choice.k, choice.count) if choice.shows_worst else None,
         "other_pools": _other_pools(report),
         "provenance": provenance_of(report),
         "again": _again(report),
@@ -181,7 +180,10 @@ def _caption(report: Report, columns: Sequence[int | None], with_bounds: bool) -
     if with_bounds:
         edges = "lighter band with thin edges" if curved else "thin line"
         said += f" The {edges}: its bounds, whatever the unjudged documents of the pool turn out to be."
-    return f"{said} K is on a logarithmic axis." if curved else said
+    if not curved:
+        return said
+    alone = "" if len(run_names(report)) <= 2 else " Of more than two runs in colour only the best has bands."
+    return f"{said}{alone} K is on a logarithmic axis."
 
 
 def _shown(measure: str, columns: Sequence[int | None]) -> str:
@@ -217,104 +219,6 @@ def recall_in_words(report: Report, choice: Choice, coverage: Mapping[int, Cover
     least, most = percent(coverage[choice.k].least[1]), percent(coverage[choice.k].most[1])
     share = least if least == most else f"{least} to {most}"
     return f"{text}; {share} of what the runs return in the first {choice.k} places is judged."
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One figure in the table: words, and places from 0 to 100 for the bar below them."""
-
-    k: int | None
-    mean: str
-    interval: str
-    judged: str
-    of_retrieved: str
-    bounds: str
-    ties: str
-    shaky: bool
-    low: bool
-    bar: Mapping[str, str] | None
-    line: str
-
-
-def figure_rows(report: Report, measure: str, coverage: Mapping[int, Coverage]) -> list[RunRow]:
-    """One row per run with a cell for each K."""
-    rows: list[RunRow] = []
-    for run in run_names(report):
-        cells = [_cell(report, run, (measure, k), coverage) for k in cutoffs_of(report, measure)]
-        counts = report.result["queries"]
-        rows.append(
-            {
-                "run": run,
-                "cells": cells,
-                "missing": counts["missing"].get(run, 0),
-                "unknown": counts["unknown"].get(run, 0),
-            }
-        )
-    return rows
-
-
-def _cell(report: Report, run: str, key: tuple[str, int | None], coverages: Mapping[int, Coverage]) -> Cell:
-    from evaluation.scoring.results import decimal, interval, percent
-
-    measure, k = key
-    figure = figure_of(report, run, measure, k)
-    # Over the whole run, the coverage of the deepest K stands for that of the rest.
-    deepest = report.options["k"][-1] if k is None else k
-    judged, coverage = figure_of(report, run, "judged", deepest), coverages.get(deepest)
-    bounds, ties = figure.get("bounds"), figure.get("ties")
-    return Cell(
-        k=k,
-        mean=decimal(figure["mean"]),
-        interval=interval(figure).strip(),
-        judged="" if measure == "judged" else percent(judged["mean"]),
-        of_retrieved=_of_retrieved(judged),
-        bounds=f"{decimal(bounds[0])}–{decimal(bounds[1])}" if bounds and bounds[0] is not None else "",
-        ties=_ties(ties) if ties else "",
-        shaky=measure != "judged" and coverage is not None and (coverage.uneven or coverage.low),
-        low=coverage is not None and coverage.lacks(run),
-        bar=_bar(figure),
-        line=figure["line"],
-    )
-
-
-def _ties(ties: TieMeans) -> str:
-    """The mean over all orders of equal scores: least to most, and what to expect."""
-    from evaluation.scoring.results import decimal
-
-    return f"{decimal(ties['min'])}–{decimal(ties['max'])}, expected {decimal(ties['expected'])}"
-
-
-def _of_retrieved(judged: Figure) -> str:
-    """The coverage of what was retrieved, where lists shorter than K make it another number."""
-    from evaluation.scoring.results import percent
-
-    same = percent(judged["mean"]) == percent(judged["mean_of_retrieved"])
-    return "" if same else percent(judged["mean_of_retrieved"])
-
-
-def _bar(figure: Figure) -> dict[str, str] | None:
-    """Where mean, interval and bounds stand on a scale of 100 units, as attributes of an SVG."""
-    if figure["mean"] is None:
-        return None
-    low, high = figure["low"], figure["high"]
-    least, most = figure.get("bounds") or (None, None)
-    places = {"mean": figure["mean"], "low": low, "high": high, "least": least, "most": most}
-    return {name: f"{100 * place:.1f}" for name, place in places.items() if place is not None}
-
-
-def micro_rows(report: Report) -> list[MicroRow]:
-    """One row per run with the micro recall at each K."""
-    from evaluation.scoring.results import decimal
-
-    return [
-        {
-            "run": run,
-            "cells": [
-                decimal(report.result["runs"][run][f"recall@{k}"]["micro"]) for k in report.options["k"]
-            ],
-        }
-        for run in run_names(report)
-    ]
 
 
 def left_out_queries(report: Report) -> LeftOutQueries:

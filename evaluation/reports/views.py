@@ -10,30 +10,34 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
+from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.files import file_stem
 from evaluation.report_store.settings import settings_context
+from evaluation.report_store.shared_links import links_of
 from evaluation.reports.downloads import FILES
 from evaluation.reports.forms import ReportForm, ReportView, SettingsForm
 from evaluation.reports.making import request_report
-from evaluation.reports.page import report_context
+from evaluation.reports.page import report_context, results_of
+from evaluation.reports.table import REPORTS, report_rows
+from pooling.formats.wording import counted
 from pooling.interface.downloads import offered
-from pooling.interface.forms import show_problem
-from pooling.interface.pages import page_of
+from pooling.interface.forms import Figure, choose_from_address, show_problem
+from pooling.interface.pages import answered
 from pooling.interface.problems import InputError
-from pooling.models import Collection
+from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.answers import answer
 
 
 @login_required
 @require_safe
-def reports(request: HttpRequest, slug: str) -> HttpResponse:
-    """The reports of a collection, newest first."""
+def reports(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """The reports of a collection with their numbers, newest first."""
     collection = collection_for(request.user, slug)
-    rows = collection.reports.select_related("release", "created_by").defer("result")
-    page = page_of(request, rows, 25)
+    table = REPORTS.shown(request, report_rows(collection), collection)
     ready = collection.releases.exists() and collection.runs.exists()
-    context = {"collection": collection, "section": "reports", "page": page, "ready": ready}
-    return render(request, "evaluation/reports.html", context)
+    context = {"collection": collection, "section": "reports", "table": table, "ready": ready}
+    return answer(request, "evaluation/reports.html", context)
 
 
 @login_required
@@ -41,12 +45,15 @@ def reports(request: HttpRequest, slug: str) -> HttpResponse:
 def report_new(request: HttpRequest, slug: str) -> HttpResponse:
     """The form for a new report; an evaluation file fills it in and measures nothing."""
     collection = collection_for(request.user, slug, ADMIN)
+    if request.headers.get("HX-Request"):
+        return answered(request, ReportForm(request.GET, collection=collection), _figures)
     if "fill" in request.POST:
         upload = SettingsForm(request.POST, request.FILES)
         held = upload.cleaned_data["settings"] if upload.is_valid() else None
         form = ReportForm(collection=collection, settings=held)
         return _report_form(request, collection, form, upload, filled=held is not None)
     form = ReportForm(request.POST or None, collection=collection)
+    choose_from_address(request, form, "runs")
     if request.method == "POST" and form.is_valid():
         try:
             made = request_report(collection, form.request(), request.user)  # type: ignore[arg-type]
@@ -54,6 +61,21 @@ def report_new(request: HttpRequest, slug: str) -> HttpResponse:
         except InputError as error:
             show_problem(form, error)
     return _report_form(request, collection, form, SettingsForm())
+
+
+def _figures(form: ReportForm) -> list[Figure]:
+    release, runs, cutoffs = (form.cleaned_data[name] for name in ("release", "runs", "k"))
+    labels = Figure(
+        "Labels",
+        f"{release.pair_count:,}",
+        f"{release.relevant_count:,} of {counted(release.query_count, 'query')} relevant",
+    )
+    figures = [Figure("Runs", f"{len(runs):,}", f"each at {counted(len(cutoffs), 'value')} of K"), labels]
+    deepest = max((pool.deepest for pool in pools_to_rest_on(form.collection)), default=None)
+    if deepest and max(cutoffs, default=0) > deepest:
+        note = "the bounds are wide beyond: nobody was asked to judge there"
+        figures.append(Figure("Judged down to", f"{deepest:,}", note))
+    return figures
 
 
 def _report_form(
@@ -70,14 +92,17 @@ def _report_form(
 
 @login_required
 @require_safe
-def report(request: HttpRequest, report_id: int) -> HttpResponse:
+def report(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """One report; the query string chooses measure, and run and K of the worst queries."""
     shown = report_for(request.user, report_id)
     context = {"collection": shown.collection, "section": "reports", "report": shown}
+    context["shared_links"] = links_of(shown) if shown.collection.role == Role.ADMIN else []  # type: ignore[attr-defined]
     chosen = ReportView(request.GET, report=shown).choice()
     drawn = ChartView(request.GET, report=shown).choice(chosen.measure)
-    page = {**report_context(shown, chosen, drawn), **settings_context(shown, chosen.measure)}
-    return render(request, "evaluation/report.html", {**context, **page})
+    results = results_of(shown, chosen)
+    context["table"] = results.table.shown(request, results.lines, shown.collection)
+    page = {**report_context(shown, chosen, drawn, results), **settings_context(shown, chosen.measure)}
+    return answer(request, "evaluation/report.html", {**context, **page})
 
 
 @login_required

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 LARGEST_FILE = 1 << 20
+#: A difference in mean recall that is too small to matter.
+MARGIN = 0.01
+LARGEST_MARGIN = 0.5
 MOST_TAGS = 100
 
 
@@ -47,7 +50,8 @@ class Settings:
     """What was asked for; None, or an empty mapping of conventions, is what nobody said a word about.
 
     k, measures, confidence, minimum_queries, thresholds: as in `evaluation.evaluate`; samples, seed: of the
-    bootstrap. tags: the queries with each of them are reported separately. conventions: a preset's name under
+    bootstrap. tags: the queries with each of them are reported separately. margin: a difference in mean
+    recall within ± this does not matter. conventions: a preset's name under
     `preset`, and values that win over it, under the names of `Conventions`.
 
     >>> Settings(k=(10,), seed=7).over(Settings(k=(5,), confidence=0.9)).arguments()
@@ -117,6 +121,20 @@ class Settings:
             "Seed", "Seed of the bootstrap.", int, empty="0", initial=0, minimum=0, limit=LARGEST_SEED
         ),
     )
+    margin: float | None = field(
+        default=None,
+        metadata=option(
+            "Margin",
+            "Two runs whose mean recall differs by no more than this do not differ in a way that matters.",
+            float,
+            about="A difference in mean recall that is too small to matter.",
+            empty=f"{MARGIN:g}",
+            initial=MARGIN,
+            metavar="DIFFERENCE",
+            minimum=0.0,
+            maximum=LARGEST_MARGIN,
+        ),
+    )
     conventions: Mapping[str, Any] = field(default_factory=dict)
     thresholds: Mapping[str, float] | None = field(
         default=None,
@@ -146,10 +164,11 @@ class Settings:
         return Conventions.preset(preset, **values) if preset else Conventions(**values)
 
     def arguments(self) -> dict[str, Any]:
-        """What was said, as arguments of `evaluation.evaluate`; tags need the queries and are not among
-        them."""
+        """What was said, as arguments of `evaluation.evaluate`; tags need the queries, the margin is of what
+        compares, and neither is among them."""
         values = _plain(self)
-        values.pop("tags", None)
+        for name in ("tags", "margin"):
+            values.pop(name, None)
         if "samples" in values:
             values["bootstrap_samples"] = values.pop("samples")
         if values.pop("conventions", None):
@@ -307,6 +326,16 @@ def _tags(value: object) -> tuple[str, ...]:
     return tuple(dict.fromkeys(tags))
 
 
+def _margin(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= LARGEST_MARGIN:
+        raise SettingError(
+            "margin",
+            f"margin is {_told(value)}",
+            f"Write a number from 0 to {LARGEST_MARGIN:g}, such as 0.01.",
+        )
+    return float(value)
+
+
 def _table(key: str, value: object, example: str) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
         raise SettingError(key, f"{key} is {_told(value)}, which is not a table", f"Write {example}.")
@@ -371,6 +400,7 @@ _CHECKS: dict[str, Callable[[object], Any]] = {
     "minimum_queries": _number_within(SETTINGS["minimum_queries"]),
     "samples": _number_within(SETTINGS["samples"]),
     "seed": _number_within(SETTINGS["seed"]),
+    "margin": _margin,
     "conventions": _conventions,
     "thresholds": _thresholds,
 }

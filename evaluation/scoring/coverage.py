@@ -85,7 +85,7 @@ def unjudged_by_union(
     """
     import polars as pl
 
-    pairs = pl.concat([*keys, _negative_keys(labels)])
+    pairs = pl.concat([*keys, negative_keys(labels)])
     first = pairs.group_by("query", "key").agg(pl.col("position").min())
     found = {}
     for name, run in runs.items():
@@ -101,7 +101,7 @@ def unjudged_beside_pool(
     """Of one run next to a pool that was given; keys: its `unjudged_keys`, pool: `unjudged_in_pool`."""
     import polars as pl
 
-    negative = _negative_keys(labels).drop("position")
+    negative = negative_keys(labels).drop("position")
     held = pl.concat([pool, negative]).unique()
     within = pl.concat(list(keys)).join(held, on=["query", "key"], how="semi")
     count, cutoffs = labels.query_count, scored.counts.cutoffs
@@ -122,7 +122,7 @@ def unjudged_in_one(labels: Labels, scored: ScoredRun) -> Unjudged:
     return Unjudged(counts.retrieved - counts.judged, np.stack(beyond, axis=1))
 
 
-def _negative_keys(labels: Labels) -> pl.DataFrame:
+def negative_keys(labels: Labels) -> pl.DataFrame:
     """The pairs with a negative label, in front of every cutoff."""
     rows = np.flatnonzero(~labels.judged)
     return _key_frame(labels.query[rows], labels.keys[rows], np.zeros(len(rows)))

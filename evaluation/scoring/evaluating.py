@@ -50,6 +50,7 @@ from evaluation.scoring.scoring import (
     label_pairs,
 )
 from evaluation.scoring.strata import Stratum, rows_by_tag
+from evaluation.scoring.wording import usual_cutoff
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
     LARGEST_RESAMPLED,
@@ -160,16 +161,19 @@ def evaluate(
     pooled = pool_frame(pool)
     keyed = len(sources) > 1 or pooled is not None
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
-    scored_runs = _score_all(scorer, sources, pooled, notes, engine=engine)
+    recalled = [at for name, at in asked if name == "recall" and at is not None]
+    kept = usual_cutoff(recalled) if recalled else 0
+    scored_runs = _score_all(scorer, sources, pooled, notes, engine=engine, kept=kept)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
     scope = _Scope(keys, cutoffs, conventions, grades, in_mean, (slice(None), *tagged.values()))
     progress = progress or (lambda share, detail: None)
     evaluated = []
-    for place, (name, scored, unjudged) in enumerate(scored_runs):
+    for place, (name, scored, unjudged, top) in enumerate(scored_runs):
         progress(0.7 * place / len(scored_runs), f"Working out the values of “{name}”.")
-        evaluated.append(_evaluated(name, scored, unjudged, scope))
+        run, beside = _evaluated(name, scored, unjudged, scope)
+        evaluated.append((replace(run, unjudged=top), beside))
     progress(0.7, "Working out intervals.")
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
@@ -212,8 +216,10 @@ def _score_all(
     notes: list[str],
     *,
     engine: str,
-) -> list[tuple[str, ScoredRun, Unjudged]]:
-    """Score one run after the other, so that only one is in memory, then count what no label covers."""
+    kept: int,
+) -> list[tuple[str, ScoredRun, Unjudged, pl.DataFrame | None]]:
+    """Score one run after the other, so that only one is in memory, then count what no label covers, and keep
+    which documents these are in the first `kept` places."""
     worked = work_runs(sources, scorer, notes, engine)
     scored = {
         name: join_parts([done.part for done in parts], scorer.labels, scorer.cutoffs)
@@ -222,7 +228,17 @@ def _score_all(
     for name, run in scored.items():
         _refuse_strangers(name, run, scorer.queries)
     unjudged = _unjudged(scorer.labels, pool, scored, worked)
-    return [(name, scored[name], unjudged[name]) for name in sources]
+    return [(name, scored[name], unjudged[name], _first(worked[name], kept)) for name in sources]
+
+
+def _first(parts: Sequence[Worked], kept: int) -> pl.DataFrame | None:
+    """What no label covers in the first places of a run, where its pairs were kept."""
+    frames = [done.keys for done in parts if done.keys is not None]
+    if not kept or not frames:
+        return None
+    import polars as pl
+
+    return pl.concat([frame.filter(pl.col("position") <= kept) for frame in frames])
 
 
 def _unjudged(
@@ -286,7 +302,8 @@ def _evaluated(
         means = {extra: _means(column[rows]) for extra, column in beside.items()}
         return {**means, "micro": share(hits.sum(axis=0), relevant.sum())}
 
-    return RunEvaluation(name, scored, kept, values, {}, whole), [extras(rows) for rows in scope.groups]
+    made = RunEvaluation(name, scored, kept, values, {}, whole)
+    return made, [extras(rows) for rows in scope.groups]
 
 
 def _means(values: Floats) -> Floats:

@@ -44,7 +44,9 @@ class RunEvaluation:
     """One run: (Q, C) values per measure, NaN where a query does not count, and the figures of the means.
 
     scored: (Q,) whether the query is in the means. figures: `measure@k`, or `measure` over the whole run, ->
-    the JSON object of that key. whole: (Q,) values over the whole run.
+    the JSON object of that key. whole: (Q,) values over the whole run. unjudged: of several runs the
+    documents without a label in the first places, down to the K nearest 10: the query's number, the pair's
+    key and the place; None where recall was not measured at a K.
     """
 
     name: str
@@ -53,6 +55,7 @@ class RunEvaluation:
     values: Mapping[str, Floats]
     figures: RunFigures
     whole: Mapping[str, Floats] = field(default_factory=dict)
+    unjudged: pl.DataFrame | None = None
 
 
 @dataclass(frozen=True)

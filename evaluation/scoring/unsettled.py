@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers
+from evaluation.scoring.coverage import negative_keys, unjudged_in_pool
 from evaluation.scoring.inputs import pool_frame, run_frame
 from evaluation.scoring.results import Evaluation
 
@@ -55,8 +56,8 @@ class DifferenceBounds:
         return int(np.count_nonzero((self.lower > 0) | (self.upper < 0)))
 
 
-def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
-    """Read the runs again and keep what has no label.
+def unsettled(evaluation: Evaluation, names: Sequence[str], *, depth: int | None = None) -> Unsettled:
+    """Read the runs again and keep what has no label, down to `depth`, or else to the deepest K.
 
     The pool at K is that of the evaluation: the one that it was given, or else the union of all its runs'
     first K; next to it the pairs with a negative label.
@@ -66,7 +67,9 @@ def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
     given = pool_frame(evaluation.pool)
     known = _labels_frame(evaluation)
     judged = known.filter("judged").select(_PAIR)
-    tops = {name: _unjudged_top(evaluation, name, judged) for name in evaluation.runs}
+    deepest = int(evaluation.cutoffs[-1]) if depth is None else depth
+    read = evaluation.runs if given is None else names
+    tops = {name: _unjudged_top(evaluation, name, judged, deepest) for name in read}
     at_once = pl.lit(0, dtype=pl.Int64).alias("position")
     parts = [known.filter(~pl.col("judged")).select(*_PAIR, at_once)]
     if given is None:
@@ -76,6 +79,32 @@ def unsettled(evaluation: Evaluation, names: Sequence[str]) -> Unsettled:
         parts.append(pooled.select(*_PAIR, at_once))
     pool = pl.concat(parts).group_by(_PAIR).agg(pl.col("position").min())
     return Unsettled({name: tops[name] for name in names}, pool)
+
+
+def unsettled_kept(evaluation: Evaluation, names: Sequence[str]) -> Unsettled | None:
+    """The same from what the evaluation still holds, so that no run is read again: down to the K nearest 10,
+    and with the keys of pairs for their document ids. None where it holds nothing."""
+    import polars as pl
+
+    held = {name: run.unjudged for name, run in evaluation.runs.items() if run.unjudged is not None}
+    if len(held) < len(evaluation.runs):
+        return None
+    given = pool_frame(evaluation.pool)
+    parts = [negative_keys(evaluation.labels)]
+    if given is None:
+        parts += held.values()
+    else:
+        at_once = pl.lit(0, dtype=pl.UInt32).alias("position")
+        parts.append(unjudged_in_pool(given, evaluation.labels).with_columns(at_once))
+    pool = pl.concat(parts).group_by("query", "key").agg(pl.col("position").min())
+    return Unsettled({name: _by_key(held[name]) for name in names}, _by_key(pool))
+
+
+def _by_key(pairs: pl.DataFrame) -> pl.DataFrame:
+    import polars as pl
+
+    numbers = pl.col("query", "position").cast(pl.Int64)
+    return pairs.with_columns(numbers).rename({"key": "document_id"})
 
 
 def _labels_frame(evaluation: Evaluation) -> pl.DataFrame:
@@ -96,14 +125,13 @@ def _numbered(evaluation: Evaluation, frame: pl.DataFrame) -> pl.DataFrame:
     return frame.join(queries.cast({"query": pl.Int64}), on="query_id")
 
 
-def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame) -> pl.DataFrame:
+def _unjudged_top(evaluation: Evaluation, name: str, judged: pl.DataFrame, depth: int) -> pl.DataFrame:
     from pooling.ranking.ranking import order_run
 
     conventions = evaluation.conventions
     if name not in evaluation.sources:
         raise ValueError(f"Run {name} cannot be read again, so its unjudged documents are not known.")
     frame = run_frame(name, evaluation.sources[name], with_rank=conventions.ties == "rank")
-    depth = int(evaluation.cutoffs[-1])
     top = order_run(frame, ties=conventions.ties, scores=conventions.scores, depth=depth)
     return _numbered(evaluation, top).join(judged, on=_PAIR, how="anti").select(*_PAIR, "position")
 

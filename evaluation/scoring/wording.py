@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -10,6 +11,11 @@ if TYPE_CHECKING:
 
 USUAL_LEVEL = 0.95
 TOO_FEW = "too few queries for an interval"
+
+
+def usual_cutoff(cutoffs: Sequence[int]) -> int:
+    """The K that is shown unless another is chosen: the one nearest 10."""
+    return min(cutoffs, key=lambda k: abs(k - 10))
 
 
 def decimal(value: float | None) -> str:

@@ -74,7 +74,7 @@ def test_only_admins_change_anything(world: World, client: Client, canary: Canar
     message = CanaryDelivery.objects.get(channel="webhook")
     changing = [
         f"{LIST}new/",
-        *(reverse(f"canary_{act}", args=[canary.pk]) for act in ("edit", "queries", "test", "delete")),
+        *(reverse(f"canary_{act}", args=[canary.pk]) for act in ("edit", "queries", "test")),
         f"/api/canaries/{canary.pk}/queries/",
         reverse("delivery_again", args=[canary.pk, message.pk]),
         API,
@@ -139,7 +139,7 @@ def test_a_canary_is_made_changed_and_removed_by_forms(world: World, client: Cli
         reverse("canary_edit", args=[canary.pk]), {"threshold": "0.5", "webhook_url": HOOK}, follow=True
     )
     assert "threshold 0.5" in changed.content.decode()
-    client.post(reverse("canary_delete", args=[canary.pk]))
+    client.post(reverse("tidy", args=["harbour", "canary", canary.pk]), {"action": "delete"})
     assert not Canary.objects.exists()
 
 

@@ -27,10 +27,12 @@ from evaluation.canaries.deliveries import (
     send_messages,
     tell,
 )
-from evaluation.canaries.watching import Alerts, change_alerts, delete_canary
+from evaluation.canaries.watching import Alerts, change_alerts
 from evaluation.canaries.webhooks import post_signed
 from evaluation.models import Canary, CanaryDelivery
 from pooling.interface.problems import InputError
+from pooling.tidying.doing import delete
+from pooling.tidying.erasing import erase
 from tests.evaluation.canary_cast import LOOPBACK, SECRET, Receiver, make_canary, receiving
 from tests.world import World
 
@@ -233,10 +235,11 @@ def test_news_of_several_canaries_outlive_one_of_them(
     receiver.answers[:] = [500, 204]
     first, second = (hooked(world, receiver.url, name=name) for name in ("first", "second"))
     told(capture, first, second)
-    delete_canary(first, world.ada)
+    delete(first, by=world.ada)
     assert later(capture).state == "sent"
     assert [one["canary"]["name"] for one in receiver.bodies[-1]["alerts"]] == ["second"]
-    delete_canary(second, world.ada)
+    for canary in (first, second):
+        erase(canary)
     assert not CanaryDelivery.objects.exists()
 
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluation.comparisons.page import signed, span
 from evaluation.comparisons.tables import comparison_cells, comparison_part
 from evaluation.comparisons.verdict import Comparison, excludes_zero
+from evaluation.comparisons.wording import signed, span
 
 KNOWN = Comparison(
     *("a", "b", "recall", 10, 20, 0.1, 0.02, 0.18, 0.01, "t", "holm", 0.5, 0.2),

@@ -81,7 +81,6 @@ def test_the_numbers_equal_those_of_the_command_on_the_exported_files(
     made = post(world, k=[1, 3]).data["id"]
     found = client_of(world.vera).get(f"/api/reports/{made}/").json()
     assert found.pop("estimates")["status"] == "no pool"  # the database knows of pools, files do not
-    assert found.pop("answer")["k"] == 3
     assert found == json.loads(out.getvalue())
 
 

@@ -188,7 +188,8 @@ def test_a_tie_across_k_shows_its_interval_and_expectation(world: World, client:
     client.force_login(world.vera)
     report = make_report(world, "q1 0 d1 1\n", k=[1])
 
-    assert "ties 0.000–1.000, expected 0.250" in client.get(report.get_absolute_url()).content.decode()
+    address = f"{report.get_absolute_url()}?columns=ties-recall@1"
+    assert "0.000–1.000, expected 0.250" in client.get(address).content.decode()
 
 
 def post(world: World, **body: Any) -> Any:

@@ -87,7 +87,7 @@ def test_a_report_takes_the_same_queries_however_much_it_shows(
 ) -> None:
     client.force_login(world.vera)
     report = make_report(world, SPARSE)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(16):  # among them those for the next step
         get(client, f"{report.get_absolute_url()}?run=beta&k=1")
 
 
@@ -95,10 +95,11 @@ def test_the_page_shows_numbers_coverage_and_the_convention_line(world: World, c
     client.force_login(world.vera)
     page = get(client, make_report(world).get_absolute_url())
     assert "3 of 3 queries · missing = 0 · rel ≥ 1 · ties: score, then id ↓" in page
-    assert "Recall@1 0.833 (too few queries for an interval)" in page
+    assert "Recall@3 1.000 (too few queries for an interval)" in page
     assert "95 % interval, not shown for fewer than 10 queries" in page
-    for words in ("0.833", "0.167", "judged 100.0 %", "macro", "micro", "0.750"):
-        assert words in page
+    at_1 = get(client, f"{reverse('report', args=[Report.objects.get().pk])}?k=1")
+    for words in ("Recall@1", "0.833", "0.167", ">−0.667</a>", "100 %", "Micro Recall@1"):
+        assert words in at_1
     assert "Coverage." not in page
 
 
@@ -269,12 +270,57 @@ def test_a_measure_over_the_whole_run_has_one_column_and_its_picture(world: Worl
     by_k = get(client, reverse("report", args=[report.pk]) + "?measure=ndcg&k=2")
 
     assert "Mean MAP over queries" in page
-    assert page.count('class="number">whole run</th>') == 1
+    assert "MAP, whole run</a></th>" in page
     assert f"{report.result['runs']['alpha']['map']['mean']:.3f}" in page
     assert "judged@3" in page
     assert ">MAP<" in picture
     assert "Mean nDCG@K over queries" in by_k
     assert "nDCG@2" in by_k
+
+
+def test_the_card_has_the_change_since_the_report_before(world: World, client: Client) -> None:
+    make_report(world, SPARSE, name="before")
+    make_release(world, name="second")
+    report = make_report(world)
+    client.force_login(world.vera)
+    page = get(client, f"{report.get_absolute_url()}?k=1")
+    # alpha finds 1/2, 1 and 1 of each query's relevant documents; by the sparse labels 1 and 1.
+    assert "▼ 0.167" in page
+    assert "since labels" in page
+
+
+def test_new_labels_are_the_next_step_and_a_newer_report_comes_before(world: World, client: Client) -> None:
+    from labeling.qrels.imported import import_qrels
+
+    report = make_report(world, SPARSE)
+    path = world.folder / "more.qrels"
+    path.write_text("q1 0 d4 1\nq1 0 d1 1\n")
+    import_qrels(world.collection, path, user=world.ada)
+    client.force_login(world.ada)
+    page = get(client, report.get_absolute_url())
+    assert "Release again: 1 new label since this report." in page
+    assert f'href="{reverse("measure", args=[SLUG])}">Release and measure</a>' in page
+
+    newer = make_report(world, name="newer")
+    page = get(client, report.get_absolute_url())
+    assert f'href="{newer.get_absolute_url()}">Open it</a>' in page
+
+
+def test_the_worst_queries_come_when_they_are_opened(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    address = make_report(world).get_absolute_url()
+    assert "lost umbrella" not in get(client, f"{address}?k=2")
+    assert "lost umbrella" in get(client, f"{address}?k=2&run=beta&part=worst")
+
+
+def test_the_table_is_sorted_and_has_the_columns_that_were_chosen(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    address = make_report(world).get_absolute_url()
+    page = get(client, f"{address}?k=1&sort=value&columns=run,value,precision@2")
+    assert page.index(">beta") < page.index(">alpha")
+    assert ">Precision@2</a></th>" in page
+    response = client.get(f"{address}?k=1&format=csv")
+    assert response.getvalue().decode().splitlines()[0] == "Run,Recall@1,Judged,Against the best"
 
 
 def test_a_report_opens_with_its_answer_and_the_next_step_leads_to_the_documents(

@@ -54,6 +54,23 @@ def test_runs_are_called_by_their_files(folder: Path, capsys: pytest.CaptureFixt
     assert content["queries"]["without_relevant"] == 1
 
 
+def test_the_output_begins_with_the_answer(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    answer = printed(capsys, folder)["answer"]
+    assert (answer["k"], answer["run"], answer["rival"]["run"]) == (10, "dense", "bm25")
+
+    paths = [str(folder / name) for name in ("qrels.txt", "bm25.run", "dense.run")]
+    for form, begins in (("table", answer["sentence"]), ("markdown", f"**{answer['sentence']}**")):
+        call_command("evaluate", *paths, "--format", form)
+        assert capsys.readouterr().out.startswith(f"{begins}\n")
+    call_command("evaluate", *paths, "--format", "latex", "--html", str(folder / "report.html"))
+    assert answer["sentence"] not in capsys.readouterr().out
+    assert answer["sentence"] in (folder / "report.html").read_text()
+
+
+def test_the_margin_is_refused_out_of_bounds(folder: Path) -> None:
+    assert refusal(folder, "--margin", "2")[0].startswith("margin is 2.0. Write a number from 0 to 0.5")
+
+
 def test_the_defaults_are_seven_cutoffs_and_five_measures(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

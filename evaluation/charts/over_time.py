@@ -1,0 +1,64 @@
+"""Runs over reports, as a picture. No Django here.
+
+Altair is imported inside the functions, because it takes longer to load than a page may.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from pooling.interface.charting import DARK, LIGHT, finished
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
+
+
+def over_time_size(runs: int, *, narrow: bool = False) -> tuple[int, int]:
+    """Width and height of the picture of this many runs, legend included."""
+    return (380, 360 + 23 * runs) if narrow else (860, 400)
+
+
+def runs_over_time(
+    values: pd.DataFrame, *, title: str, dark: bool = False, narrow: bool = False
+) -> alt.LayerChart:
+    """A line for each run over reports, with its intervals.
+
+    values: run, report (a label; reports stand in the order of the rows), mean, low, high (perhaps missing).
+    """
+    import altair as alt
+
+    theme = DARK if dark else LIGHT
+    runs, reports = (list(dict.fromkeys(values[name])) for name in ("run", "report"))
+    colours = [theme.runs[number % len(theme.runs)] for number in range(len(runs))]
+    marks = [SHAPES[number % len(SHAPES)] for number in range(len(runs))]
+    legend = alt.Legend(
+        title=None,
+        orient="bottom" if narrow else "right",
+        columns=1,
+        labelLimit=280,
+        symbolLimit=0,
+        symbolOpacity=1,
+        symbolSize=90,
+    )
+    axis = alt.Axis(labelAngle=-35 if narrow or len(reports) > 5 else 0, labelLimit=140, grid=False)
+    across = alt.X("report:O", title=None, sort=reports, axis=axis)
+    ends = [end for name in ("mean", "low", "high") for end in values[name].dropna()]
+    bottom, top = math.floor(10 * min(ends) - 0.2) / 10, math.ceil(10 * max(ends) + 0.2) / 10
+    scale = alt.Scale(domain=[max(bottom, 0.0), min(top, 1.0)], nice=False)
+
+    def height(column: str) -> alt.Y:
+        return alt.Y(f"{column}:Q", title=title, scale=scale, axis=alt.Axis(format=".2f", tickCount=6))
+
+    colour = alt.Color("run:N", scale=alt.Scale(domain=runs, range=colours), legend=legend)
+    shape = alt.Shape("run:N", scale=alt.Scale(domain=runs, range=marks), legend=legend)
+    base = alt.Chart(values).encode(x=across, color=colour)
+    layers = [
+        base.mark_rule(strokeWidth=4, opacity=0.25).encode(y=height("low"), y2="high:Q"),
+        base.mark_line(strokeWidth=1.75).encode(y=height("mean")),
+        base.mark_point(filled=True, size=70, opacity=1).encode(y=height("mean"), shape=shape),
+    ]
+    return finished(layers, over_time_size(len(runs), narrow=narrow), theme)

@@ -1,0 +1,124 @@
+"""The answer of an evaluation, worked out for no more than it says: one pair of runs at one K.
+
+Every pair gets a p-value, since the best run was chosen among all of them and the correction is for that.
+Only the best run and the next have bounds, an interval and a grade; where an audit corrects for all pairs
+too, all are compared.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from evaluation.comparisons.answer import Answer, answer_of, best_first
+from evaluation.comparisons.audited import audited_differences
+from evaluation.comparisons.comparing import Method, compare_at, compare_pair
+from evaluation.comparisons.grades import Grade, graded
+from evaluation.pool_estimates.of_pool import recall_cutoffs
+from evaluation.scoring.config import MARGIN
+from evaluation.scoring.unsettled import unsettled, unsettled_kept
+from evaluation.scoring.wording import usual_cutoff
+from evaluation.significance import TESTS
+
+if TYPE_CHECKING:
+    from evaluation.comparisons.verdict import Comparison
+    from evaluation.measures import Floats
+    from evaluation.pool_estimates.of_pool import Basis
+    from evaluation.scoring.results import Evaluation
+    from evaluation.scoring.unsettled import Unsettled
+
+#: 190 pairs: more of them nobody reads, and their number grows with the square.
+MOST_RUNS = 20
+# From here on the t-test says the same as 10,000 random turns of signs, in a moment.
+MOST_RANDOMISED = 10_000
+# More unjudged documents of one pair are not put in an order of what they may decide.
+MOST_ORDERED = 100_000
+_NUMBERS_AT_ONCE = 4_000_000
+
+
+def usual_test(evaluation: Evaluation) -> str:
+    """The test of differences unless another is asked for: by random signs where these are affordable."""
+    few = evaluation.labels.query_count <= MOST_RANDOMISED and len(evaluation.runs) <= MOST_RUNS
+    return "randomisation" if few else "t"
+
+
+def answered(
+    evaluation: Evaluation,
+    margin: float = MARGIN,
+    *,
+    basis: Basis | None = None,
+    made: Sequence[Comparison] = (),
+    method: Method | None = None,
+) -> Answer | None:
+    """The answer at the K nearest 10; None where recall was not measured or is undefined.
+
+    basis: the same evaluation with its documents without a label, where they were read. made: comparisons of
+    all pairs at this K and perhaps others, where they are known.
+    """
+    cutoffs = recall_cutoffs(evaluation)
+    if not cutoffs:
+        return None
+    k, figures = usual_cutoff(cutoffs), {name: run.figures for name, run in evaluation.runs.items()}
+    ranked = best_first(figures, k)
+    if len(ranked) < 2:
+        return answer_of(figures, [], k, margin)
+    method = method or Method(usual_test(evaluation))
+    pairs = [one for one in made if one.k == k]
+    opened = basis.opened if basis else None
+    if not pairs and basis is not None and basis.pool is not None:
+        audited = audited_differences(basis, list(evaluation.runs), [k])
+        pairs = compare_at(evaluation, [k], audited=audited, opened=opened, method=method)
+    if pairs:
+        one = next(one for one in pairs if {one.first, one.second} == set(ranked[:2]))
+    else:
+        if opened is None:
+            # What the evaluation holds spares reading every run a second time.
+            opened = unsettled_kept(evaluation, ranked[:2]) or unsettled(evaluation, ranked[:2], depth=k)
+        one = _compared(evaluation, (ranked[0], ranked[1]), k, opened, method=method)
+    count = len(pairs) or len(ranked) * (len(ranked) - 1) // 2
+    wanted = None if opened is None else _wanted(evaluation, opened, one, margin=margin)
+    return answer_of(figures, [one], k, margin, pairs=count, wanted=wanted)
+
+
+def _compared(
+    evaluation: Evaluation, two: tuple[str, str], k: int, opened: Unsettled, *, method: Method
+) -> Comparison:
+    """Two runs at K, the p-value corrected for all pairs."""
+    names = list(evaluation.runs)
+    first, second = sorted(two, key=names.index)
+    alone = replace(method, correction="none")
+    one = compare_pair(evaluation, (first, second), k, opened=opened, method=alone)
+    pairs = list(combinations(range(len(names)), 2))
+    p_values = np.concatenate(list(_p_values(evaluation, pairs, k, method)))
+    corrected = method.corrected(p_values, 1)[pairs.index((names.index(first), names.index(second)))]
+    p_value = None if np.isnan(corrected) else float(corrected)
+    return replace(one, p_value=p_value, correction=method.correction)
+
+
+def _p_values(
+    evaluation: Evaluation, pairs: Sequence[tuple[int, int]], k: int, method: Method
+) -> Iterator[Floats]:
+    column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
+    values = [run.values["recall"][:, column] for run in evaluation.runs.values()]
+    at_once = max(1, _NUMBERS_AT_ONCE // max(len(values[0]), 1))
+    drawn = {"permutations": method.permutations, "seed": method.seed}
+    for start in range(0, len(pairs), at_once):
+        differences = [values[one] - values[other] for one, other in pairs[start : start + at_once]]
+        more = drawn if method.test == "randomisation" else {}
+        yield TESTS[method.test](np.column_stack(differences), **more)
+
+
+def _wanted(evaluation: Evaluation, opened: Unsettled, one: Comparison, *, margin: float) -> int | None:
+    """How many labels are expected to decide a pair that labels leave open; None where that is not worked
+    out."""
+    if one.k is None or not one.open_pairs or one.open_pairs > MOST_ORDERED:
+        return None
+    if graded(one, margin).grade is not Grade.LABELS:
+        return None
+    from evaluation.comparisons.deciding import labels_expected
+
+    return labels_expected(evaluation, opened, (one.first, one.second), one.k)

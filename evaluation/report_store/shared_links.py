@@ -1,0 +1,126 @@
+"""Links that show a report, or the comparison of two of its runs, to people without an account.
+
+Such a link can be withdrawn, ends on a day, and is good only while the person who made it is an admin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.db import transaction
+from django.utils import timezone
+
+from evaluation.models import Report, SharedLink
+from pooling.interface.problems import InputError
+from pooling.people.activity_log import record_action
+from pooling.people.link_tokens import hashed, is_of_an_admin, new_token
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+USUAL_DAYS = 30
+LONGEST_DAYS = 365
+LONGEST_NOTE = 100
+MOST_LINKS = 100
+# When it was last opened is written once in so long a time, not for every picture.
+OPENED_EVERY = timedelta(minutes=1)
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What is shared, and until when: `days` from now, or the end of the day `until`. With `first`, `second`
+    and `k` it is the comparison of two runs."""
+
+    days: int = USUAL_DAYS
+    until: date | None = None
+    note: str = ""
+    first: str = ""
+    second: str = ""
+    k: int | None = None
+
+
+class Shared(NamedTuple):
+    """A link and its token, which is shown once and stored nowhere."""
+
+    link: SharedLink
+    token: str
+
+
+@transaction.atomic
+def share(report: Report, asked: Sharing, *, by: User) -> Shared:
+    """Make a link; `InputError` for an end that has passed or is more than a year away, and for too many."""
+    now = timezone.now()
+    ends = _end(asked, now)
+    if len(asked.note) > LONGEST_NOTE:
+        raise InputError(f"A note has at most {LONGEST_NOTE} characters.", field="note")
+    if links_of(report).count() >= MOST_LINKS:
+        raise InputError(f"This report has {MOST_LINKS} links. Withdraw one first.")
+    token = new_token()
+    link = SharedLink.objects.create(
+        report=report,
+        collection=report.collection,
+        token_sha256=hashed(token),
+        first=asked.first,
+        second=asked.second,
+        k=asked.k,
+        note=asked.note.strip(),
+        created_by=by,
+        expires_at=ends,
+    )
+    until = timezone.localtime(ends).date().isoformat()
+    record_action(report.collection, by, "report shared", report.name, link=link.pk, until=until)
+    return Shared(link, token)
+
+
+@transaction.atomic
+def withdraw_link(link: SharedLink, *, by: User) -> None:
+    """End a link at once; a second time changes nothing."""
+    ended = SharedLink.objects.filter(pk=link.pk, withdrawn_at=None).update(withdrawn_at=timezone.now())
+    if ended:
+        record_action(link.collection, by, "shared link withdrawn", link.report.name, link=link.pk)
+
+
+def links_of(report: Report) -> QuerySet[SharedLink]:
+    """The links that still work, newest first, with their authors."""
+    rows = report.shared_links.filter(is_of_an_admin("created_by"), withdrawn_at=None)
+    return rows.filter(expires_at__gt=timezone.now()).select_related("created_by")
+
+
+def opened_link(token: str) -> SharedLink:
+    """What a token shows, and note that it was opened.
+
+    `InputError` says why a link does not work any more; it is `missing` for one that there never was.
+    """
+    rows = SharedLink.objects.filter(token_sha256=hashed(token))
+    link = rows.select_related("report__collection", "report__release").first()
+    if link is None:
+        raise InputError("This link is not valid. Part of it may be missing.", missing=True)
+    now = timezone.now()
+    if link.report.deleted_at or link.report.collection.deleted_at:
+        raise InputError("What this link shows was deleted. Ask the person who sent it.")
+    if link.withdrawn_at:
+        raise InputError("This link was withdrawn. Ask for a new one.")
+    if link.expires_at <= now:
+        raise InputError("This link has expired. Ask for a new one.")
+    if not rows.filter(is_of_an_admin("created_by")).exists():
+        raise InputError(
+            "This was shared by someone who is not an admin any more. Ask someone else for a link."
+        )
+    if link.opened_at is None or now - link.opened_at > OPENED_EVERY:
+        SharedLink.objects.filter(pk=link.pk).update(opened_at=now)
+    return link
+
+
+def _end(asked: Sharing, now: datetime) -> datetime:
+    """The moment at which a link ends."""
+    if asked.until is None:
+        if not 1 <= asked.days <= LONGEST_DAYS:
+            raise InputError(f"A link is valid for 1 to {LONGEST_DAYS} days.", field="days")
+        return now + timedelta(days=asked.days)
+    today = timezone.localtime(now).date()
+    if not today <= asked.until <= today + timedelta(days=LONGEST_DAYS):
+        raise InputError("Choose a day from today to a year from now.", field="until")
+    return timezone.make_aware(datetime.combine(asked.until, time.max))

@@ -1,0 +1,103 @@
+"""Release and measure: the labels frozen and every run measured on them, in one step with names proposed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from evaluation.report_store.choices import runs_chosen
+from evaluation.report_store.links import Link, link_to
+from evaluation.reports.making import STAGES, ReportRequest, create_requested, is_large
+from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.qrels.labels import has_labels
+from labeling.qrels.releases import free_name, no_labels, release_qrels, take_back
+from pooling.interface.problems import InputError
+from pooling.jobs.kinds import job_kind
+from pooling.jobs.running import start_job
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from evaluation.models import Report
+    from pooling.interface.progress import Progress
+    from pooling.models import Collection, Job
+
+NUMBERED = re.compile(r"v(\d{1,6})", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """What is asked for, in plain values, so that a job can hold it; None takes the default.
+
+    release: the name of the new release, v1, v2 and so on. rule: how verdicts become a label. runs: all.
+    """
+
+    release: str | None = None
+    rule: str = "majority"
+    runs: Sequence[str] | None = None
+
+
+def proposed_release(collection: Collection) -> str:
+    """The next of v1, v2 and so on, after the largest there is."""
+    names = collection.releases.filter(name__startswith="v").values_list("name", flat=True)
+    numbers = [int(found[1]) for name in names if (found := NUMBERED.fullmatch(name))]
+    return f"v{max(numbers, default=0) + 1}"
+
+
+def request_measuring(collection: Collection, asked: Measuring, user: User | None) -> Report | Job:
+    """Release the labels and measure the runs on them, or the job that will when the runs are large.
+
+    What can be refused is refused here, before a job is queued: `InputError` names the field.
+    """
+    runs = runs_chosen(collection, asked.runs)
+    settled = Measuring(
+        release=free_name(collection, asked.release or proposed_release(collection)),
+        rule=_known_rule(asked.rule),
+        runs=[run.name for run in runs],
+    )
+    if not has_labels(collection):
+        raise no_labels(collection)
+    if is_large(runs):
+        return start_job(collection, "release and measure", asdict(settled), user)
+    return release_and_measure(collection, settled, user=user)
+
+
+def _known_rule(rule: str) -> str:
+    if rule not in RULES_IN_WORDS:
+        problem = f"There is no rule “{rule}”. Choose one of {', '.join(RULES_IN_WORDS)}."
+        raise InputError(problem, field="rule")
+    return rule
+
+
+@job_kind(
+    "release and measure",
+    title="Releasing the labels and measuring the runs",
+    stages=STAGES,
+    begins_at="releases",
+)
+def _in_background(job: Job, progress: Progress) -> Link:
+    asked = Measuring(**job.arguments)
+    return link_to(release_and_measure(job.collection, asked, user=job.created_by, progress=progress))
+
+
+def release_and_measure(
+    collection: Collection,
+    asked: Measuring,
+    *,
+    user: User | None = None,
+    progress: Progress | None = None,
+) -> Report:
+    """Freeze the labels, measure the runs on them, and return the report; where the runs cannot be measured,
+    the release is taken back."""
+    name = asked.release or proposed_release(collection)
+    if progress:
+        progress(0.0, "Releasing the labels.")
+    release = release_qrels(collection, name=name, rule=asked.rule, user=user)
+    try:
+        request = ReportRequest(release=release.name, runs=asked.runs)
+        return create_requested(collection, request, user=user, progress=progress)
+    except BaseException:
+        take_back(release, by=user)
+        raise

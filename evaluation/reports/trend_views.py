@@ -1,0 +1,176 @@
+"""The page that holds reports against each other over time, and its picture."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING, TypedDict
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.cache import cache
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from evaluation.charts.over_time import over_time_size, runs_over_time
+from evaluation.comparisons.wording import signed
+from evaluation.report_store.files import chart_key, usual_cutoff
+from evaluation.reports.changes import are_equal
+from evaluation.reports.trends import (
+    Trend,
+    cautions,
+    changes_between,
+    common_cutoffs,
+    measures_of,
+    reports_chosen,
+    trend_frame,
+    trend_of,
+)
+from evaluation.scoring.wording import decimal, interval
+from pooling.interface.charting import VARIANTS, to_svg
+from pooling.people.access import collection_for
+
+if TYPE_CHECKING:
+    from evaluation.charts.page import PicturePart
+    from evaluation.reports.trends import Point
+    from pooling.models import Collection
+
+MOST_LISTED = 200
+# A picture is drawn when somebody looks and kept for as long as somebody may look again.
+KEPT_SECONDS = 24 * 3600
+
+
+class TrendCell(TypedDict):
+    """A run's figure in a report, in words; moved: whether its change shows in three decimals."""
+
+    mean: str
+    interval: str
+    change: str
+    moved: bool
+    other_file: bool
+
+
+class TrendRow(TypedDict):
+    """A run with a cell for each report, None where a report does not have it."""
+
+    run: str
+    cells: list[TrendCell | None]
+
+
+@login_required
+@require_safe
+def report_trend(request: HttpRequest, slug: str) -> HttpResponse:
+    """Reports of a collection over time; the query string chooses reports, measure and K."""
+    from evaluation.measures import MEASURES, titled
+
+    collection = collection_for(request.user, slug)
+    trend = _asked(request, collection)
+    listed = collection.reports.listed().select_related("release").defer("result", "options")[:MOST_LISTED]
+    context: dict[str, object] = {"collection": collection, "section": "trend", "listed": listed}
+    if trend is not None:
+        reports = trend.reports
+        context |= {
+            "trend": trend,
+            "chosen": {report.pk for report in reports},
+            "title": titled(trend.measure, trend.k),
+            "measures": [MEASURES[name] for name in measures_of(reports)],
+            "cutoffs": common_cutoffs(reports, trend.measure),
+            "rows": [_row(run, points) for run, points in trend.points.items()],
+            "cautions": cautions(reports),
+            "changes": changes_between(reports),
+            "is_equal": len(reports) == 2 and are_equal(*reports),
+            "picture": _picture(collection, trend),
+        }
+    return render(request, "evaluation/trend.html", context)
+
+
+@login_required
+@require_safe
+def report_trend_picture(request: HttpRequest, slug: str, variant: str) -> HttpResponse:
+    """The lines of the runs as SVG."""
+    from evaluation.measures import titled
+
+    trend = _asked(request, collection_for(request.user, slug))
+    if variant not in VARIANTS or trend is None or not trend.drawn:
+        raise Http404("There is no such picture.")
+    told = repr([*map(chart_key, trend.reports), trend.measure, trend.k, variant])
+    key = f"trend-{sha256(told.encode()).hexdigest()}"
+    svg: bytes | None = cache.get(key)
+    if svg is None:
+        drawn = runs_over_time(
+            trend_frame(trend),
+            title=titled(trend.measure, trend.k),
+            dark=variant.startswith("dark"),
+            narrow=variant.endswith("narrow"),
+        )
+        svg = to_svg(drawn)
+        cache.set(key, svg, KEPT_SECONDS)
+    return HttpResponse(svg, content_type="image/svg+xml")
+
+
+@login_required
+@require_safe
+def report_changes(request: HttpRequest, slug: str) -> HttpResponse:
+    """The old address of two reports against each other."""
+    collection = collection_for(request.user, slug)
+    asked = [key for name in ("before", "after") if (key := request.GET.get(name, ""))]
+    query = urlencode({"report": asked, "measure": request.GET.getlist("measure")}, doseq=True)
+    return redirect(
+        f"{reverse('report_trend', args=[collection.slug])}{'?' if query else ''}{query}", permanent=True
+    )
+
+
+def _asked(request: HttpRequest, collection: Collection) -> Trend | None:
+    """What the query string asks for, else recall at the K nearest 10; None without two reports that have
+    something in common."""
+    reports = reports_chosen(collection, request.GET.getlist("report"))
+    measures = measures_of(reports)
+    if len(reports) < 2 or not measures:
+        return None
+    asked = request.GET.get("measure", "")
+    measure = asked if asked in measures else measures[0]
+    cutoffs = common_cutoffs(reports, measure)
+    known = {str(k): k for k in cutoffs}
+    over = [k for k in cutoffs if k is not None]
+    k = known.get(request.GET.get("k", ""), usual_cutoff(over) if over else None)
+    return trend_of(reports, measure, k)
+
+
+def _row(run: str, points: list[Point | None]) -> TrendRow:
+    return {"run": run, "cells": [None if point is None else _cell(point) for point in points]}
+
+
+def _cell(point: Point) -> TrendCell:
+    figure, difference = point.figure, point.difference
+    return {
+        "mean": decimal(figure["mean"]),
+        "interval": interval({"low": figure["low"], "high": figure["high"]}).strip(),
+        "change": "" if difference is None else signed(difference),
+        "moved": bool(difference and abs(difference) >= 0.0005),
+        "other_file": point.other_file,
+    }
+
+
+def _picture(collection: Collection, trend: Trend) -> PicturePart | None:
+    if not trend.drawn:
+        return None
+    from evaluation.measures import titled
+
+    names = [report.pk for report in trend.reports]
+    query = urlencode({"report": names, "measure": trend.measure, "k": trend.k or ""}, doseq=True)
+    shown = titled(trend.measure, trend.k)
+    runs = len(trend.drawn)
+    more = f" The {runs} best of {len(trend.points)} runs." if len(trend.points) > runs else ""
+    return {
+        "addresses": {
+            variant.replace("-", "_"): (
+                f"{reverse('report_trend_picture', args=[collection.slug, variant])}?{query}"
+            )
+            for variant in VARIANTS
+        },
+        "wide": over_time_size(runs),
+        "narrow": over_time_size(runs, narrow=True),
+        "alt": f"{shown} of {runs} runs in {len(names)} reports; the table below has the same numbers.",
+        "reading": f"Mean with its interval in each report, oldest first.{more}",
+    }

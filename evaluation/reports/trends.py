@@ -1,0 +1,181 @@
+"""Any number of reports against each other, in the order in which they were made: each run's figure in each,
+its changes, and where the reports do not count alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+from django.db.models import QuerySet
+
+from evaluation.report_store.files import cutoffs_of, run_names
+from evaluation.reports.changes import what_changed
+from evaluation.reports.summaries import Told, history_of
+from pooling.formats.wording import counted
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from evaluation.models import Report
+    from evaluation.reports.changes import Change
+    from evaluation.scoring.figures import Figure
+    from pooling.models import Collection
+
+# Reports of a page, those that are shown unless others are chosen, and runs that a picture draws.
+MOST_SHOWN, USUAL, MOST_DRAWN = 50, 10, 8
+
+
+@dataclass(frozen=True)
+class Point:
+    """A run's figure in a report, and the difference of its mean from the report before that has the run;
+    other_file: where the run of that name was another file there."""
+
+    figure: Figure
+    difference: float | None
+    other_file: bool
+
+
+@dataclass(frozen=True)
+class Trend:
+    """Reports, oldest first, at one measure and K (None over the whole run), with a point or nothing for each
+    run in each."""
+
+    reports: list[Report]
+    measure: str
+    k: int | None
+    points: dict[str, list[Point | None]]
+
+    @property
+    def drawn(self) -> list[str]:
+        """The runs of the picture: the best in the newest report that has them."""
+        drawn = [run for run in self.points if any(mean is not None for mean in _means(self.points[run]))]
+        return drawn[:MOST_DRAWN]
+
+
+def reports_chosen(collection: Collection, keys: Sequence[str]) -> list[Report]:
+    """The reports of these keys, or without two of them the newest ten that count as the newest does, oldest
+    first; where fewer count alike, the two newest."""
+    known = [int(key) for key in keys if key.isdecimal() and len(key) < 19][:MOST_SHOWN]
+    chosen = _with_results(collection, known)
+    return chosen if len(chosen) > 1 else _with_results(collection, _usual(history_of(collection), known))
+
+
+def _usual(history: Sequence[Told], known: Sequence[int]) -> list[int]:
+    """With one that is chosen: it, and the report before."""
+    for place, told in enumerate(history):
+        if told.pk in known:
+            other = history[place + 1 : place + 2] or history[max(place - 1, 0) : place]
+            return [told.pk, *(one.pk for one in other)]
+    alike = [told.pk for told in history if told.summary["counting"] == history[0].summary["counting"]]
+    return alike[:USUAL] if len(alike) > 1 else [told.pk for told in history[:2]]
+
+
+def _with_results(collection: Collection, keys: Sequence[int]) -> list[Report]:
+    found: QuerySet[Report] = collection.reports.listed().filter(pk__in=keys).select_related("release")
+    return list(found.order_by("created_at", "pk"))
+
+
+def measures_of(reports: Sequence[Report]) -> list[str]:
+    """The measures that all reports have at a common K."""
+    if not reports:
+        return []
+    return [name for name in reports[-1].options["measures"] if common_cutoffs(reports, name)]
+
+
+def common_cutoffs(reports: Sequence[Report], measure: str) -> list[int | None]:
+    """The K at which all reports have a measure; None over the whole run."""
+    if any(measure not in one.options["measures"] for one in reports):
+        return []
+    known = [cutoffs_of(one, measure) for one in reports]
+    return [k for k in known[-1] if all(k in others for others in known)]
+
+
+def trend_of(reports: Sequence[Report], measure: str, k: int | None) -> Trend:
+    """The figures of each run in each report; runs from the best on in the newest report that has them."""
+    from evaluation.measures import key_of
+
+    key = key_of(measure, k)
+    points: dict[str, list[Point | None]] = {}
+    for run in dict.fromkeys(run for one in reversed(reports) for run in run_names(one)):
+        points[run] = _points(reports, run, key)
+    newest = {run: next((mean for mean in reversed(_means(row)) if mean), 0.0) for run, row in points.items()}
+    ranked = sorted(points, key=lambda run: (points[run][-1] is None, -newest[run], run))
+    return Trend(list(reports), measure, k, {run: points[run] for run in ranked})
+
+
+def _points(reports: Sequence[Report], run: str, key: str) -> list[Point | None]:
+    row: list[Point | None] = []
+    before: tuple[float | None, str] | None = None
+    for report in reports:
+        figure = report.result["runs"].get(run, {}).get(key)
+        if figure is None:
+            row.append(None)
+            continue
+        file = next(one["sha256"] for one in report.options["runs"] if one["name"] == run)
+        mean, last = figure["mean"], before[0] if before else None
+        difference = None if mean is None or last is None else mean - last
+        row.append(Point(figure, difference, bool(before and before[1] != file)))
+        before = mean, file
+    return row
+
+
+def _means(row: Sequence[Point | None]) -> list[float | None]:
+    return [None if point is None else point.figure["mean"] for point in row]
+
+
+def cautions(reports: Sequence[Report]) -> list[str]:
+    """Where the reports do not count alike, a sentence for each way."""
+    kinds: list[tuple[str, Callable[[Report], Any]]] = [
+        ("what counts as relevant", lambda one: one.options["conventions"]["min_relevance"]),
+        (
+            "other conventions",
+            lambda one: sorted(
+                (name, str(value))
+                for name, value in one.options["conventions"].items()
+                if name != "min_relevance"
+            ),
+        ),
+        ("the tags of the queries", lambda one: one.options.get("tags") or []),
+        ("the rule of the release", lambda one: one.release.rule),
+    ]
+    found = [
+        f"The reports differ in {what}: their figures are not of the same thing."
+        for what, of in kinds
+        if any(of(one) != of(reports[0]) for one in reports)
+    ]
+    scored = [one.result["queries"]["scored"] for one in reports]
+    if len(set(scored)) > 1:
+        found.append(
+            f"The reports are over {min(scored):,} to {counted(max(scored), 'query')} with a relevant label: "
+            "part of a change may be the queries that were added."
+        )
+    return found
+
+
+def changes_between(reports: Sequence[Report]) -> list[tuple[Report, list[Change]]]:
+    """Each report but the first, with what changed since the one before it."""
+    return [(after, what_changed(before, after)) for before, after in pairwise(reports)]
+
+
+def trend_frame(trend: Trend) -> pd.DataFrame:
+    """The drawn runs as rows: run, report, mean, low, high."""
+    import pandas as pd
+
+    rows = [
+        (run, _label(place, report), point.figure["mean"], point.figure["low"], point.figure["high"])
+        for run in trend.drawn
+        for place, (report, point) in enumerate(zip(trend.reports, trend.points[run], strict=True), 1)
+        if point is not None and point.figure["mean"] is not None
+    ]
+    order = {_label(place, report): place for place, report in enumerate(trend.reports, 1)}
+    frame = pd.DataFrame(rows, columns=["run", "report", "mean", "low", "high"])
+    frame = frame.astype({"mean": float, "low": float, "high": float})
+    return frame.sort_values("report", key=lambda labels: labels.map(order), kind="stable")
+
+
+def _label(place: int, report: Report) -> str:
+    """Numbered, since names may be the same."""
+    return f"{place}. {report.release.name}"

@@ -1,0 +1,76 @@
+"""The answer of an evaluation: the same as from all pairs, and read from memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from evaluation import Evaluation, evaluate
+from evaluation.comparisons import answering
+from evaluation.comparisons.answer import answer_of
+from evaluation.comparisons.answering import answered
+from evaluation.comparisons.comparing import compare_at
+from evaluation.comparisons.grades import Grade
+
+K = 5
+
+
+def measured(queries: int = 30, judged: float = 0.7, pool: pd.DataFrame | None = None) -> Evaluation:
+    """Four runs that find more and more of ten relevant documents, some documents without a label."""
+    draw = np.random.default_rng(3)
+    qrels: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, dict[str, float]]] = {name: {} for name in "abcd"}
+    for query in (f"q{number}" for number in range(queries)):
+        qrels[query] = {f"d{at}": int(at < 10) for at in range(40) if draw.random() < judged} | {"d0": 1}
+        for skill, run in enumerate(runs):
+            scores = draw.random(40) + (np.arange(40) < 10) * 0.3 * skill
+            runs[run][query] = {f"d{at}": float(scores[at]) for at in range(40)}
+    return evaluate(qrels, runs, k=(1, K, 20), pool=pool)
+
+
+def test_the_answer_is_the_one_of_all_pairs() -> None:
+    result = measured()
+    found = answered(result)
+    every = answer_of(result.to_dict()["runs"], compare_at(result, [K]), K)
+    assert found is not None
+    assert every is not None
+    assert found.rival is not None
+    assert every.rival is not None
+    assert (found.rival.low, found.rival.high) == pytest.approx((every.rival.low, every.rival.high))
+    assert replace(found.rival, low=None, high=None) == replace(every.rival, low=None, high=None)
+    assert found.sentence == every.sentence
+
+
+@pytest.mark.parametrize("pooled", [False, True])
+def test_no_run_is_read_again_for_the_answer(pooled: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    pool = pd.DataFrame({"query_id": ["q1", "q2"], "document_id": ["d3", "d39"]}) if pooled else None
+    result = measured(pool=pool)
+    read = replace(result, runs={name: replace(run, unjudged=None) for name, run in result.runs.items()})
+    again = answered(read)
+    monkeypatch.setattr(answering, "unsettled", None)  # is not called
+    assert answered(result) == again
+
+
+def test_more_runs_than_are_randomised_have_a_rival(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(answering, "MOST_RUNS", 3)
+    found = answered(measured())
+    assert found is not None
+    assert found.rival is not None
+    assert (found.run, found.rival.run, found.rival.pairs) == ("d", "c", 6)
+
+
+def test_labels_that_are_missing_are_asked_for_by_number() -> None:
+    found = answered(measured(queries=40, judged=0.2))
+    assert found is not None
+    assert found.rival is not None
+    assert found.rival.grade is Grade.LABELS
+    assert found.next is not None
+    assert found.next.kind == "judge"
+    assert 0 < found.next.count <= (found.rival.unjudged or 0)
+
+
+def test_without_recall_there_is_no_answer() -> None:
+    assert answered(evaluate({"q": {"a": 1}}, {"run": {"q": {"a": 1.0}}}, measures=["map"])) is None

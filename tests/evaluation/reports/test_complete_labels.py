@@ -1,0 +1,67 @@
+"""Reports on labels that were declared complete: what no label names is not relevant."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evaluation.failures.side_by_side import side_by_side
+from evaluation.models import Report
+from labeling.qrels.releases import import_qrels, release_qrels
+from tests.evaluation.cast import SPARSE, make_report
+from tests.world import World
+
+WORDS = "unlisted documents count as not relevant, by declaration of “labels.qrels”"
+
+
+def report_on(world: World, *files: tuple[str, bool]) -> Report:
+    """A report on labels from these texts, each complete or not."""
+    for number, (text, complete) in enumerate(files):
+        path = world.folder / (f"labels{number or ''}.qrels")
+        path.write_text(text)
+        import_qrels(world.collection, path, complete=complete)
+    release_qrels(world.collection, name=f"of {len(files)} files")
+    return make_report(world)
+
+
+def figure(report: Report, key: str, run: str = "beta") -> dict[str, Any]:
+    return report.result["runs"][run][key]
+
+
+def test_complete_labels_leave_nothing_unjudged(world: World) -> None:
+    report = report_on(world, (SPARSE, True))
+    recall, judged = figure(report, "recall@2"), figure(report, "judged@2")
+    assert judged["mean_of_retrieved"] == 1
+    assert recall["bounds"] == [recall["mean"], recall["mean"]]
+    assert WORDS in recall["line"]
+
+
+def test_figures_without_the_declaration_stay_as_they_are(world: World) -> None:
+    report = report_on(world, (SPARSE, False))
+    recall = figure(report, "recall@2")
+    assert figure(report, "judged@2")["mean_of_retrieved"] < 1
+    assert recall["bounds"][0] < recall["bounds"][1]
+    assert "unlisted" not in recall["line"]
+
+
+def test_the_value_is_the_same_with_and_without_the_declaration(world: World) -> None:
+    path = world.folder / "again.qrels"
+    path.write_text(SPARSE)
+    open_ended = report_on(world, (SPARSE, False))
+    complete = report_on(world, (SPARSE, True), ("q1 0 d1 1\n", True))
+    for run in ("alpha", "beta"):
+        assert figure(open_ended, "recall@2", run)["mean"] == figure(complete, "recall@2", run)["mean"]
+
+
+def test_a_declaration_holds_for_the_queries_of_its_file_alone(world: World) -> None:
+    report = report_on(world, ("q1 0 d1 1\n", True), ("q2 0 d2 1\n", False))
+    assert 0 < figure(report, "judged@2")["mean_of_retrieved"] < 1
+    labels = {
+        query: {
+            place.relevance
+            for one in (side_by_side(report, query, 2).a, side_by_side(report, query, 2).b)
+            for place in one.places or ()
+        }
+        for query in ("q1", "q2")
+    }
+    assert labels["q1"] == {0, 1}
+    assert None in labels["q2"]

@@ -1,0 +1,141 @@
+"""Reports over time: which are shown, each run in each, words of caution; and the list with its numbers."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
+
+from evaluation.models import Report
+from evaluation.reports.table import report_rows
+from evaluation.reports.trends import cautions, changes_between, reports_chosen, trend_frame, trend_of
+from evaluation.scoring.conventions import Conventions
+from tests.evaluation.cast import make_release, make_report
+from tests.world import World
+
+PAGE = "/collections/harbour/reports/trend/"
+
+
+@pytest.fixture
+def three(world: World) -> list[Report]:
+    """alpha@1 finds 1, then 3/4 and 1/2 of what is relevant of two queries; beta nothing, then 1/4 twice."""
+    found = [make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1, 2))]
+    for name, labels in (("second", "q1 0 d4 1\n"), ("third", "q2 0 d3 1\nq2 0 d1 0\n")):
+        make_release(world, labels, name=name)
+        found.append(make_report(world, k=(1, 2)))
+    return found
+
+
+def test_each_run_has_a_point_in_each_report_with_its_change(three: list[Report]) -> None:
+    trend = trend_of(three, "recall", 1)
+    means = {run: [point and point.figure["mean"] for point in row] for run, row in trend.points.items()}
+    assert means == {"alpha": [1.0, 0.75, 0.5], "beta": [0.0, 0.25, 0.25]}
+    assert [point and point.difference for point in trend.points["beta"]] == [None, 0.25, 0.0]
+    assert trend_frame(trend)["report"].unique().tolist() == ["1. labels", "2. second", "3. third"]
+
+
+def test_a_run_that_a_report_lacks_leaves_a_gap_and_changes_from_the_last_that_has_it(
+    three: list[Report],
+) -> None:
+    three[1].result["runs"].pop("beta")
+    three[1].options["runs"] = [run for run in three[1].options["runs"] if run["name"] != "beta"]
+    row = trend_of(three, "recall", 1).points["beta"]
+    assert row[1] is None
+    assert row[2]
+    assert (row[2].difference, row[2].other_file) == (0.25, False)
+
+
+def test_the_newest_that_count_alike_are_shown_unless_others_are_chosen(
+    world: World, three: list[Report]
+) -> None:
+    def shown(*keys: object) -> list[int]:
+        return [report.pk for report in reports_chosen(world.collection, [str(key) for key in keys])]
+
+    first, second, third = (report.pk for report in three)
+    assert shown() == [first, second, third]
+    assert shown(third, first) == [first, third]
+    assert shown(third) == [second, third]
+    assert shown(first) == [first, second]
+    assert shown("x", "9" * 30) == [first, second, third]
+    strict = make_report(world, k=(1, 2), conventions=Conventions(missing="skip"))
+    assert shown() == [third, strict.pk]
+
+
+def test_reports_that_do_not_count_alike_are_told(world: World, three: list[Report]) -> None:
+    assert cautions(three) == []
+    skipping = make_report(world, k=(1, 2), conventions=Conventions(missing="skip"))
+    (sentence,) = cautions([three[2], skipping])
+    assert "other conventions" in sentence
+    skipping.options["conventions"]["min_relevance"] = 2
+    skipping.result["queries"]["scored"] = 1
+    told = " ".join(cautions([three[2], skipping]))
+    assert "what counts as relevant" in told
+    assert "1 to 2 queries" in told
+
+
+def test_each_step_names_what_changed(three: list[Report]) -> None:
+    found = [(report.pk, [change.what for change in changes]) for report, changes in changes_between(three)]
+    assert found == [(three[1].pk, ["Qrels release"]), (three[2].pk, ["Qrels release"])]
+
+
+def test_the_page_has_the_picture_the_table_and_the_choice(
+    world: World, client: Client, three: list[Report], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(world.vera)
+    with django_assert_num_queries(7):  # session, user, collection, role, summaries, results, listed
+        page = client.get(f"{PAGE}?k=1").content.decode()
+    assert "Recall@1 of each run" in page
+    assert "+0.250" in page
+    assert len(re.findall(r'name="report" value="\d+" checked', page)) == 3
+    picture = client.get(f"{PAGE}dark-narrow.svg", {"report": [three[0].pk, three[2].pk], "k": 1})
+    assert picture["Content-Type"] == "image/svg+xml"
+    assert b"alpha" in picture.content
+    assert client.get(f"{PAGE}sideways.svg").status_code == 404
+    # What makes no sense is as usual.
+    assert "Recall@2 of each run" in client.get(f"{PAGE}?measure=no&k=x&report=-1").content.decode()
+
+
+def test_one_report_alone_has_no_trend(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    make_report(world)
+    assert b"You need two reports" in client.get(PAGE).content
+    assert client.get(f"{PAGE}light.svg").status_code == 404
+
+
+def test_reports_without_anything_in_common_say_so(world: World, client: Client) -> None:
+    first, second = make_report(world, k=(1,)), make_report(world, k=(2,))
+    client.force_login(world.vera)
+    page = client.get(PAGE, {"report": [first.pk, second.pk]}).content
+    assert b"no measure and K in common" in page
+
+
+@pytest.mark.parametrize(("name", "code"), [("ben", 403), ("dan", 404)])
+def test_only_readers_see_it(world: World, client: Client, name: str, code: int) -> None:
+    client.force_login(getattr(world, name))
+    assert client.get(PAGE).status_code == code
+    assert client.get(f"{PAGE}light.svg").status_code == code
+    assert client.get(reverse("report_changes", args=["harbour"])).status_code == code
+
+
+def test_the_list_has_the_numbers_of_each_report(
+    world: World, client: Client, three: list[Report], django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    rows = report_rows(world.collection)
+    assert [row.report.pk for row in rows] == [report.pk for report in reversed(three)]
+    # At K = 2, as near 10 as it gets: of q2's two documents alpha finds one now.
+    assert [(row.run, row.figure and row.figure["mean"], row.changed) for row in rows] == [
+        ("alpha", 0.75, "−0.250"),
+        ("alpha", 1.0, "+0.000"),
+        ("alpha", 1.0, ""),
+    ]
+    assert {row.verdict for row in rows} <= {"cannot be told yet: queries", "cannot be told yet: labels"}
+    client.force_login(world.vera)
+    # Session, user, collection, role, chosen columns, reports, releases, runs.
+    with django_assert_num_queries(8):
+        page = client.get("/collections/harbour/reports/?sort=-recall").content.decode()
+    assert "▼ −0.250" in page
+    assert f'value="{three[0].pk}"' in page  # to be chosen and compared
+    assert "Compare over time" in page
