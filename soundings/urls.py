@@ -9,7 +9,7 @@ import labeling.urls
 import pooling.urls
 from soundings.accounts import invitation_views, member_views, token_views
 from soundings.accounts import views as account_views
-from soundings.pages import activity, guide, health, home
+from soundings.pages import activity, find, guide, health, home
 
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
 handler400 = "soundings.pages.errors.not_understood"
@@ -44,6 +44,7 @@ urlpatterns = [
     path("invitations/<str:token>/", invitation_views.invitation, name="invitation"),
     path("offers/<int:offer_id>/accept/", invitation_views.offer_accept, name="offer_accept"),
     path("offers/<int:offer_id>/decline/", invitation_views.offer_decline, name="offer_decline"),
+    path("find/", find.find_anything, name="find"),
     path("guide/", guide.guide, name="guide"),
     path("guide/<slug:page>/", guide.guide, name="guide_page"),
     path("", include(pooling.urls)),
@@ -51,6 +52,7 @@ urlpatterns = [
     path("", include(evaluation.urls)),
     # After pooling's pages, of which collections/new/ would match too.
     path("collections/<slug:slug>/", home.collection, name="collection"),
+    path("collections/<slug:slug>/find/", find.find_anything, name="collection_find"),
     path("collections/<slug:slug>/members/", member_views.members, name="members"),
     path(
         "collections/<slug:slug>/members/<int:member_id>/role/", member_views.member_role, name="member_role"

@@ -1,9 +1,9 @@
-// Sends a form only once: a double click would import or build the same thing twice.
+// Sends a form only once, and shows in the pressed button that its work goes on.
 
 const HOLD_MS = 3000; // longer than a double click; afterwards, a person who stopped the page can try again
 
 document.addEventListener("submit", (event) => {
-  const form = event.target;
+  const { target: form, submitter } = event;
   if (form.method !== "post") return;
   if (form.ariaBusy === "true") {
     event.preventDefault();
@@ -11,9 +11,20 @@ document.addEventListener("submit", (event) => {
   }
   form.ariaBusy = "true";
   setTimeout(() => { form.ariaBusy = null; }, HOLD_MS);
+  // A script that sends the form in the background shows its own progress.
+  if (submitter && !event.defaultPrevented) submitter.dataset.working = "";
+});
+
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") stopShowing(); // the key that stops a page
 });
 
 // Going back in the browser re-enables the form.
 window.addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[aria-busy]")) form.ariaBusy = null;
+  stopShowing();
 });
+
+function stopShowing() {
+  for (const button of document.querySelectorAll("[data-working]")) delete button.dataset.working;
+}

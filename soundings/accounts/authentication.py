@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
@@ -11,6 +10,7 @@ from rest_framework.authentication import TokenAuthentication
 from rest_framework.exceptions import AuthenticationFailed
 
 from pooling.account_models import ApiToken
+from pooling.people.link_tokens import hashed
 from pooling.storage.rows import columns_of, rows
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ OWNER = """
 SELECT {user}, {token} FROM auth_user JOIN pooling_apitoken token ON token.user_id = auth_user.id
 WHERE token.token_sha256 = %s
 """
-
-
-def hashed(text: str) -> str:
-    """SHA-256 in hexadecimal digits; enough for what is random, or a hash already."""
-    return sha256(text.encode()).hexdigest()
 
 
 class PlainTokenAuthentication(TokenAuthentication):

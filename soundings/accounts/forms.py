@@ -17,6 +17,7 @@ from django.contrib.auth.forms import (
 from django.http import HttpRequest
 
 from pooling.models import Role
+from pooling.people.invitations import LONGEST_NOTE
 from soundings.accounts.mail import ask_for_password_letter
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME
 
@@ -129,8 +130,14 @@ class InvitationForm(RoleForm):
         required=False,
         help_text="The link is sent there if this site sends email; you see it in any case.",
     )
+    note = forms.CharField(
+        label="Note (optional)",
+        required=False,
+        max_length=LONGEST_NOTE,
+        help_text="Shown to admins in the list below, such as “for Anna”.",
+    )
     days = forms.IntegerField(label="Valid for days", min_value=1, max_value=90, initial=14)
-    field_order = ["role", "email", "days"]
+    field_order = ["role", "email", "note", "days"]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)

@@ -39,12 +39,11 @@ def invitation_new(request: HttpRequest, slug: str) -> HttpResponse:
         messages.error(request, " ".join(str(error) for errors in form.errors.values() for error in errors))
         return redirect("members", slug)
     given = form.cleaned_data
-    invitation, token = invite(
-        collection, given["role"], by=person(request), email=given["email"], days=given["days"]
-    )
+    invitation, token = invite(collection, given.pop("role"), by=person(request), **given)
     link = request.build_absolute_uri(reverse("invitation", args=[token]))
     context = {
         "collection": collection,
+        "section": "members",
         "invitation": invitation,
         "link": link,
         "sends_mail": settings.SENDS_MAIL,

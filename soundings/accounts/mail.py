@@ -21,8 +21,8 @@ from django_tasks import task
 
 from pooling.account_models import Letter
 from pooling.models import Invitation
+from pooling.people.link_tokens import hashed
 from pooling.storage.secrets import seal, unseal
-from soundings.accounts.authentication import hashed
 from soundings.accounts.throttling import client_address
 
 if TYPE_CHECKING:

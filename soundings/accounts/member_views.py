@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404, redirect, render
+from django.http.response import HttpResponseBase
+from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
 from pooling.interface.pages import person
@@ -16,12 +16,14 @@ from pooling.people import membership
 from pooling.people.access import ADMIN, READERS, collection_for, collections_of
 from pooling.people.invitations import OFFERED_DAYS, open_invitations
 from pooling.people.joining import add_or_ask
+from pooling.tables.answers import answer
 from soundings.accounts.forms import InvitationForm, MemberForm, RoleForm
+from soundings.accounts.member_lists import INVITATIONS, MEMBERS
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
-def members(request: HttpRequest, slug: str) -> HttpResponse:
+def members(request: HttpRequest, slug: str) -> HttpResponseBase:
     """List the members; POST adds one, or asks whether they will join."""
     collection = collection_for(request.user, slug, ADMIN if request.method == "POST" else READERS)
     form = MemberForm(request.POST or None, initial={"role": Role.ANNOTATOR})
@@ -34,16 +36,19 @@ def members(request: HttpRequest, slug: str) -> HttpResponse:
         else:
             messages.success(request, _in_words(added))
             return redirect("members", collection.slug)
-    context = {
+    context: dict[str, object] = {
         "collection": collection,
-        "memberships": collection.memberships.select_related("user"),
-        "roles": Role.choices,
-        "sends_mail": settings.SENDS_MAIL,
+        "section": "members",
+        "members": MEMBERS.shown(request, collection.memberships.select_related("user"), collection),
         "form": form,
         "invite_form": InvitationForm(initial={"role": Role.ANNOTATOR}),
-        "invitations": open_invitations(collection) if collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
     }
-    return render(request, "soundings/members.html", context, status=400 if form.errors else 200)
+    if collection.role == Role.ADMIN:  # type: ignore[attr-defined]
+        context["invitations"] = INVITATIONS.shown(request, open_invitations(collection), collection)
+    answered = answer(request, "soundings/members.html", context)
+    if form.errors:
+        answered.status_code = 400
+    return answered
 
 
 @require_POST

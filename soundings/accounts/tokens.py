@@ -6,7 +6,6 @@ its owner had: whatever changes the password, on a page or past every page, ends
 
 from __future__ import annotations
 
-import secrets
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,7 +15,7 @@ from django.utils import timezone
 
 from pooling.account_models import ApiToken
 from pooling.interface.problems import InputError
-from soundings.accounts.authentication import hashed
+from pooling.people.link_tokens import hashed, new_token
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -44,7 +43,7 @@ def make_token(user: User, name: str = "", days: int | None = None) -> MadeToken
         raise InputError(f"A token is valid for 1 to {LONGEST_DAYS:,} days.", field="days")
     lasting = settings.TOKEN_DAYS if days is None else days
     _forget_ended(user)
-    token = secrets.token_urlsafe(32)
+    token = new_token()
     row = ApiToken.objects.create(
         user=user,
         name=name,

@@ -3,41 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from datetime import timedelta
 from random import Random
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from labeling.judging.leases import claim, release
 from labeling.judging.verdicts import Submission, record_judgment
-from labeling.models import Lease, Queue, Reason, Verdict
+from labeling.models import Bookmark, Lease, Queue, Reason, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from soundings.demo.clock import DemoClock
+
 Pair = tuple[str, str]
+
+# Of verdicts that come out wrong: a little of all, and more of the relevant ones of whoever is strictest.
+ERROR, STRICT_ERROR, CANNOT = 0.02, 0.12, 0.005
+# Words per second of people who look for one thing in a text, and the seconds before the key.
+SLOWEST, FASTEST, LEAST_SECONDS = 4.0, 8.0, 1.5
 
 
 @dataclass
 class SimulatedAnnotators:
-    """People who know the labels and err now and then.
+    """People who know the labels and err now and then; the last of them is stricter.
 
-    relevant: the pairs (query id, document id) that are relevant. error: the share of verdicts that come out
-    wrong. cannot: the share that end as can't judge. seed: the same seed gives the same verdicts.
+    relevant: the pairs (query id, document id) that are relevant. seed: the same seed gives the same
+    verdicts, in whatever order the pairs come. clock: moves on with each verdict, as they work at the same
+    time.
     """
 
     users: Sequence[User]
     relevant: Mapping[Pair, bool]
-    error: float
-    cannot: float
     seed: int
-    random: Random = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.random = Random(self.seed)  # noqa: S311  reproducible, not secret
+    clock: DemoClock
 
     def judge(self, queue: Queue, *, at_most: int) -> int:
         """Take turns with batches until `at_most` judgments are made or nothing is left; return how many."""
+        self._fix_places_of_gold(queue)
         made = 0
         idle: set[int] = set()
         while made < at_most and len(idle) < len(self.users):
@@ -47,29 +51,47 @@ class SimulatedAnnotators:
                 idle = idle - {user.pk} if batch else idle | {user.pk}
         return made
 
+    def _fix_places_of_gold(self, queue: Queue) -> None:
+        """Have gold questions come at the same places in every demo: that depends on the row's key."""
+        for place, user in enumerate(self.users):
+            bookmark, _ = Bookmark.objects.get_or_create(queue=queue, annotator=user)
+            Bookmark.objects.filter(pk=bookmark.pk).update(gold_seed=bookmark.pk ^ (self.seed + place))
+
     def _batch(self, queue: Queue, user: User, wanted: int) -> list[Lease]:
         """Claim and judge one batch, and give back what is more than `wanted`."""
         leases = claim(queue, user, 10).leases
         for lease in leases[:wanted]:
-            record_judgment(queue, user, self._verdict(lease))
+            verdict = self._verdict(lease, user)
+            self.clock.pass_time(timedelta(milliseconds=verdict.active_ms or 0) / len(self.users))
+            record_judgment(queue, user, verdict)
         if leases[wanted:]:
             release(queue, user, [lease.token for lease in leases[wanted:]])
         return leases[:wanted]
 
-    def _verdict(self, lease: Lease) -> Submission:
+    def _verdict(self, lease: Lease, user: User) -> Submission:
         item = lease.item
-        relevant = self.relevant.get((item.query.external_id, item.document.external_id), False)
-        if self.random.random() < self.error:
+        pair = (item.query.external_id, item.document.external_id)
+        drawn = self._drawn(user, *pair)
+        relevant = self.relevant.get(pair, False)
+        is_strict = relevant and user == self.users[-1]
+        if drawn.random() < (STRICT_ERROR if is_strict else ERROR):
             relevant = not relevant
-        cannot = self.random.random() < self.cannot
+        cannot = drawn.random() < CANNOT
         known = Verdict.RELEVANT if relevant else Verdict.NOT_RELEVANT
+        words = len((item.document.text or "").split())
+        seconds = LEAST_SECONDS + words / drawn.uniform(SLOWEST, FASTEST)
         return Submission(
             item=item.pk,
-            key=str(UUID(int=self.random.getrandbits(128), version=4)),
+            key=f"demo-{item.pk}",
             verdict=Verdict.CANNOT_JUDGE if cannot else known,
             reason=Reason.QUERY if cannot else "",
-            active_ms=self.random.randint(1500, 9000),
+            active_ms=round(1000 * seconds),
             shown="document",
             version=item.document.version,
             lease=lease.token,
         )
+
+    def _drawn(self, user: User, *pair: str) -> Random:
+        """Of this person and pair alone: which gold question comes in between differs from demo to demo."""
+        place = self.users.index(user)
+        return Random("\0".join([str(self.seed), str(place), *pair]))  # noqa: S311  reproducible, not secret

@@ -1,30 +1,47 @@
-"""The demo: the example collection taken the whole way, from run files to Recall@K, one function per step."""
+"""The demo: the example collection taken the whole way, from run files to Recall@K, one function per step.
+
+What it stores happened, by its calendar (`clock.py`), over the last nine days, so that there is a last week
+to compare with.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.hashers import make_password
-from django.core.files.storage import default_storage
-from django.db.models import Model
 
-from evaluation.models import Canary, LatencyReport, Report
+from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary
+from evaluation.indexes.stored import LatencyRequest, request_latency_report
+from evaluation.models import Report
+from evaluation.replays.stored import ReplayRequest, request_replay
 from evaluation.reports.making import ReportInput, create_report
+from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
-from labeling.models import ImportedLabel, Item, Judgment, JudgmentEvent, QrelsRelease, Queue
+from labeling.adaptive.options import AdaptiveOptions
+from labeling.gold.importing import import_gold
+from labeling.gold.options import site_options
+from labeling.judging.adjudication import adjudicate
+from labeling.judging.verdicts import Submission
+from labeling.models import Item, Queue, Verdict
+from labeling.prelabels.stored_answers import store_answers
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
-from pooling.models import Collection, Pool, Role, Run
+from pooling.jobs.running import run_job
+from pooling.models import Collection, Job, Pool, Role, Run
 from pooling.people.membership import add_member, create_collection
 from pooling.pools.building import build_pool
+from pooling.pools.versions import extend_pool
 from pooling.runs.stored import import_run
 from pooling.texts.importing import import_documents, import_queries
+from pooling.tidying.erasing import erase_collection
 from soundings.demo.annotators import SimulatedAnnotators
+from soundings.demo.clock import DemoClock
 from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
 
 if TYPE_CHECKING:
@@ -34,11 +51,18 @@ if TYPE_CHECKING:
 
 SLUG = "demo"
 SEED = 1807
-# Every pair of the first pool is judged by two; of the second, deeper pool this share is judged by one.
-FIRST_DEPTH, SECOND_DEPTH = 5, 20
-JUDGED_SHARE = 0.7
-ERROR, CANNOT = 0.02, 0.005
-CUTOFFS = (1, 5, 10, 20)
+# Every pair of the first pool is judged by two; of the main pool a budget by one, of it a fifth at random.
+FIRST_DEPTH, MAIN_DEPTH, LATER_DEPTH = 3, 10, 15
+MAIN_STRATEGY, MAIN_BUDGET, AUDIT_SHARE = "hybrid", 220, 0.2
+# Of what the second week's version of that pool brings; the rest waits for people who open the site.
+LATER_BUDGET, JUDGED_SHARE = 72, 0.5
+SETTLED_SHARE = 0.6  # of the pairs without agreement, by the admin
+CUTOFFS = (1, 5, 10)
+TAGS = ("keyword", "question", "situation")
+REPLAYED = ("rrf", "depth")
+MODEL = "stand-in-model"
+NO_GOLD = {"gold_first_share": 0, "gold_share": 0}
+BEGAN, SECOND_WEEK, LAST_DAY = timedelta(days=9), timedelta(days=2), timedelta(hours=3)
 
 Say = Callable[[str], None]
 
@@ -53,11 +77,18 @@ class Cast:
 
 
 @dataclass(frozen=True)
-class Judges:
-    """Who judges, and the folder with the labels that they go by."""
+class Stage:
+    """What the steps have in common: the files, the people, the calendar, and who hears of each step."""
 
     examples: Path
     cast: Cast
+    clock: DemoClock
+    say: Say
+
+    @property
+    def admin(self) -> User:
+        """Who does everything but judge."""
+        return self.cast.admin
 
 
 @dataclass(frozen=True)
@@ -70,15 +101,24 @@ class Demo:
 
 
 def run_demo(say: Say) -> Demo:
-    """Take the example collection the whole way; `say` hears of each step in a sentence."""
-    examples = settings.ASSETS_DIR / "examples"
+    """Take the example collection the whole way, in two weeks of the demo's calendar; `say` hears of each
+    step in a sentence.
+    """
     forget_demo(say)
     cast = make_cast()
-    collection = start_collection(examples, cast, say)
-    runs = import_everything(collection, examples, cast.admin, say)
-    judge_first_pool(collection, runs, Judges(examples, cast), say)
-    judge_second_pool(collection, runs, Judges(examples, cast), say)
-    report = release_and_report(collection, runs, cast.admin, say)
+    with DemoClock(BEGAN) as clock:
+        stage = Stage(settings.ASSETS_DIR / "examples", cast, clock, say)
+        collection = start_collection(stage)
+        runs = import_everything(collection, stage)
+        judge_first_pool(collection, runs, stage)
+        main = judge_main_pool(collection, runs, stage)
+        release_and_report(collection, "v1", runs, stage)
+        watch_and_replay(collection, stage)
+        clock.pass_until(SECOND_WEEK)
+        better = import_better_run(collection, stage)
+        judge_what_is_new(main, better, stage)
+        clock.pass_until(LAST_DAY)
+        report = release_and_report(collection, "v2", [*runs, better], stage)
     return Demo(collection, report, cast.passwords)
 
 
@@ -88,34 +128,7 @@ def forget_demo(say: Say) -> None:
     if collection is None:
         return
     say(f"The collection “{SLUG}” exists from an earlier demo; it is deleted and created again.")
-    files = _stored_files(collection)
-    _delete_rows(collection)
-    for name in files:
-        default_storage.delete(name)
-
-
-def _stored_files(collection: Collection) -> list[str]:
-    """The names of every file that belongs to rows of the collection."""
-    reports = Report.objects.filter(collection=collection).values_list("per_query", flat=True)
-    releases = QrelsRelease.objects.filter(collection=collection).values_list("file", flat=True)
-    runs = Run.objects.filter(collection=collection).values_list("file", flat=True)
-    # A report has a separate folder, with what people download next to the values per query.
-    folders = [str(PurePosixPath(name).parent) for name in reports if name]
-    beside = [f"{folder}/{name}" for folder in folders for name in default_storage.listdir(folder)[1]]
-    return [*beside, *(name for name in (*releases, *runs) if name)]
-
-
-def _delete_rows(collection: Collection) -> None:
-    """From the end of the way to its beginning: each kind of row protects those it rests on."""
-    undoing = JudgmentEvent.objects.filter(collection=collection, undoes__isnull=False)
-    later: list[type[Model]] = [Report, LatencyReport, Canary, QrelsRelease, ImportedLabel, Judgment]
-    earlier: list[type[Model]] = [JudgmentEvent, Queue, Pool, Run]
-    for model in later:
-        model._default_manager.filter(collection=collection).delete()
-    undoing.delete()
-    for model in earlier:
-        model._default_manager.filter(collection=collection).delete()
-    collection.delete()
+    erase_collection(collection)
 
 
 def make_cast() -> Cast:
@@ -132,102 +145,219 @@ def _account(name: str, password: str | None) -> User:
     )[0]
 
 
-def start_collection(examples: Path, cast: Cast, say: Say) -> Collection:
+def start_collection(stage: Stage) -> Collection:
     """The collection with its guidelines and members."""
     collection = create_collection(
-        cast.admin,
+        stage.admin,
         slug=SLUG,
         name="Harbour City help centre (demo)",
         question="Would a person who asks this be helped by this page?",
-        guidelines=(examples / "guidelines.md").read_text(encoding="utf-8"),
+        guidelines=(stage.examples / "guidelines.md").read_text(encoding="utf-8"),
     )
     for name in (DEMO_ANNOTATOR, *SIMULATED):
         add_member(collection, name, Role.ANNOTATOR)
-    say(
+    stage.say(
         f"Created the collection “{SLUG}” with its guidelines, and {len(SIMULATED)} simulated "
-        "annotators for it."
+        "annotators for it. It is an example: its dates, from nine days ago on, are the demo's."
     )
     return collection
 
 
-def import_everything(collection: Collection, examples: Path, admin: User, say: Say) -> list[Run]:
-    """Queries, documents and runs, through the functions behind the pages and commands."""
-    queries = import_queries(collection, examples / "queries.jsonl", user=admin)
-    documents = import_documents(collection, examples / "corpus.jsonl")
-    say(f"Imported {queries.created} queries and {documents.created} documents.")
-    paths = sorted((examples / "runs").glob("*.run"))
-    runs = [import_run(collection, path, user=admin) for path in paths]
+def import_everything(collection: Collection, stage: Stage) -> list[Run]:
+    """Queries, documents, runs and gold questions, through the functions behind the pages and commands."""
+    queries = import_queries(collection, stage.examples / "queries.jsonl", user=stage.admin)
+    documents = import_documents(collection, stage.examples / "corpus.jsonl")
+    stage.say(f"Imported {queries.created} queries with tags and {documents.created} documents.")
+    paths = sorted((stage.examples / "runs").glob("*.run"))
+    runs = [import_run(collection, path, user=stage.admin) for path in paths]
     rows = sum(run.row_count for run in runs)
-    say(f"Imported {len(runs)} runs with {rows:,} ranked documents: {', '.join(run.name for run in runs)}.")
+    gold = import_gold(collection, stage.examples / "gold.csv", user=stage.admin)
+    stage.say(
+        f"Imported {len(runs)} runs with {rows:,} ranked documents ({', '.join(run.name for run in runs)}) "
+        f"and {gold.created} gold questions, which look like any other pair."
+    )
     return runs
 
 
-def judge_first_pool(collection: Collection, runs: list[Run], judges: Judges, say: Say) -> None:
-    """The top of all runs, each pair judged by two."""
-    pool = _pool(collection, runs, FIRST_DEPTH, judges.cast.admin)
-    _say_built(pool, say)
-    queue = _queue(pool, 2, judges.cast.admin)
-    made = _annotators(judges, SEED).judge(queue, at_most=3 * pool.pair_count)
-    split = queue.items.filter(state=Item.State.ADJUDICATION).count()
-    say(
-        f"The simulated annotators made {made:,} judgments in the queue “{queue.name}”, two for each pair; "
-        f"{split} pairs without agreement stay open for a decision."
+def judge_first_pool(collection: Collection, runs: list[Run], stage: Stage) -> None:
+    """The top of all runs, each pair judged by two; where they differ, the admin settles most pairs."""
+    pool = build_pool(
+        collection, name=f"Top {FIRST_DEPTH}", runs=runs, depth=FIRST_DEPTH, seed=SEED, user=stage.admin
+    )
+    stage.say(
+        f"Built the pool “{pool.name}”: the {pool.depth} first of each run make {pool.pair_count:,} pairs."
+    )
+    queue = open_queue(pool, name=pool.name, judgments_per_item=2, seed=SEED, user=stage.admin)
+    made = _annotators(stage, SEED).judge(queue, at_most=3 * pool.pair_count)
+    split = list(queue.items.filter(state=Item.State.ADJUDICATION).order_by("pk"))
+    settled = split[: round(SETTLED_SHARE * len(split))]
+    _settle(queue, settled, stage)
+    stage.say(
+        f"The simulated annotators made {made:,} judgments in the queue “{queue.name}”, two for each pair. "
+        f"Of {len(split)} pairs without agreement the admin settled {len(settled)}; the others stay open for "
+        "a decision."
     )
 
 
-def judge_second_pool(collection: Collection, runs: list[Run], judges: Judges, say: Say) -> None:
-    """A deeper pool, judged once and only in part: the rest waits for people who open the site."""
-    pool = _pool(collection, runs, SECOND_DEPTH, judges.cast.admin)
-    _say_built(pool, say)
-    queue = _queue(pool, 1, judges.cast.admin)
-    waiting = queue.items.filter(state=Item.State.OPEN).count()
-    made = _annotators(judges, SEED + 1).judge(queue, at_most=int(waiting * JUDGED_SHARE))
-    known, left = pool.pair_count - waiting, queue.items.filter(state=Item.State.OPEN).count()
-    say(
-        f"Of its pairs {known} were judged before; the simulated annotators judged {made} more, once each. "
-        f"{left} are left for you in the queue “{queue.name}”."
+def _settle(queue: Queue, items: list[Item], stage: Stage) -> None:
+    relevant = _known_labels(stage)
+    for item in items:
+        is_relevant = relevant.get((item.query.external_id, item.document.external_id), False)
+        stage.clock.pass_time(timedelta(seconds=40))
+        adjudicate(
+            queue,
+            stage.admin,
+            Submission(
+                item=item.pk,
+                key=f"demo-{item.pk}",
+                verdict=Verdict.RELEVANT if is_relevant else Verdict.NOT_RELEVANT,
+                note="Settled by the narrative of the query.",
+            ),
+        )
+
+
+def judge_main_pool(collection: Collection, runs: list[Run], stage: Stage) -> Pool:
+    """A deeper pool whose order learns from the labels, with an audit; judged to its end."""
+    stage.clock.pass_time(timedelta(hours=20))
+    pool = build_pool(
+        collection,
+        name=f"Top {MAIN_DEPTH}",
+        runs=runs,
+        depth=MAIN_DEPTH,
+        strategy=MAIN_STRATEGY,
+        budget=MAIN_BUDGET,
+        audit_share=AUDIT_SHARE,
+        seed=SEED,
+        user=stage.admin,
+    )
+    queue = open_queue(
+        pool,
+        name=pool.name,
+        seed=SEED,
+        user=stage.admin,
+        gold=site_options(**NO_GOLD),
+        adaptive=AdaptiveOptions(),
+    )
+    stage.say(
+        f"Built the pool “{pool.name}” of {pool.pair_count:,} pairs for a budget of {pool.budget}: labels "
+        f"decide what is judged next, and {AUDIT_SHARE:.0%} are drawn at random, so that recall can be "
+        "estimated."
+    )
+    made = _annotators(stage, SEED + 1).judge(queue, at_most=pool.pair_count)
+    stage.say(
+        f"The simulated annotators judged {made} pairs in the queue “{queue.name}”, to the end of its budget."
+    )
+    return pool
+
+
+def watch_and_replay(collection: Collection, stage: Stage) -> None:
+    """What can be had once there are labels: a canary, strategies replayed, and indexes compared."""
+    canary = create_canary(
+        collection,
+        CanaryDefinition(name="Recall of every run", measure="recall@10"),
+        Alerts(threshold=0.4),
+        user=stage.admin,
+    )
+    _finish_jobs(collection)
+    request_replay(
+        collection,
+        ReplayRequest(name="What an order would have found", depth=MAIN_DEPTH, strategies=REPLAYED),
+        stage.admin,
+    )
+    for path in sorted((stage.examples / "indexes").glob("*.run")):
+        import_run(collection, path, user=stage.admin)
+    request_latency_report(
+        collection,
+        LatencyRequest(
+            exact="lsa",
+            settings=(stage.examples / "indexes" / "settings.csv").read_text(encoding="utf-8"),
+            target=0.9,
+            name="lsa with fewer lists",
+        ),
+        stage.admin,
+    )
+    stage.say(
+        f"Set up the canary “{canary.name}”, replayed {len(REPLAYED)} strategies on the labels, and compared "
+        "three settings of an index with exact search."
     )
 
 
-def _pool(collection: Collection, runs: list[Run], depth: int, admin: User) -> Pool:
-    return build_pool(collection, name=f"Top {depth}", runs=runs, depth=depth, seed=SEED, user=admin)
+def import_better_run(collection: Collection, stage: Stage) -> Run:
+    """The run of the second week; the canary measures it."""
+    run = import_run(collection, stage.examples / "later" / "lsa-2.run", user=stage.admin)
+    _finish_jobs(collection)
+    stage.say(f"A week later: imported “{run.name}”, an improved “lsa”; the canary has measured it.")
+    return run
 
 
-def _say_built(pool: Pool, say: Say) -> None:
-    say(f"Built the pool “{pool.name}”: the {pool.depth} first of each run make {pool.pair_count:,} pairs.")
+def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> None:
+    """The next version of the main pool, with the new run and deeper, judged in part; and a model's answers
+    from a file.
+    """
+    pool = extend_pool(
+        main,
+        runs=[run],
+        user=stage.admin,
+        depth=LATER_DEPTH,
+        strategy="rrf",
+        budget=LATER_BUDGET,
+        audit_share=AUDIT_SHARE,
+    )
+    queue = open_queue(
+        pool, name=f"{run.name} and deeper", seed=SEED, user=stage.admin, gold=site_options(**NO_GOLD)
+    )
+    made = _annotators(stage, SEED + 2).judge(queue, at_most=int(LATER_BUDGET * JUDGED_SHARE))
+    left = queue.items.filter(state=Item.State.OPEN).count()
+    stage.say(
+        f"Extended the pool by “{run.name}” and to depth {LATER_DEPTH}; the simulated annotators judged "
+        f"{made} of the new pairs. {left} are left for you in the queue “{queue.name}”."
+    )
+    answers = stage.examples / "prelabels.jsonl"
+    told = sum(
+        store_answers(one, answers, model=MODEL, by=stage.admin).pair_count
+        for one in main.collection.queues.order_by("pk")
+    )
+    stage.say(f"{told} stored answers stand in for the pre-labels of a model; no annotator has seen them.")
 
 
-def _queue(pool: Pool, judgments_per_item: int, admin: User) -> Queue:
-    return open_queue(pool, name=pool.name, judgments_per_item=judgments_per_item, seed=SEED, user=admin)
+def _annotators(stage: Stage, seed: int) -> SimulatedAnnotators:
+    return SimulatedAnnotators(stage.cast.simulated, _known_labels(stage), seed, stage.clock)
 
 
-def _annotators(judges: Judges, seed: int) -> SimulatedAnnotators:
+def _known_labels(stage: Stage) -> dict[tuple[str, str], bool]:
     from pooling.formats import read_qrels
 
-    labels = read_qrels(judges.examples / "qrels.txt").frame.iter_rows()
-    relevant = {(query, document): relevance > 0 for query, document, relevance in labels}
-    return SimulatedAnnotators(judges.cast.simulated, relevant, ERROR, CANNOT, seed)
+    labels = read_qrels(stage.examples / "qrels.txt").frame.iter_rows()
+    return {(query, document): relevance > 0 for query, document, relevance in labels}
 
 
-def release_and_report(collection: Collection, runs: list[Run], admin: User, say: Say) -> Report:
+def _finish_jobs(collection: Collection) -> None:
+    """Do here what the worker would do: the demo begins before there is one."""
+    for job in collection.jobs.filter(state=Job.State.QUEUED).order_by("pk"):
+        run_job.call(job.pk)
+
+
+def release_and_report(collection: Collection, name: str, runs: list[Run], stage: Stage) -> Report:
     """Freeze the labels under a name and measure the runs with them."""
-    release = release_qrels(collection, name="demo-1", user=admin)
-    say(
-        f"Released the qrels “{release.name}”: {release.pair_count:,} labels for {release.query_count} "
-        f"queries, {release.relevant_count:,} of them relevant; pairs without a label stay unjudged."
-    )
-    return create_report(
+    release = release_qrels(collection, name=name, user=stage.admin)
+    report = create_report(
         collection,
         ReportInput(
-            name="Demo",
+            name=f"Report on {name}",
             release=release,
             runs=runs,
             k=CUTOFFS,
             measures=("recall", "precision", "f1", "success", "judged"),
             conventions=Conventions(),
+            held=Settings(tags=TAGS),
         ),
-        user=admin,
+        user=stage.admin,
     )
+    stage.say(
+        f"Released the qrels “{release.name}”: {release.pair_count:,} labels for {release.query_count} "
+        f"queries, {release.relevant_count:,} of them relevant; and measured {len(runs)} runs on them."
+    )
+    return report
 
 
 class DemoRow(TypedDict):

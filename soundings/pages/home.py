@@ -10,14 +10,20 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from labeling.judging.blind_counts import own_queues
-from labeling.progress.counts import listed_queues
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
 from pooling.interface.markdown import render_markdown
 from pooling.interface.pages import person
 from pooling.models import Role
-from pooling.people.access import MEMBERS, collection_for, role_in
+from pooling.people.access import (
+    MEMBERS,
+    collection_for,
+    collections_of,
+    deleted_collections_of,
+    role_in,
+)
 from pooling.people.invitations import MOST_LISTED, offers_to
-from soundings.pages.overview import listed_collections, next_step, steps_of, with_counts
+from soundings.pages.overview import listed_collections
+from soundings.pages.overview_page import overview_of
 
 
 @require_safe
@@ -26,26 +32,30 @@ def home(request: HttpRequest) -> HttpResponse:
     """One's collections with role, progress and next step; the first visit shows the steps."""
     listed = listed_collections(person(request))
     offers = offers_to(person(request))[:MOST_LISTED]
-    return render(request, "soundings/home.html", {"listed": listed, "offers": offers})
+    context = {
+        "listed": listed,
+        "offers": offers,
+        "archived": collections_of(request.user).filter(archived_at__isnull=False),
+        "deleted": deleted_collections_of(request.user).select_related("deleted_by"),
+    }
+    return render(request, "soundings/home.html", context)
 
 
 @require_safe
 @login_required
 def collection(request: HttpRequest, slug: str) -> HttpResponse:
-    """A collection's overview: the steps, or for an annotator the queues."""
+    """A collection's overview: results, what is next and how far it is; for an annotator the queues."""
     found = collection_for(request.user, slug, MEMBERS)
     context: dict[str, Any] = {
         "collection": found,
+        "section": "overview",
         "guidelines": render_markdown(found.guidelines),
     }
     user = person(request)
     if role_in(user, found) == Role.ANNOTATOR:
         context["queues"] = own_queues(found, user)
         return render(request, "soundings/collection_annotator.html", context)
-    counted = with_counts(type(found).objects.filter(pk=found.pk)).get()
-    steps = steps_of(counted)
-    context["queues"] = listed_queues(found, user)
-    context |= {"steps": steps, "next": next_step(steps), "counted": counted}
+    context["overview"] = overview_of(found, user)
     context["memberships"] = found.memberships.select_related("user")
     context["judgment_formats"] = JUDGMENT_FORMATS
     return render(request, "soundings/collection.html", context)

@@ -1,23 +1,27 @@
 """The steps through a collection: what is done and what is next, for overview and home page.
 
-Everything is counted in one query, however many collections are listed.
+Everything is counted in two queries, however many collections are listed.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
 from evaluation.models import Report
 from labeling.judging.blind_counts import count_of_answers
-from labeling.models import ImportedLabel, Item, Judgment, QrelsRelease, Queue
+from labeling.models import ImportedLabel, Judgment, QrelsRelease, Queue
+from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
+from pooling.tidying.kept import Kept
+from soundings.pages.next_step import Next, State, next_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -25,28 +29,26 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of the way: what it is called, what there is, where it is done."""
+    """One step of the way: what it is called, what there is, where it is."""
 
     name: str
     detail: str
     url: str
-    action: str
-    action_url: str
     done: bool
-    next: bool = False
 
 
 @dataclass(frozen=True)
 class Listed:
     """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
-    told nothing of the items, `done` is what they answered.
+    told nothing of the items, `done` is what they answered. best: the newest report's best run at its K.
     """
 
     collection: Collection
     role: str
     items: int | None
     done: int
-    next: Step | None
+    next: Next | None
+    best: Best | None = None
 
     @property
     def percent(self) -> int:
@@ -54,26 +56,48 @@ class Listed:
         return 100 * self.done // self.items if self.items else 0
 
 
+@dataclass(frozen=True)
+class Best:
+    """The best run of a report: its mean recall at K."""
+
+    run: str
+    k: int
+    recall: float
+
+
 def listed_collections(user: User) -> list[Listed]:
-    """The collections of `user` with role, progress and next step; one query."""
+    """The collections of `user` with role, progress, newest answer and next step; two queries."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
-    collections = with_counts(collections_of(user)).annotate(
-        own_role=Subquery(own_role), own=count_of_answers(user, collection=OuterRef("pk"))
+    collections = list(
+        with_counts(collections_of(user).filter(archived_at=None)).annotate(
+            own_role=Subquery(own_role), own=count_of_answers(user, collection=OuterRef("pk"))
+        )
     )
-    return [_listed(collection, user) for collection in collections]
+    queues = queue_states(collection.pk for collection in collections)
+    return [_listed(collection, user, queues.get(collection.pk, [])) for collection in collections]
 
 
-def _listed(collection: Any, user: User) -> Listed:
+def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Listed:
     role = Role.ADMIN if user.is_superuser else Role(collection.own_role)
-    step = next_step(steps_of(collection)) if role == Role.ADMIN else None
     if role == Role.ANNOTATOR:
-        return Listed(collection, role, None, collection.own, step)
-    return Listed(collection, role, collection.items, collection.items_done, step)
+        return Listed(collection, role, None, collection.own, None)
+    following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
+    items, done = sum(one.items for one in queues), sum(one.closed for one in queues)
+    return Listed(collection, role, items, done, following, _best(collection.newest_summary))
+
+
+def _best(summary: Mapping[str, Any] | None) -> Best | None:
+    answer = (summary or {}).get("answer")
+    return Best(answer["run"], answer["k"], answer["recall"]) if answer else None
 
 
 def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     """`collections` with the counts that `steps_of` reads."""
-    items = Item.objects.filter(queue__collection=OuterRef("pk"), order_key__gt=0)
+    has_report = Exists(Report.objects.filter(release=OuterRef("pk")))
+    releases = (
+        QrelsRelease.objects.listed().filter(collection=OuterRef("pk")).annotate(is_measured=has_report)
+    )
+    reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     return collections.annotate(
         query_count=_count(Query),
         text_count=_count(Document, text__isnull=False),
@@ -81,117 +105,69 @@ def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
         run_count=_count(Run),
         pool_count=_count(Pool),
         queue_count=_count(Queue),
-        items=_count_of(items, "queue__collection"),
-        items_done=_count_of(items.exclude(state=Item.State.OPEN), "queue__collection"),
         judgment_count=_count(Judgment),
         imported_count=_count(ImportedLabel),
         release_count=_count(QrelsRelease),
         report_count=_count(Report),
+        released=Subquery(releases.values("name")[:1]),
+        released_at=Subquery(releases.values("released_at")[:1]),
+        is_measured=Subquery(releases.values("is_measured")[:1]),
+        newest_summary=Subquery(reports.values("summary")[:1]),
+    )
+
+
+def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
+    """What is known of a collection that `with_counts` has counted, with its queues, newest first."""
+    since = collection.released_at
+    return State(
+        slug=collection.slug,
+        queries=collection.query_count,
+        documents=collection.text_count,
+        runs=collection.run_count,
+        pools=collection.pool_count,
+        queues=tuple(queues),
+        judged=bool(collection.judgment_count),
+        imported=collection.imported_count,
+        released=collection.released or "",
+        is_measured=bool(collection.is_measured),
+        fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
     )
 
 
 def _count(model: Any, **conditions: Any) -> Coalesce:
-    return _count_of(model.objects.filter(collection=OuterRef("pk"), **conditions), "collection")
-
-
-def _count_of(rows: QuerySet[Any], collection: str) -> Coalesce:
-    counted = rows.order_by().values(collection).annotate(count=Count("pk")).values("count")
+    listed = model.objects.listed() if issubclass(model, Kept) else model.objects.all()
+    rows = listed.filter(collection=OuterRef("pk"), **conditions)
+    counted = rows.order_by().values("collection").annotate(count=Count("pk")).values("count")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 
-def next_step(steps: list[Step]) -> Step | None:
-    """The step to do next, or None when everything is done."""
-    return next((step for step in steps if step.next), None)
+def steps_of(collection: Any, queues: Sequence[QueueState]) -> list[Step]:
+    """The eight steps of the way for a collection that `with_counts` has counted, with its queues."""
 
+    def step(name: str, page: str, detail: str, *, done: int | bool) -> Step:
+        return Step(name, detail, reverse(page, args=[collection.slug]), bool(done))
 
-def steps_of(collection: Any) -> list[Step]:
-    """The eight steps of the way for a collection that `with_counts` has counted."""
-    steps = [*_pooling_steps(collection), *_labeling_steps(collection), *_evaluation_steps(collection)]
-    first = next((index for index, step in enumerate(steps) if not step.done), None)
-    if first is not None:
-        steps[first] = _as_next(steps[first])
-    return steps
-
-
-def _as_next(step: Step) -> Step:
-    return Step(step.name, step.detail, step.url, step.action, step.action_url, done=False, next=True)
-
-
-def _pooling_steps(collection: Any) -> list[Step]:
-    def url(name: str) -> str:
-        return reverse(name, args=[collection.slug])
+    def counts(name: str, page: str, noun: str, count: int) -> Step:
+        return step(name, page, _counted(count, noun), done=count)
 
     texts = _counted(collection.text_count, "document")
     if collection.textless_count:
         texts += f"; {_counted(collection.textless_count, 'pooled document')} without a text"
-    runs = _counted(collection.run_count, "run")
+    items, closed = sum(one.items for one in queues), sum(one.closed for one in queues)
     return [
-        _step(
-            "Queries",
-            _counted(collection.query_count, "query"),
-            url("queries"),
-            "Import queries",
-            done=collection.query_count,
-        ),
-        _step("Documents", texts, url("documents"), "Import documents", done=collection.text_count),
-        _step("Runs", runs, url("runs"), "Import a run", done=collection.run_count, at=url("run_import")),
-        _step(
-            "Pool",
-            _counted(collection.pool_count, "pool"),
-            url("pools"),
-            "Build a pool",
-            done=collection.pool_count,
-            at=url("pool_new"),
-        ),
+        counts("Queries", "queries", "query", collection.query_count),
+        step("Documents", "documents", texts, done=collection.text_count),
+        counts("Runs", "runs", "run", collection.run_count),
+        counts("Pool", "pools", "pool", collection.pool_count),
+        counts("Queue", "queues", "queue", collection.queue_count),
+        step("Judgments", "queues", _judged(collection, items, closed), done=items and closed == items),
+        counts("Qrels release", "releases", "release", collection.release_count),
+        counts("Report", "reports", "report", collection.report_count),
     ]
 
 
-def _labeling_steps(collection: Any) -> list[Step]:
-    queues = reverse("queues", args=[collection.slug])
-    new_queue = reverse("queue_new", args=[collection.slug])
-    releases = reverse("releases", args=[collection.slug])
-    new_release = reverse("release_new", args=[collection.slug])
-    all_done = bool(collection.items) and collection.items_done == collection.items
-    released = _counted(collection.release_count, "release")
-    return [
-        _step(
-            "Queue",
-            _counted(collection.queue_count, "queue"),
-            queues,
-            "Open a queue",
-            done=collection.queue_count,
-            at=new_queue,
-        ),
-        _step("Judgments", _judged(collection), queues, "Judge", done=all_done),
-        _step(
-            "Qrels release",
-            released,
-            releases,
-            "Release the qrels",
-            done=collection.release_count,
-            at=new_release,
-        ),
-    ]
-
-
-def _evaluation_steps(collection: Any) -> list[Step]:
-    reports = reverse("reports", args=[collection.slug])
-    new = reverse("report_new", args=[collection.slug])
-    count = collection.report_count
-    return [_step("Report", _counted(count, "report"), reports, "Make a report", done=count, at=new)]
-
-
-def _step(name: str, detail: str, url: str, action: str, *, done: int | bool, at: str = "") -> Step:
-    """at: where the action is done, if not at `url`."""
-    return Step(name, detail, url, action, at or url, done=bool(done))
-
-
-def _judged(collection: Any) -> str:
-    judged = (
-        f"{collection.items_done:,} of {_counted(collection.items, 'item')} closed"
-        if collection.items
-        else "none yet"
-    )
+def _judged(collection: Any, items: int, closed: int) -> str:
+    judged = f"{closed:,} of {_counted(items, 'item')} closed" if items else "none yet"
     if collection.imported_count:
         judged += f"; {_counted(collection.imported_count, 'label')} imported"
     return judged

@@ -1,7 +1,8 @@
 """How gunicorn runs under `serve`; the address and the number of processes come from the command line."""
 
-from importlib import import_module
 from threading import Thread
+
+from soundings.serving.warming import draw_first_picture, load_the_rest, load_what_forks
 
 wsgi_app = "soundings.wsgi:application"
 worker_class = "gthread"
@@ -15,11 +16,19 @@ graceful_timeout = 10
 loglevel = "warning"
 
 
+# The site is loaded once, and the processes that answer are copies of it.
+preload_app = True
+
+
+def when_ready(server: object) -> None:
+    """Before the first process is started: load what all of them can share."""
+    load_what_forks()
+
+
 def post_worker_init(worker: object) -> None:
-    """Load what ordering an adaptive queue needs while the first requests are served: no verdict waits for
-    it.
-    """
-    Thread(target=import_module, args=["labeling.adaptive.next_documents"], daemon=True).start()
+    """Before the first request: load what each process needs for itself, so that no page waits for it."""
+    load_the_rest()
+    Thread(target=draw_first_picture, daemon=True).start()
 
 
 # One installation may serve several sites: no socket in the home folder.

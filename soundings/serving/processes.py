@@ -22,12 +22,13 @@ from http.client import HTTPConnection, HTTPException
 from types import FrameType
 
 from django.conf import settings
-from django.db import connections
+from django.db import DatabaseError, connections
 
 from evaluation.canaries.deliveries import resume_messages
 from evaluation.canaries.watching import resume_watching
 from labeling.prelabels.passes import pause_abandoned_passes
 from pooling.jobs.running import end_abandoned_jobs
+from pooling.tidying.erasing import erase_in_background
 
 # A child gets this long to finish what it is doing; then it is told again, which ends a job half way.
 GRACE_SECONDS = 20.0
@@ -36,6 +37,8 @@ LAST_GRACE_SECONDS = 5.0
 START_SECONDS = 120.0
 # A worker that ends more often than this within a minute will not get better by being started again.
 RESTARTS_PER_MINUTE = 5
+# What was deleted more than thirty days ago is looked for as often.
+ERASING_SECONDS = 3600.0
 # Somebody waits for each request and nobody for the worker, which takes what is left of a busy machine.
 WORKER_NICENESS = 10
 LEAST_PRIORITY = 19
@@ -78,6 +81,7 @@ class Server:
         self.say = say
         self.stops = 0
         self.restarts: list[float] = []
+        self.erased_at = -ERASING_SECONDS
         self.web: Child | None = None
         self.workers: dict[str, Child] = {}
 
@@ -117,6 +121,7 @@ class Server:
                 return 1
             if not self._keep_workers():
                 return 1
+            self._erase_old()
             if not ready:
                 answer = self._answer()
                 ready = answer.is_ours
@@ -141,6 +146,14 @@ class Server:
             self.say(f"The background worker stopped (code {worker.returncode}); restarting it.")
             self.workers[lane] = _start_worker(lane)
         return True
+
+    def _erase_old(self) -> None:
+        """Have the worker erase what was deleted long ago, when it starts and every hour."""
+        if self.workers and time.monotonic() - self.erased_at > ERASING_SECONDS:
+            self.erased_at = time.monotonic()
+            with contextlib.suppress(DatabaseError):  # away or busy: the next hour does it
+                erase_in_background.enqueue()
+            connections.close_all()
 
     def _answer(self) -> Answer:
         """What the page /health/ of the site is now."""

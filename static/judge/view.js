@@ -113,6 +113,11 @@ export class View {
     this.#clear();
     const sentence = this.#words.empty(empty, serverTime);
     this.#parts.empty_text.textContent = sentence;
+    if (this.#parts.measure) {
+      const isFinished = this.#words.isFinished(empty);
+      this.#parts.measure.hidden = !isFinished;
+      this.#parts.look_again.classList.toggle("primary", !isFinished);
+    }
     this.#stage("empty");
     this.say(sentence);
   }

@@ -31,6 +31,11 @@ export class Words {
     const frees = empty.next_free_at ? filled(next, { time: localTime(empty.next_free_at, serverTime) }) : "";
     return filled(waiting, { reasons: reasons.join(", "), next: frees });
   }
+
+  /** Whether nothing is left of an open queue that anybody could judge. */
+  isFinished(empty) {
+    return this.empty(empty) === this.#words.empty.finished;
+  }
 }
 
 /** "1 verdict", "3 verdicts". */

@@ -30,6 +30,7 @@ WRONG = {
     "import_qrels": ["harbour", "missing.qrels"],
     "import_run": ["harbour", "missing.run"],
     "index_texts": ["nowhere"],
+    "measure": ["harbour"],
     "open_queue": ["harbour", "none"],
     "order_queue": ["harbour", "none", "--by", "small"],
     "plan": ["nowhere"],
@@ -47,9 +48,12 @@ WRONG = {
     "simulate": ["missing.qrels", "missing.run", "--depth", "1"],
 }
 
+#: Commands without an argument that could be wrong.
+TAKES_NOTHING = {"purge_deleted"}
+
 
 def test_every_command_is_tried_here() -> None:
-    assert {name for name, app in get_commands().items() if app in OURS} == set(WRONG)
+    assert {name for name, app in get_commands().items() if app in OURS} - TAKES_NOTHING == set(WRONG)
 
 
 @pytest.mark.parametrize("name", WRONG)

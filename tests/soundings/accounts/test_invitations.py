@@ -50,6 +50,15 @@ def test_somebody_without_an_account_makes_one_and_is_in(world: World, client: C
     assert Client().get(path).status_code == 410
 
 
+def test_a_note_tells_admins_whom_an_invitation_is_for_and_nobody_else(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    path, _ = made(client, note="for Anna")
+    assert "for Anna" in text(client.get("/collections/harbour/members/"))  # type: ignore[arg-type]
+    assert "Anna" not in text(Client().get(path))  # type: ignore[arg-type]
+    client.force_login(world.vera)
+    assert "Anna" not in text(client.get("/collections/harbour/members/"))  # type: ignore[arg-type]
+
+
 def test_somebody_with_an_account_joins_with_it(world: World, client: Client) -> None:
     _, token = invite(world.collection, "viewer", by=world.ada)
     client.force_login(world.dan)

@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import DjangoAssertNumQueries
 
+from evaluation.models import Report
+from evaluation.reports.summaries import change_of, history_of
+from evaluation.scoring.conventions import Conventions
+from labeling.adaptive.options import AdaptiveOptions
+from labeling.judging.leases import claim
 from labeling.models import Item, Queue
-from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
-from soundings.pages.overview import next_step, steps_of, with_counts
-from tests.world import World, make_user
+from labeling.progress.counts import queue_progress
+from labeling.progress.of_collection import judging_of
+from labeling.progress.of_queues import queue_states
+from labeling.queues.costs import change_prices
+from labeling.queues.opening import open_queue
+from pooling.models import Collection, Document, Membership, Pool, Query, Role
+from pooling.pools.building import build_pool
+from pooling.runs.stored import import_run
+from soundings.pages.next_step import next_of
+from soundings.pages.overview import state_of, with_counts
+from tests.evaluation.cast import make_release, make_report
+from tests.labeling.helpers import judge, make_adaptive_queue
+from tests.world import World, make_user, run_text
 
 
 def make_queue(world: World, closed: int = 2) -> Queue:
@@ -33,9 +51,9 @@ def make_queue(world: World, closed: int = 2) -> Queue:
     return queue
 
 
-def next_of(collection: Collection) -> str | None:
-    step = next_step(steps_of(with_counts(Collection.objects.filter(pk=collection.pk)).get()))
-    return step.name if step else None
+def next_in(collection: Collection) -> str:
+    counted = with_counts(Collection.objects.filter(pk=collection.pk)).get()
+    return next_of(state_of(counted, queue_states([collection.pk]).get(collection.pk, []))).action
 
 
 def page(client: Client, user: User, path: str) -> str:
@@ -70,8 +88,11 @@ def test_the_home_page_asks_as_often_for_one_collection_as_for_many(
     for number in range(5):
         more = Collection.objects.create(slug=f"more-{number}", name=f"More {number}")
         Membership.objects.create(collection=more, user=world.ada, role=Role.VIEWER)
+    make_queue(world)
     client.force_login(world.ada)
-    with django_assert_num_queries(4):  # session, user, everything about the collections, offers
+    # session, user, everything about the collections, their queues with pairs, offers, archived
+    # and deleted ones
+    with django_assert_num_queries(8):
         client.get("/")
 
 
@@ -120,23 +141,119 @@ def test_the_overview_asks_as_often_for_one_queue_as_for_many(
         Queue.objects.create(collection=world.collection, pool=queue.pool, name=f"more {number}")
         Membership.objects.create(collection=world.collection, user=make_user(f"u{number}"), role=Role.VIEWER)
     client.force_login(world.ada)
-    with django_assert_num_queries(8):  # session, user, collection, role twice, queues, counts, members
+    # session, user, collection, role twice, members, and what the overview is made of
+    with django_assert_num_queries(18):
         client.get("/collections/harbour/")
 
 
 def test_the_next_step_follows_the_data(world: World) -> None:
     empty = Collection.objects.create(slug="empty", name="Empty")
-    assert next_of(empty) == "Queries"
+    assert next_in(empty) == "Import queries"
     Query.objects.create(collection=empty, external_id="q", text="text")
-    assert next_of(empty) == "Documents"
+    assert next_in(empty) == "Import documents"
     Document.objects.create(collection=empty, external_id="d", text=None)
-    assert next_of(empty) == "Documents"
+    assert next_in(empty) == "Import documents"
     Document.objects.create(collection=empty, external_id="e", text="")
-    assert next_of(empty) == "Runs"
-    assert next_of(world.collection) == "Runs"
-    Run.objects.create(collection=world.collection, name="r", row_count=1, query_count=1, depth=1)
-    assert next_of(world.collection) == "Pool"
-    queue = make_queue(world)
-    assert next_of(world.collection) == "Judgments"
+    assert next_in(empty) == "Import a run"
+    assert next_in(world.collection) == "Import a run"
+    runs = world.import_runs()
+    assert next_in(world.collection) == "Build a pool"
+    queue = open_queue(build_pool(world.collection, name="p", runs=runs, depth=2), user=world.ada)
+    assert next_in(world.collection) == "Judge"
     queue.items.update(state=Item.State.DONE)
-    assert next_of(world.collection) == "Qrels release"
+    assert next_in(world.collection) == "Release and measure"
+    release = make_release(world)
+    assert next_in(world.collection) == "Make a report"
+    make_report(world)
+    assert next_in(world.collection) == "Import a run"
+    Queue.objects.update(opened_at=release.released_at + timedelta(days=1))
+    assert next_in(world.collection) == "Release and measure"  # on the home page, which counts no labels
+
+
+def test_after_an_import_an_admin_reads_what_comes_next(world: World, client: Client) -> None:
+    client.force_login(world.ada)
+    file = SimpleUploadedFile("more.tsv", b"id\ttext\nq9\tlast tram\n")
+    told = client.post("/collections/harbour/queries/", {"file": file}, follow=True).content.decode()
+    assert "There are no runs yet." in told
+    assert "There are no runs yet." not in page(client, world.ada, "/collections/harbour/queries/")
+
+
+def test_an_overview_with_reports_shows_the_newest_answer_with_its_change_and_line(
+    world: World, client: Client
+) -> None:
+    make_report(world, "q1 0 d1 1\nq2 0 d2 1\n", k=(1,))
+    make_release(world, "q1 0 d4 1\n", name="later")
+    report = make_report(world, k=(1,))
+    text = page(client, world.vera, "/collections/harbour/")
+    assert f'<a href="/reports/{report.pk}/">{report.name}</a>' in text
+    assert report.summary["answer"]["sentence"] in text
+    # alpha@1 found all, and finds one of two for q1 now; beta found nothing, and finds the other.
+    assert "Recall@1 of alpha in 2 reports, oldest first: 1.000, 0.750" in text
+    assert "Recall@1 of beta in 2 reports, oldest first: 0.000, 0.250" in text
+    assert "−0.250 since" in text
+    assert "+0.250" in text
+    assert "From queries to a report" not in text
+    assert "Release and measure" not in text  # Vera looks on
+
+
+def test_reports_that_count_otherwise_are_no_change(world: World) -> None:
+    make_report(world, k=(1, 2))
+    make_report(world, k=(1, 2), conventions=Conventions(min_relevance=2))
+    newest, earlier = history_of(world.collection)
+    assert change_of("alpha", newest, [earlier]) is None
+
+
+def test_a_report_from_before_summaries_gets_one_when_it_is_shown(
+    world: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    report = make_report(world)
+    Report.objects.update(summary={})
+    assert [told.summary for told in history_of(world.collection)] == [report.summary]
+    with django_assert_num_queries(1):
+        history_of(world.collection)
+
+
+def test_a_run_that_no_pool_has_is_next_with_the_pairs_it_brings(world: World, client: Client) -> None:
+    pool = world.build_pool()
+    queue = open_queue(pool, seed=1, user=world.ada)
+    queue.items.update(state=Item.State.DONE)
+    make_report(world)
+    path = world.folder / "gamma.run"
+    path.write_text(run_text({"q1": ["d1", "d3", "d6"], "q2": ["d5", "d6"]}))
+    import_run(world.collection, path, user=world.ada)
+    text = page(client, world.ada, "/collections/harbour/")
+    # At the pool's depth of 2, d3 and d5 are new.
+    assert "2 new pairs from gamma." in text
+    assert f"/pools/{pool.pk}/extend/" in text
+
+
+def test_spent_money_and_the_end_are_those_of_the_queue_s_own_page(world: World, client: Client) -> None:
+    queue = open_queue(world.build_pool(), seed=1, user=world.ada)
+    change_prices(queue, {"price_per_judgment": 0.5, "currency": "EUR"})
+    for lease in claim(queue, world.ben, 2).leases:
+        judge(queue, world.ben, lease.item_id)
+    progress = queue_progress(queue)
+    (state,) = queue_states([world.collection.pk])[world.collection.pk]
+    judging = judging_of(world.collection, [state])
+    assert judging.spent == [(progress["cost"]["spent"], "EUR")]
+    assert (judging.pairs, judging.left) == (progress["items"]["total"], progress["items"]["open"])
+    assert judging.end_date is not None
+    assert judging.people == 1
+    assert "1.00 EUR spent" in page(client, world.ada, "/collections/harbour/")
+
+
+def test_an_adaptive_queue_that_spent_its_budget_has_nothing_left(world: World) -> None:
+    queue = make_adaptive_queue(world, adaptive=AdaptiveOptions(budget=4))
+    while leases := claim(queue, world.ben, 4).leases:
+        for lease in leases:
+            judge(queue, world.ben, lease.item_id)
+    (state,) = queue_states([world.collection.pk])[world.collection.pk]
+    assert (state.pairs, state.left, state.is_finished, state.percent) == (4, 0, True, 100)
+    assert judging_of(world.collection, [state]).left == 0
+
+
+def test_the_home_page_has_the_newest_answer_of_each_collection(world: World, client: Client) -> None:
+    report = make_report(world)
+    answer = report.summary["answer"]
+    assert f"Recall@{answer['k']} {answer['recall']:.3f}" in page(client, world.vera, "/")
+    assert "Recall@" not in page(client, world.ben, "/")

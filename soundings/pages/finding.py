@@ -1,0 +1,223 @@
+"""Finding anything by name or id: pages, things to begin, and what a collection holds.
+
+The number of database queries is the same whatever is looked for, and each stops at a few rows: ids of
+documents are read in the order of their index, titles from the index of texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
+from django.urls import reverse
+
+from labeling.judging.blind_counts import own_queues
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Document, Query, Role
+from pooling.people.access import collections_of
+from pooling.search_models import TextIndex
+from pooling.texts.search import search_documents
+from soundings.pages.guide import PAGES
+from soundings.pages.navigation import actions_of, pages_of
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+# So many rows of a kind are shown, and so much of what is asked for is read.
+SHOWN, LONGEST, MOST_WORDS = 6, 200, 8
+# Ids that are compared with what was typed; without an index of texts, documents whose titles are.
+NEXT_IDS, TITLES_READ = 200, 20_000
+EXACT, BEGINS, WITHIN = range(3)
+
+
+@dataclass(frozen=True)
+class Found:
+    """Something to go to: its name, where it is, what it says, and how well it fits (0 is exactly)."""
+
+    name: str
+    url: str
+    about: str = ""
+    fit: int = WITHIN
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What was found of one kind."""
+
+    label: str
+    rows: list[Found]
+
+    @property
+    def fit(self) -> int:
+        """That of its best row."""
+        return min(row.fit for row in self.rows)
+
+
+def find(user: User, collection: Collection | None, text: str) -> list[Kind]:
+    """What `user` may see and goes by `text`, the best kind first; without a text, where one can go.
+
+    Of a collection, annotators find their pages and queues. `collection.role` is what `admit` left there.
+    """
+    asked = " ".join(text.replace("\0", "")[:LONGEST].split())
+    kinds = [kind for kind in _kinds(user, collection, asked) if kind.rows]
+    return sorted(kinds, key=lambda kind: kind.fit) if asked else kinds
+
+
+def _kinds(user: User, collection: Collection | None, asked: str) -> Iterator[Kind]:
+    if collection is not None:
+        role = Role(collection.role)  # type: ignore[attr-defined]
+        yield Kind("Pages", _pages(collection, role, asked))
+        if asked and role != Role.ANNOTATOR:
+            yield from _rows(collection, asked)
+        elif asked:
+            queues = own_queues(collection, user).filter(name__icontains=asked)[:SHOWN]
+            yield Kind("Queues", [_named(queue, asked) for queue in queues])
+        yield Kind("Begin", _actions(collection, role, asked))
+    yield Kind("Collections", _collections(user, collection, asked))
+    yield Kind("Site", _of_the_site(asked))
+
+
+def _pages(collection: Collection, role: Role, asked: str) -> list[Found]:
+    return [
+        Found(page.label, url, group.label, _fit(asked, page.label))
+        for group, page, url in pages_of(collection, role)
+        if _goes_by(asked, f"{page.label} {group.label} {page.words}")
+    ]
+
+
+def _actions(collection: Collection, role: Role, asked: str) -> list[Found]:
+    return [
+        Found(action.label, url, "", _fit(asked, action.label))
+        for action, url in actions_of(collection, role)
+        if _goes_by(asked, f"{action.label} {action.words}")
+    ]
+
+
+def _collections(user: User, here: Collection | None, asked: str) -> list[Found]:
+    rows = collections_of(user).filter(Q(name__icontains=asked) | Q(slug__startswith=asked))
+    if here is not None:
+        rows = rows.exclude(pk=here.pk)
+    return [Found(row.name, row.get_absolute_url(), "", _fit(asked, row.name)) for row in rows[:SHOWN]]
+
+
+def _of_the_site(asked: str) -> list[Found]:
+    own = [("Your collections", reverse("home"), "home"), ("New collection", reverse("collection_new"), "")]
+    own += [("Your account", reverse("account"), "token password"), ("Guide", reverse("guide"), "help")]
+    own += [
+        ("Guide: " + title, reverse("guide_page", args=[name]), "") for name, title in PAGES.items() if asked
+    ]
+    return [
+        Found(label, url, "", _fit(asked, label))
+        for label, url, words in own
+        if _goes_by(asked, f"{label} {words}")
+    ][:SHOWN]
+
+
+def _rows(collection: Collection, asked: str) -> Iterator[Kind]:
+    yield Kind("Pairs", _pairs(collection, asked))
+    yield Kind("Queries", _queries(collection, asked))
+    yield Kind("Documents", _documents(collection, asked))
+    named: dict[str, QuerySet[Any]] = {
+        "Runs": collection.runs.all(),
+        "Pools": collection.pools.defer("diagnostics"),
+        "Queues": collection.queues.all(),
+        "Qrels": collection.releases.all(),
+        "Reports": collection.reports.defer("result"),
+        "Replays": collection.replays.defer("result"),
+        "Canaries": collection.canaries.all(),
+        "Indexes": collection.latency_reports.defer("result"),
+    }
+    for label, rows in named.items():
+        best = _best_first(rows.filter(name__icontains=asked), "name", asked)[:SHOWN]
+        yield Kind(label, [_named(row, asked) for row in best])
+
+
+def _named(row: Any, asked: str) -> Found:
+    return Found(row.name, row.get_absolute_url(), "", _fit(asked, row.name))
+
+
+def _queries(collection: Collection, asked: str) -> list[Found]:
+    rows = Query.objects.filter(collection=collection).defer("metadata")
+    rows = rows.filter(Q(external_id__icontains=asked) | Q(text__icontains=asked))
+    return [
+        Found(row.external_id, _listed("queries", collection, row), row.text, _fit(asked, row.external_id))
+        for row in _best_first(rows, "external_id", asked)[:SHOWN]
+    ]
+
+
+def _documents(collection: Collection, asked: str) -> list[Found]:
+    """Those whose id begins with what is asked for, then those that have its words."""
+    known = Document.objects.filter(collection=collection)
+    following = known.filter(external_id__gte=asked).order_by("external_id").values_list("pk", "external_id")
+    ids = [pk for pk, external_id in following[:NEXT_IDS] if external_id.startswith(asked)][:SHOWN]
+    ids += [pk for pk in _with_words(collection, known, asked) if pk not in ids][: SHOWN - len(ids)]
+    shown = {row.pk: row for row in known.filter(pk__in=ids).only("external_id", "title", "collection")}
+    return [
+        Found(row.external_id, _listed("documents", collection, row), row.title, _fit(asked, row.external_id))
+        for row in (shown[pk] for pk in ids)
+    ]
+
+
+def _with_words(collection: Collection, known: QuerySet[Document], asked: str) -> list[int]:
+    if TextIndex.objects.filter(collection=collection, is_behind=False).exists():
+        try:
+            return search_documents(collection, asked, limit=SHOWN).documents
+        except InputError:  # nothing but signs, or too many words
+            return []
+    first = known.order_by("pk").values("pk")[:TITLES_READ]
+    return list(known.filter(pk__in=first, title__icontains=asked).values_list("pk", flat=True)[:SHOWN])
+
+
+def _pairs(collection: Collection, asked: str) -> list[Found]:
+    """The pair whose query id and document id stand one after the other; ids may contain spaces."""
+    words = [word for word in asked.split(" ") if word not in ("×", "x", "/", "·")]
+    if not 1 < len(words) <= MOST_WORDS:
+        return []
+    ways = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))]
+    queries = _known(Query, collection, (query for query, _ in ways))
+    documents = _known(Document, collection, (document for _, document in ways))
+    label = reverse("label", args=[collection.slug])
+    return [
+        Found(
+            f"{query} × {document}",
+            f"{label}?{urlencode({'query': query, 'document': document})}",
+            "why it has its label",
+            EXACT,
+        )
+        for query, document in ways
+        if query in queries and document in documents
+    ]
+
+
+def _known(model: Any, collection: Collection, ids: Iterable[str]) -> set[str]:
+    rows = model.objects.filter(collection=collection, external_id__in=list(ids))
+    return set(rows.values_list("external_id", flat=True))
+
+
+def _listed(address: str, collection: Collection, row: Query | Document) -> str:
+    """The list of queries or documents with this one alone."""
+    return f"{reverse(address, args=[collection.slug])}?{urlencode({'q': row.external_id})}"
+
+
+def _best_first(rows: QuerySet[Any], field: str, asked: str) -> QuerySet[Any]:
+    fit = Case(
+        When(**{f"{field}__iexact": asked}, then=Value(EXACT)),
+        When(**{f"{field}__istartswith": asked}, then=Value(BEGINS)),
+        default=Value(WITHIN),
+        output_field=IntegerField(),
+    )
+    return rows.order_by(fit, "pk")
+
+
+def _fit(asked: str, name: str) -> int:
+    wanted, given = asked.casefold(), name.casefold()
+    return EXACT if wanted == given else BEGINS if given.startswith(wanted) else WITHIN
+
+
+def _goes_by(asked: str, words: str) -> bool:
+    """Whether each word that is asked for begins one of `words`."""
+    known = words.casefold().replace("-", " ").split() + words.casefold().split()
+    return all(any(word.startswith(part) for word in known) for part in asked.casefold().split())

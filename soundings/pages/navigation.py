@@ -1,0 +1,207 @@
+"""Where one is in a collection: five groups of pages, declared once for masthead, tabs, menu and finder.
+
+A view says with `section` in its context to which page it belongs; a deeper page, such as that of one run,
+belongs to the page that lists it. A page more is one line of `GROUPS`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from django import template
+from django.template import Context
+from django.urls import reverse
+
+from pooling.models import Collection, Role
+from pooling.people.access import ADMIN, MEMBERS, READERS
+from soundings.pages.next_step import Next, next_of
+from soundings.pages.overview import state_of, with_counts
+
+register = template.Library()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of a collection: what views call it in `section`, its label, the name of its address, who may
+    see it, and in which other words somebody may look for it.
+    """
+
+    section: str
+    label: str
+    address: str
+    roles: tuple[Role, ...] = READERS
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Action:
+    """Something to begin: offered by the finder as well as by a button of a page."""
+
+    label: str
+    address: str
+    roles: tuple[Role, ...] = ADMIN
+    words: str = ""
+
+
+@dataclass(frozen=True)
+class Group:
+    """Pages of one kind, the first of which the group leads to, and what can be begun there."""
+
+    label: str
+    pages: tuple[Page, ...]
+    actions: tuple[Action, ...] = ()
+
+
+GROUPS = (
+    Group(
+        "Overview",
+        (
+            Page("overview", "Overview", "collection", MEMBERS, "home summary next step"),
+            Page("members", "Members", "members", words="people roles invitations"),
+            Page("activity", "Activity", "activity", ADMIN, "log history"),
+            Page("jobs", "Jobs", "jobs", words="background work progress imports"),
+            Page("tidied", "Put away", "tidied", ADMIN, "archived deleted restore trash undo"),
+            Page("settings", "Guidelines", "collection_edit", ADMIN, "settings question name edit"),
+        ),
+        (Action("Invite a member", "members"),),
+    ),
+    Group(
+        "Data",
+        (
+            Page("queries", "Queries", "queries", words="topics"),
+            Page("documents", "Documents", "documents", words="corpus texts"),
+            Page("runs", "Runs", "runs", words="retrievers systems ranked lists"),
+            Page("pools", "Pools", "pools", words="pairs"),
+        ),
+        (
+            Action("Import queries", "queries"),
+            Action("Import documents", "documents", words="corpus"),
+            Action("Import runs", "run_import"),
+            Action("Build a pool", "pool_new", words="new"),
+            Action("Plan a campaign", "plan", words="cost budget"),
+        ),
+    ),
+    Group(
+        "Judging",
+        (
+            Page("queues", "Queues", "queues", MEMBERS, "judge progress"),
+            Page("gold", "Gold", "gold", ADMIN, "questions known answers"),
+            Page("quality", "Quality", "collection_quality", words="agreement annotators"),
+            Page("prelabels", "Pre-labels", "prelabelers", ADMIN, "models llm"),
+        ),
+        (
+            Action("Open a queue", "queue_new", words="new"),
+            Action("Import gold questions", "gold_import"),
+            Action("Draw an audit by scores", "score_audits"),
+            Action("Explain a label", "label", READERS, "why pair"),
+        ),
+    ),
+    Group(
+        "Results",
+        (
+            Page("reports", "Reports", "reports", words="recall evaluate answer"),
+            Page("trend", "Trend", "report_trend", words="reports over time history compare"),
+            Page("releases", "Qrels", "releases", words="releases labels"),
+            Page("replays", "Replays", "replays", words="strategies simulate"),
+        ),
+        (
+            Action("New report", "report_new", words="evaluate make"),
+            Action("Make a release", "release_new", words="new qrels freeze"),
+            Action("Import qrels", "qrels_import", words="labels"),
+            Action("New replay", "replay_new"),
+        ),
+    ),
+    Group(
+        "Watching",
+        (
+            Page("canaries", "Canaries", "canaries", words="alerts"),
+            Page("latency_reports", "Indexes", "latency_reports", words="latency approximate exact"),
+        ),
+        (Action("New canary", "canary_new"), Action("New latency report", "latency_new", words="index")),
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Tab:
+    """A page as somebody may see it; `current` is the value of `aria-current`: page, true or nothing."""
+
+    label: str
+    url: str
+    current: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """A group as somebody may see it, and whether the page is one of its pages."""
+
+    label: str
+    url: str
+    is_current: bool
+    tabs: tuple[Tab, ...]
+
+
+@register.simple_tag(takes_context=True)
+def places(context: Context) -> list[Place]:
+    """The groups of the collection that the page is about, as who looks at it may see them; else none."""
+    collection = context.get("collection")
+    role = getattr(collection, "role", None)
+    if collection is None or role is None:
+        return []
+    request = context.get("request")
+    return _places(collection, Role(role), str(context.get("section", "")), request.path if request else "")
+
+
+def _places(collection: Collection, role: Role, section: str, path: str) -> list[Place]:
+    found = []
+    for group in GROUPS:
+        allowed = [page for page in group.pages if role in page.roles]
+        tabs = tuple(_tab(page, collection, section, path) for page in allowed)
+        if tabs:
+            is_current = any(tab.current for tab in tabs)
+            found.append(Place(group.label, tabs[0].url, is_current, tabs))
+    return found
+
+
+def _tab(page: Page, collection: Collection, section: str, path: str) -> Tab:
+    url = reverse(page.address, args=[collection.slug])
+    is_here = page.section == section
+    return Tab(page.label, url, ("page" if path == url else "true") if is_here else "")
+
+
+@register.simple_tag(takes_context=True)
+def first_steps(context: Context) -> Next | None:
+    """What an admin does next after what was just done, on the way from an empty collection to its first
+    report or queue; nothing on the overview, which says it itself, and nothing that leads to where one is.
+    """
+    collection, request = context.get("collection"), context.get("request")
+    if collection is None or request is None or getattr(collection, "role", None) != Role.ADMIN:
+        return None
+    if context.get("section") == "overview":
+        return None
+    counted = with_counts(Collection.objects.filter(pk=collection.pk)).first()
+    if counted is None or counted.queue_count or counted.release_count:  # type: ignore[attr-defined]
+        return None
+    following = next_of(state_of(counted, ()))
+    return None if following.url == request.path else following
+
+
+def actions_of(collection: Collection, role: Role) -> list[tuple[Action, str]]:
+    """What somebody with `role` may begin in a collection, each with its address."""
+    return [
+        (action, reverse(action.address, args=[collection.slug]))
+        for group in GROUPS
+        for action in group.actions
+        if role in action.roles
+    ]
+
+
+def pages_of(collection: Any, role: Role) -> list[tuple[Group, Page, str]]:
+    """The pages of a collection that somebody with `role` may see, each with its group and address."""
+    return [
+        (group, page, reverse(page.address, args=[collection.slug]))
+        for group in GROUPS
+        for page in group.pages
+        if role in page.roles
+    ]

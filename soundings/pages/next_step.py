@@ -1,0 +1,201 @@
+"""The line *Next* of a collection: one function over what is known of it, for overview and home page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import urlencode
+
+from django.urls import reverse
+
+from pooling.formats.wording import counted, plural
+
+if TYPE_CHECKING:
+    from labeling.progress.of_queues import QueueState
+
+# From this share of a queue on, labels are enough to release.
+ENOUGH = 80
+
+
+@dataclass(frozen=True)
+class Uncovered:
+    """A run that no pool has, the pool that its pairs can be added to, and how many pairs that are new."""
+
+    run: str
+    pool: int
+    pairs: int | None
+
+
+@dataclass(frozen=True)
+class Unsettled:
+    """What the newest report would have done next: two runs, the documents to judge (`judge`) or the queries
+    to have in all (`queries`), at a K."""
+
+    report: int
+    kind: str
+    count: int
+    first: str
+    second: str
+    k: int
+
+
+@dataclass(frozen=True)
+class State:
+    """What is known of a collection; what only an overview looks up is None elsewhere.
+
+    queues: newest first. judged: whether any pair was. imported: labels from files. released: name of the
+    newest release, "" without one; is_measured: whether a report is on it; fresh: queues that were opened
+    after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the newest
+    queue is. unopened: newest pool without a queue. canary: one that checks each new run.
+    """
+
+    slug: str
+    queries: int = 0
+    documents: int = 0
+    runs: int = 0
+    pools: int = 0
+    queues: tuple[QueueState, ...] = ()
+    judged: bool = False
+    imported: int = 0
+    released: str = ""
+    is_measured: bool = False
+    fresh: frozenset[int] = frozenset()
+    unreleased: int | None = None
+    audit_answered: bool = False
+    unopened: tuple[int, str] | None = None
+    uncovered: Uncovered | None = None
+    unsettled: Unsettled | None = None
+    canary: str = ""
+
+
+@dataclass(frozen=True)
+class Next:
+    """What to do next, in words, and its button. releases: the button releases and measures at once.
+    labels: where labels that one already has are imported, if that would do as well.
+    """
+
+    sentence: str
+    action: str = ""
+    url: str = ""
+    releases: bool = False
+    labels: str = ""
+
+
+def next_of(state: State) -> Next:
+    """What to do next, the first that applies."""
+    return (
+        _to_import(state)
+        or _to_queue(state)
+        or _to_release(state)
+        or _to_measure(state)
+        or _to_cover(state)
+        or _to_settle(state)
+        or _at_the_end(state)
+    )
+
+
+def _to_import(state: State) -> Next | None:
+    if not state.queries:
+        return Next("There are no queries yet.", "Import queries", _url(state, "queries"))
+    if not state.documents:
+        return Next("There are no documents yet.", "Import documents", _url(state, "documents"))
+    if not state.runs:
+        return Next("There are no runs yet.", "Import a run", _url(state, "run_import"))
+    return None
+
+
+def _to_queue(state: State) -> Next | None:
+    """Labels from a file need neither pool nor queue."""
+    if state.imported and not state.queues:
+        return None
+    if not state.pools:
+        labels = _url(state, "qrels_import")
+        return Next("There is no pool yet.", "Build a pool", _url(state, "pool_new"), labels=labels)
+    if not state.queues:
+        return Next("There is no queue yet.", "Open a queue", _url(state, "queue_new"))
+    return None
+
+
+def _to_release(state: State) -> Next | None:
+    """Of the newest queue that is judged: after a release, only of one that was opened since."""
+    queue = next((one for one in state.queues if one.is_open or one.settled), None)
+    if state.released and (queue is None or queue.pk not in state.fresh):
+        return None
+    if queue is None or not (state.judged or queue.settled):
+        if state.imported and not state.released:
+            labels = counted(state.imported, "label")
+            return _released(f"{labels} {plural(state.imported, 'was', 'were')} imported: enough to release.")
+        newest = queue or state.queues[0]
+        return Next(f"Nothing of “{newest.name}” is judged yet.", "Judge", _judge(newest))
+    if queue.is_finished:
+        nothing_new = bool(state.released) and state.unreleased == 0
+        return None if nothing_new else _released(f"“{queue.name}” is judged: enough to release.")
+    if queue.percent >= ENOUGH:
+        return _released(f"{queue.percent} % of “{queue.name}” is judged: enough to release.")
+    if state.audit_answered:
+        return _released(f"The audit of “{queue.name}” is answered: enough to release.")
+    left = f"{queue.percent} % of “{queue.name}” is judged; {counted(queue.left, 'pair')} left."
+    return Next(left, "Judge", _judge(queue))
+
+
+def _to_measure(state: State) -> Next | None:
+    if state.is_measured:
+        return None
+    return Next(f"“{state.released}” is not measured yet.", "Make a report", _url(state, "report_new"))
+
+
+def _to_cover(state: State) -> Next | None:
+    if state.unopened:
+        pool, name = state.unopened
+        url = f"{_url(state, 'queue_new')}?pool={pool}"
+        return Next(f"The pairs of “{name}” are in no queue yet.", "Open a queue", url)
+    found = state.uncovered
+    if found is None or found.pairs == 0:
+        return None
+    url = reverse("pool_extend", args=[state.slug, found.pool])
+    if found.pairs is None:
+        return Next(f"{found.run} is in no pool yet.", "Pool its pairs", url)
+    return Next(f"{counted(found.pairs, 'new pair')} from {found.run}.", "Pool them", url)
+
+
+def _to_settle(state: State) -> Next | None:
+    found = state.unsettled
+    if found and found.kind == "judge":
+        settles = f"settle {found.first} against {found.second}"
+        url = reverse("report_comparisons", args=[found.report])
+        names = urlencode({"a": found.first, "b": found.second, "k": found.k})
+        return Next(
+            f"Judge {counted(found.count, 'pair')} to {settles}.", "Choose them", f"{url}?{names}#labels"
+        )
+    if state.unreleased:
+        labels = counted(state.unreleased, "new label")
+        return _released(f"{labels} since “{state.released}”: release again.")
+    if found:
+        url = _url(state, "queries")
+        return Next(
+            f"Add queries: {found.first} against {found.second} takes about {found.count:,} in all.",
+            "Import queries",
+            url,
+        )
+    return None
+
+
+def _at_the_end(state: State) -> Next:
+    queue = next((one for one in state.queues if one.is_open), None)
+    if queue:
+        left = counted(queue.left, "pair")
+        return Next(f"All labels are measured; {left} of “{queue.name}” left.", "Judge", _judge(queue))
+    watched = f" The canary “{state.canary}” checks the next run." if state.canary else ""
+    return Next(f"Everything is measured.{watched}", "Import a run", _url(state, "run_import"))
+
+
+def _released(sentence: str) -> Next:
+    return Next(sentence, "Release and measure", releases=True)
+
+
+def _judge(queue: QueueState) -> str:
+    return reverse("judge", args=[queue.pk])
+
+
+def _url(state: State, name: str) -> str:
+    return reverse(name, args=[state.slug])

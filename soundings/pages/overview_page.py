@@ -1,0 +1,127 @@
+"""The overview of one collection for admins and viewers: results, the next step, and how far everything is.
+
+What takes a look at stored files or several tables is looked up here alone, not for the home page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, OuterRef
+
+from evaluation.reports.summaries import history_of
+from labeling.judging.blind_counts import own_queues
+from labeling.models import Item, Queue
+from labeling.progress.of_collection import Judging, judging_of
+from labeling.progress.of_queues import queue_states
+from labeling.qrels.unreleased import unreleased_count
+from pooling.models import Pool, PoolEntry
+from pooling.pools.uncovered import new_pairs, newest_merged_pool, newest_run_outside
+from soundings.pages.next_step import Next, Uncovered, Unsettled, next_of
+from soundings.pages.overview import Step, state_of, steps_of, with_counts
+from soundings.pages.results import Results, results_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from django.contrib.auth.models import User
+
+    from evaluation.reports.summaries import Told
+    from labeling.progress.of_queues import QueueState
+    from pooling.models import Collection
+    from soundings.pages.next_step import State
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What the page shows. counted: the collection with its counts; steps: only where there is no report."""
+
+    counted: Collection
+    next: Next
+    results: Results | None
+    judging: Judging
+    steps: list[Step]
+    queues: list[Queue]
+
+
+def overview_of(collection: Collection, user: User) -> Overview:
+    """Everything the overview shows; as many database queries however much the collection has, once each
+    report has its summary."""
+    counted = with_counts(type(collection).objects.filter(pk=collection.pk)).get()
+    queues = queue_states([collection.pk]).get(collection.pk, [])
+    history = history_of(collection)
+    state = _looked_up(collection, state_of(counted, queues), history)
+    return Overview(
+        counted=counted,
+        next=next_of(state),
+        results=results_of(history),
+        judging=judging_of(collection, queues),
+        steps=[] if history else steps_of(counted, queues),
+        queues=_listed(collection, user, queues),
+    )
+
+
+def _listed(collection: Collection, user: User, states: Sequence[QueueState]) -> list[Queue]:
+    """The queues with `total` and `settled` pairs, counted already, and `own`, what `user` answered."""
+    known = {state.pk: state for state in states}
+    found = list(own_queues(collection, user))
+    for queue in found:
+        state = known[queue.pk]
+        queue.total, queue.settled = state.items, state.closed  # type: ignore[attr-defined]
+    return found
+
+
+def _looked_up(collection: Collection, state: State, history: Sequence[Told]) -> State:
+    """The state with what the home page does not look up."""
+    pool = newest_merged_pool(collection)
+    canary = collection.canaries.values_list("name", flat=True).first()
+    return replace(
+        state,
+        unreleased=unreleased_count(collection, newest)
+        if (newest := collection.releases.listed().first())
+        else None,
+        audit_answered=_is_audit_answered(state.queues[0]) if state.queues else False,
+        unopened=_unopened(pool) if state.queues else None,
+        uncovered=_uncovered(collection, pool) if history else None,
+        unsettled=_unsettled(history),
+        canary=canary or "",
+    )
+
+
+def _is_audit_answered(queue: QueueState) -> bool:
+    """Whether the pool of a queue has an audit of which no pair waits."""
+    audit = PoolEntry.objects.filter(pool__queues=queue.pk, in_audit=True)
+    if not audit.exists():
+        return False
+    drawn = audit.filter(query=OuterRef("query"), document=OuterRef("document"))
+    waiting = Item.objects.filter(queue=queue.pk, state=Item.State.OPEN, order_key__gt=0)
+    return not waiting.filter(Exists(drawn)).exists()
+
+
+def _unopened(pool: Pool | None) -> tuple[int, str] | None:
+    """The newest pool where it has no queue."""
+    return None if pool is None or pool.queues.exists() else (pool.pk, pool.name)
+
+
+def _uncovered(collection: Collection, pool: Pool | None) -> Uncovered | None:
+    run = newest_run_outside(collection)
+    if run is None or pool is None:
+        return None
+    return Uncovered(run.name, pool.pk, new_pairs(run, pool))
+
+
+def _unsettled(history: Sequence[Told]) -> Unsettled | None:
+    """What the newest report would have done next."""
+    answer = history[0].summary["answer"] if history else None
+    if answer is None or answer["next"] is None or answer["rival"] is None:
+        return None
+    wanted = answer["next"]
+    return Unsettled(
+        report=history[0].pk,
+        kind=wanted["kind"],
+        count=wanted["count"],
+        first=answer["run"],
+        second=answer["rival"]["run"],
+        k=answer["k"],
+    )

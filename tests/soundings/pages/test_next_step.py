@@ -1,0 +1,115 @@
+"""The line Next: each case of it, in their order, and that the page says it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from labeling.progress.of_queues import QueueState
+from soundings.pages.next_step import State, Uncovered, Unsettled, next_of
+
+WHEN = datetime(2026, 6, 1, tzinfo=UTC)
+
+
+def queue(settled: int = 0, *, finished: bool = False, state: str = "open") -> QueueState:
+    return QueueState(7, "June", state, WHEN, pairs=200, settled=settled, is_finished=finished)
+
+
+# Imported, pooled, queued; then judged; then released; then measured.
+IMPORTED: dict[str, Any] = {"queries": 3, "documents": 6, "runs": 2}
+QUEUED = {**IMPORTED, "pools": 1, "queues": (queue(),)}
+JUDGED = {**QUEUED, "queues": (queue(200, finished=True),), "judged": True}
+RELEASED = {**JUDGED, "released": "v1", "unreleased": 0}
+MEASURED = {**RELEASED, "is_measured": True}
+TIE = Unsettled(5, "judge", 60, "dense v3", "bm25", 10)
+FEW = Unsettled(5, "queries", 400, "dense v3", "bm25", 10)
+
+CASES: list[tuple[dict[str, Any], str, str]] = [
+    ({}, "There are no queries yet.", "/c/queries/"),
+    ({"queries": 3}, "There are no documents yet.", "/c/documents/"),
+    ({"queries": 3, "documents": 6}, "There are no runs yet.", "/c/runs/import/"),
+    (IMPORTED, "There is no pool yet.", "/c/pools/new/"),
+    ({**IMPORTED, "imported": 18}, "18 labels were imported: enough to release.", "release"),
+    ({**IMPORTED, "pools": 1}, "There is no queue yet.", "/c/queues/new/"),
+    (QUEUED, "Nothing of “June” is judged yet.", "/queues/7/judge/"),
+    ({**QUEUED, "imported": 18}, "18 labels were imported: enough to release.", "release"),
+    (
+        {**QUEUED, "queues": (queue(20),), "judged": True},
+        "10 % of “June” is judged; 180 pairs left.",
+        "/queues/7/judge/",
+    ),
+    (
+        {**QUEUED, "queues": (queue(20),), "judged": True, "audit_answered": True},
+        "The audit of “June” is answered: enough to release.",
+        "release",
+    ),
+    (
+        {**QUEUED, "queues": (queue(166),), "judged": True},
+        "83 % of “June” is judged: enough to release.",
+        "release",
+    ),
+    (JUDGED, "“June” is judged: enough to release.", "release"),
+    (RELEASED, "“v1” is not measured yet.", "/c/reports/new/"),
+    (
+        {**MEASURED, "queues": (queue(20),), "fresh": frozenset({7}), "unreleased": 20},
+        "10 % of “June” is judged; 180 pairs left.",
+        "/queues/7/judge/",
+    ),
+    (
+        {**MEASURED, "fresh": frozenset({7}), "unreleased": 200},
+        "“June” is judged: enough to release.",
+        "release",
+    ),
+    (
+        {**MEASURED, "unopened": (3, "June, version 2")},
+        "The pairs of “June, version 2” are in no queue yet.",
+        "/c/queues/new/?pool=3",
+    ),
+    (
+        {**MEASURED, "uncovered": Uncovered("minilm", 3, 101), "unsettled": TIE},
+        "101 new pairs from minilm.",
+        "/c/pools/3/extend/",
+    ),
+    ({**MEASURED, "uncovered": Uncovered("minilm", 3, None)}, "minilm is in no pool yet.", "/extend/"),
+    (
+        {**MEASURED, "unsettled": TIE, "unreleased": 12, "uncovered": Uncovered("minilm", 3, 0)},
+        "Judge 60 pairs to settle dense v3 against bm25.",
+        "/reports/5/comparisons/?a=dense+v3&b=bm25&k=10#labels",
+    ),
+    ({**MEASURED, "unsettled": FEW, "unreleased": 1}, "1 new label since “v1”: release again.", "release"),
+    (
+        {**MEASURED, "unsettled": FEW},
+        "Add queries: dense v3 against bm25 takes about 400 in all.",
+        "/c/queries/",
+    ),
+    (
+        {**MEASURED, "queues": (queue(166),)},
+        "All labels are measured; 34 pairs of “June” left.",
+        "/queues/7/judge/",
+    ),
+    (
+        {**MEASURED, "canary": "nightly"},
+        "Everything is measured. The canary “nightly” checks the next run.",
+        "/c/runs/import/",
+    ),
+    (MEASURED, "Everything is measured.", "/c/runs/import/"),
+]
+
+
+@pytest.mark.parametrize(("known", "sentence", "leads_to"), CASES)
+def test_what_is_next_follows_from_what_is_there(known: dict[str, Any], sentence: str, leads_to: str) -> None:
+    found = next_of(State(slug="c", **known))
+    assert found.sentence == sentence
+    if leads_to == "release":
+        assert (found.releases, found.action) == (True, "Release and measure")
+    else:
+        assert not found.releases
+        assert found.action
+        assert found.url.endswith(leads_to) or leads_to in found.url
+
+
+def test_a_paused_queue_without_a_label_does_not_stop_the_way() -> None:
+    state = State(slug="c", **{**MEASURED, "queues": (queue(state="paused"),), "fresh": frozenset({7})})
+    assert next_of(state).sentence == "Everything is measured."
