@@ -1,5 +1,6 @@
 """The example collection: whole, labelled without gaps, and made again by its own script."""
 
+import csv
 import importlib.util
 import json
 import subprocess
@@ -11,7 +12,8 @@ from typing import Any
 import pytest
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
-RUNS = ("bm25", "tfidf", "lsa", "fuzzy")
+RUNS = ("runs/bm25", "runs/tfidf", "runs/lsa", "runs/fuzzy", "later/lsa-2")
+INDEX_RUNS = tuple(f"indexes/lsa-probes-{probes}" for probes in (1, 2, 4))
 KINDS = {"keyword", "question", "situation"}
 POOLED = 20
 EXTRA = ("bm25s", "rapidfuzz", "sklearn")
@@ -33,7 +35,7 @@ def labels() -> dict[tuple[str, str], str]:
 
 
 def run_rows(name: str) -> list[list[str]]:
-    return [line.split(" ") for line in lines_of(EXAMPLES / "runs" / f"{name}.run")]
+    return [line.split(" ") for line in lines_of(EXAMPLES / f"{name}.run")]
 
 
 def test_the_corpus_is_large_enough_and_its_pages_differ() -> None:
@@ -108,7 +110,9 @@ def test_the_readme_states_the_recall_that_the_labels_give(name: str) -> None:
     total = Counter(query for query, _ in relevant)
     found = Counter(row[0] for row in run_rows(name) if int(row[3]) <= 10 and (row[0], row[2]) in relevant)
     recall = sum(found[query] / total[query] for query in total) / len(total)
-    line = next(line for line in lines_of(EXAMPLES / "README.md") if line.startswith(f"| `{name}` |"))
+    line = next(
+        line for line in lines_of(EXAMPLES / "README.md") if line.startswith(f"| `{name.split('/')[1]}` |")
+    )
     assert line.endswith(f"| {recall:.3f} |")
 
 
@@ -120,7 +124,25 @@ def test_the_script_makes_the_same_runs_again(tmp_path: Path) -> None:
     script = [sys.executable, str(EXAMPLES / "make_runs.py"), "--output", str(tmp_path)]
     made = subprocess.run(script, capture_output=True, text=True)
     assert made.returncode == 0, made.stderr
-    for name in RUNS:
-        assert (tmp_path / f"{name}.run").read_bytes() == (EXAMPLES / "runs" / f"{name}.run").read_bytes(), (
-            name
-        )
+    for name in (*RUNS, *INDEX_RUNS):
+        assert (tmp_path / f"{name}.run").read_bytes() == (EXAMPLES / f"{name}.run").read_bytes(), name
+
+
+def test_the_script_makes_the_same_stored_answers_again(tmp_path: Path) -> None:
+    output = tmp_path / "prelabels.jsonl"
+    script = [sys.executable, str(EXAMPLES / "make_prelabels.py"), "--output", str(output)]
+    made = subprocess.run(script, capture_output=True, text=True)
+    assert made.returncode == 0, made.stderr
+    assert output.read_bytes() == (EXAMPLES / "prelabels.jsonl").read_bytes()
+
+
+def test_the_stored_answers_are_mostly_right_and_gold_questions_always() -> None:
+    known = labels()
+    answers = {(row["query_id"], row["document_id"]): row["relevant"] for row in records("prelabels.jsonl")}
+    assert answers.keys() == known.keys()
+    wrong = [pair for pair, relevant in answers.items() if relevant != (known[pair] == "1")]
+    assert 0 < len(wrong) < 0.1 * len(answers)
+    with (EXAMPLES / "gold.csv").open(encoding="utf-8", newline="") as file:
+        for row in csv.DictReader(file):
+            expected = "relevant" if known[row["query_id"], row["document_id"]] == "1" else "not_relevant"
+            assert row["answer"] == expected
