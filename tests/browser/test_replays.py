@@ -18,8 +18,12 @@ def test_from_the_collection_to_a_replay(look: str, page_of: Callable[..., Page]
     make_release(world)
     page = page_of(world.ada, **LOOKS[look])
     page.goto(f"/collections/{world.collection.slug}/")
+    if look == "phone":
+        page.get_by_role("button", name="Menu").click()
+    page.get_by_role("link", name="Results").click()
     page.get_by_role("link", name="Replays").click()
     page.get_by_role("link", name="New replay").click()
+    page.get_by_text("What to compare", exact=True).click()
     expect(page.get_by_role("checkbox", name="learned:")).to_be_checked()
     assert violations(page) == []
     page.get_by_role("button", name="Replay").click()
