@@ -54,7 +54,7 @@ def measure(folder: Path, runs: int, queries: int, depth: int) -> None:
     address = f"/reports/{report}/"
     _load_libraries()
     own = [f"charts/{name}/" for name in KINDS]
-    for page in ("", "?measure=precision", "comparisons/", "charts/", *own):
+    for page in ("", "?measure=precision", "?part=worst", "comparisons/", "charts/", *own):
         worst = max(worst, told(client, address + page))
     for where in ("where/", "where/?run=*"):
         worst = max(worst, told(client, address + where))
