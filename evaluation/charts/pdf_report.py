@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # Regular and bold, the first pair that the machine has.
 FONTS = (("DejaVuSans", "DejaVuSans-Bold"), ("Vera", "VeraBd"))
 # What the narrower font lacks, in its own letters.
-INSTEAD = {"↓": "(falling)", "↑": "(rising)", "→": "to", "−": "-", "▲": "+", "▼": "-", "≈": "about"}
+INSTEAD = {"↓": "(falling)", "↑": "(rising)", "→": "to", "−": "-", "▲": "", "▼": "", "≈": "about"}
 MARGIN = 50.0
 INK, QUIET, LINE, GROUND = "#1d2327", "#545f66", "#c9c5bb", "#f4f2ed"
 # A table of more columns has smaller letters.

@@ -211,12 +211,12 @@ def _beside_recall(report: Report, key: str, title: str) -> list[Column]:
 
 
 def change_in_words(change: float | None) -> str:
-    """▲ for more, ▼ for less; the number has its sign as well."""
+    """The change with its sign, after ▲ for more or ▼ for less."""
     if change is None:
         return "–"
     if abs(change) < 0.0005:
         return "0.000"
-    return f"{'▲' if change > 0 else '▼'} {signed(abs(change)).lstrip('+')}"
+    return f"{'▲' if change > 0 else '▼'} {signed(change)}"
 
 
 def earlier_report(report: Report) -> Report | None:

@@ -68,6 +68,13 @@ def with_anchors(html: SafeString) -> SafeString:
     )
 
 
+def with_focus(html: SafeString) -> SafeString:
+    """The same page with code and tables that the keyboard reaches, to scroll what is wider than the page."""
+    page = html.replace("<pre>", '<pre tabindex="0">')
+    page = page.replace("<table>", '<div class="table-wrap" tabindex="0"><table>')
+    return mark_safe(page.replace("</table>", "</table></div>"))  # noqa: S308  only markup of ours is added
+
+
 @require_safe
 def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     """One page of the guide next to the list of all; without a name, go to the first."""
@@ -76,6 +83,6 @@ def guide(request: HttpRequest, page: str = "") -> HttpResponse:
     if page not in PAGES:
         raise Http404(f"The guide has no page “{page}”.")
     shown = guide_page(page)
-    html = with_anchors(render_markdown(shown.text, pictures=True))
+    html = with_focus(with_anchors(render_markdown(shown.text, pictures=True)))
     context = {"page": shown, "pages": PAGES, "html": html}
     return render(request, "soundings/guide.html", context)

@@ -22,6 +22,7 @@ from labeling.score_audits.audits import AuditDraw, draw_audit
 from labeling.verification.samples import Wanted, open_sample
 from pooling.models import Membership
 from pooling.pools.building import build_pool
+from soundings.pages.guide import PAGES
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.indexes.test_latency_reports import make_latency_report
@@ -166,3 +167,12 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     page.goto("/sign-in/")
     found["sign-in"] = violations(page)
     assert {address: problems for address, problems in found.items() if problems} == {}
+
+
+def test_the_guide(page_of: Callable[..., Page], world: World) -> None:
+    page = page_of(world.ada, **LOOKS["phone"])
+    found = {}
+    for name in PAGES:
+        page.goto(f"/guide/{name}/", wait_until="domcontentloaded")
+        found[name] = violations(page)
+    assert {name: problems for name, problems in found.items() if problems} == {}

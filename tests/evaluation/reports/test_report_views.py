@@ -285,7 +285,7 @@ def test_the_card_has_the_change_since_the_report_before(world: World, client: C
     client.force_login(world.vera)
     page = get(client, f"{report.get_absolute_url()}?k=1")
     # alpha finds 1/2, 1 and 1 of each query's relevant documents; by the sparse labels 1 and 1.
-    assert "▼ 0.167" in page
+    assert "▼ −0.167" in page
     assert "since labels" in page
 
 
