@@ -127,10 +127,20 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     shown = serializers.ChoiceField(
         choices=["passage", "document"], required=False, allow_blank=True, allow_null=True
     )
+    evidence = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=2**31 - 1),
+        min_length=2,
+        max_length=2,
+        required=False,
+        allow_null=True,
+        help_text="With `relevant`: [start, end] of what decides it, in Unicode characters of that version.",
+    )
 
     def submission(self) -> Submission:
         """The validated verdict as the domain takes it."""
         values = {name: value for name, value in self.validated_data.items() if value is not None}
+        if "evidence" in values:
+            values["evidence"] = tuple(values["evidence"])
         return Submission(**values)
 
 

@@ -22,6 +22,7 @@ from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight,
 from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
 from labeling.items.answers import own_answers
+from labeling.items.evidence import facts_of_evidence, problem_with
 from labeling.items.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
 from labeling.judging.leases import give_lease
@@ -42,7 +43,8 @@ STORED, STORED_BEFORE = "Stored.", "Already saved; nothing changed."
 class Submission:
     """A verdict as it was given: on an item, in a version of its document, under the client's own key.
 
-    One that `adjudicates` settles the pair; who may give such is asked where it comes in.
+    One that `adjudicates` settles the pair; who may give such is asked where it comes in. `evidence` is a
+    span of that version's text, see `labeling/items/evidence.py`.
     """
 
     item: int
@@ -55,6 +57,7 @@ class Submission:
     version: int | None = None
     lease: UUID | None = None
     adjudicates: bool = False
+    evidence: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ def record_judgment(
         if event is None:
             raise
         return _duplicate(event)
+    except InputError as problem:
+        return Outcome(verdict.key, "rejected", str(problem))
     if event and (event.gold_id or queue.gold_count):
         # After whatever verdict, so that none takes longer than another. In a separate transaction: what a
         # pause sets aside are many items, locked in key order.
@@ -153,7 +158,7 @@ def _problem_with(verdict: Submission) -> str:
         return f"A note has at most {LONGEST_NOTE:,} characters."
     if verdict.shown not in SHOWN:
         return "“shown” must be “passage” or “document”."
-    return ""
+    return problem_with(verdict.evidence, verdict.verdict)
 
 
 def _record(
@@ -185,6 +190,7 @@ def _record(
         repeats_id=item.repeats_id,
         **facts_of_sight(item.seen_prelabeler, revealed),
         **_facts_of(verdict),
+        **facts_of_evidence(item.document_id, verdict.version, verdict.evidence),
     )
     if revealed:
         hand_out(annotator, [revealed], now)

@@ -39,6 +39,13 @@ class JudgmentEvent(models.Model):
     shown = models.CharField(max_length=10, blank=True, help_text="passage or document")
     document_version = models.PositiveIntegerField(null=True, blank=True)
     active_ms = models.PositiveIntegerField(null=True, blank=True)
+    span_start = models.PositiveIntegerField(
+        null=True, blank=True, help_text="Evidence: its first character in that version of the document."
+    )
+    span_end = models.PositiveIntegerField(null=True, blank=True, help_text="The character after its last.")
+    span_sha256 = models.CharField(
+        max_length=64, blank=True, help_text="Of the evidence as UTF-8; empty where the text was gone."
+    )
     lease = models.UUIDField(null=True, blank=True)
     extra = models.BooleanField(default=False, help_text="No slot was free when it arrived.")
     gold = models.ForeignKey(

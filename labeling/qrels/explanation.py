@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.items.evidence import evidence_in
+from labeling.items.passages import Part, marked_parts
 from labeling.models import GoldQuestion, ImportedLabel, Judgment, JudgmentEvent
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError
@@ -28,6 +30,13 @@ OUTCOMES = {
 }
 
 
+class Opinion(NamedTuple):
+    """A verdict that stands, with the text of its evidence: empty without one, or if the text has changed."""
+
+    judgment: Judgment
+    evidence: str
+
+
 @dataclass(frozen=True)
 class Explanation:
     """A pair's label (1, 0, a grade, negative for pooled and not judged, or None) and what it rests on."""
@@ -42,6 +51,26 @@ class Explanation:
     events: Sequence[JudgmentEvent]
     imported: ImportedLabel | None
     gold: GoldQuestion | None
+
+    @property
+    def opinions(self) -> list[Opinion]:
+        """The verdicts that stand, each with its evidence."""
+        text = self.document.text or ""
+        spans = ((one, evidence_in(one.event, text)) for one in self.judgments)
+        return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
+
+    @property
+    def parts(self) -> list[Part]:
+        """The document's text, with the evidence of all verdicts marked."""
+        text = self.document.text or ""
+        found = sorted(span for one in self.judgments if (span := evidence_in(one.event, text)))
+        marks: list[tuple[int, int]] = []
+        for start, end in found:
+            if marks and start <= marks[-1][1]:
+                marks[-1] = marks[-1][0], max(marks[-1][1], end)
+            else:
+                marks.append((start, end))
+        return marked_parts(text, marks)
 
 
 def explain(collection: Collection, query_id: str, document_id: str, rule: str = "majority") -> Explanation:

@@ -28,6 +28,7 @@ FIELDS = (
     *("pk", "queue__name", "query__external_id", "document__external_id", "document_version", "kind"),
     *("annotator_id", "annotator__username", "verdict", "reason", "note", "undoes", "repeats", "extra"),
     *("is_adjudication", "gold_id", "created_at", "active_ms", "shown", "prelabel_seen"),
+    *("span_start", "span_end", "span_sha256"),
     *("prelabeler__model", "prelabeler__prompt", "prelabeler__prompt_version", "prelabeler__prompt_hash"),
 )
 
@@ -67,6 +68,9 @@ class JudgmentRow(TypedDict):
     prelabel_prompt_version: int | None
     prelabel_prompt_hash: str | None
     prelabel_verdict: str | None
+    evidence_start: int | None
+    evidence_end: int | None
+    evidence_sha256: str
 
 
 COLUMNS = tuple(JudgmentRow.__annotations__)
@@ -177,6 +181,9 @@ def _row(collection: Collection, found: Mapping[str, Any], anonymous: bool) -> J
         "prelabel_prompt_version": found["prelabeler__prompt_version"],
         "prelabel_prompt_hash": found["prelabeler__prompt_hash"],
         "prelabel_verdict": found["prelabel_verdict"],
+        "evidence_start": found["span_start"],
+        "evidence_end": found["span_end"],
+        "evidence_sha256": found["span_sha256"],
     }
 
 
