@@ -2,50 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import ItemsView, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
 
 from evaluation.failures.page import near, query_string
+from evaluation.failures.queries_listed import table_of_queries, weight_in_words
 from evaluation.failures.side_by_side import MOST_PLACES, side_by_side
-from evaluation.failures.stored_queries import (
-    PER_PAGE,
-    QueriesAsked,
-    depth_of,
-    query_rows,
-    query_table,
-)
+from evaluation.failures.stored_queries import SHOWN, QueriesAsked, depth_of
 from evaluation.models import Report
 from evaluation.report_store.choices import tagged_queries
 from evaluation.report_store.files import cutoffs_of, run_names
-from pooling.interface.pages import numbered_page
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
-    import polars as pl
-    from django.core.paginator import Page
+    from django.http import HttpRequest
 
     from evaluation.failures.side_by_side import ListOfRun, Relevant, SideBySide
-    from evaluation.failures.stored_queries import QueryRow
+    from pooling.tables.shown import ShownTable
 
 # Relevant documents of one kind that a page lists.
 MOST_RELEVANT = 40
-SORTED = {
-    "worst": "lowest value",
-    "best": "highest value",
-    "missed": "most missed",
-    "relevant": "most relevant documents",
-    "weight": "asked most often",
-    "query": "query id",
-}
-SHOWN = {
-    "all": "all",
-    "missed": "with something missed",
-    "zero": "at 0",
-    "unscored": "that do not count",
-}
 
 
 class QueriesView(forms.Form):
@@ -58,8 +37,7 @@ class QueriesView(forms.Form):
     group = forms.CharField(required=False, max_length=1000, strip=False)
     ungrouped = forms.BooleanField(required=False)
     q = forms.CharField(required=False, max_length=300)
-    show = forms.ChoiceField(required=False, choices=list(SHOWN.items()))
-    sort = forms.ChoiceField(required=False, choices=list(SORTED.items()))
+    show = forms.ChoiceField(required=False, choices=[(name, name) for name in SHOWN])
 
     def __init__(self, data: Any = None, *, report: Report) -> None:
         super().__init__(data)
@@ -82,99 +60,64 @@ class QueriesView(forms.Form):
             ungrouped=bool(values.get("ungrouped")),
             search=values.get("q") or "",
             show=values.get("show") or "all",
-            sort=values.get("sort") or "worst",
         )
 
 
 def address_of(asked: QueriesAsked, **others: object) -> str:
-    """What is asked for as a query string, with some of it another way."""
-    values = {**asdict(asked), "q": asked.search or None, "ungrouped": 1 if asked.ungrouped else None}
-    del values["search"]
+    """The run, measure, K and group asked for as a query string, with some of them replaced by `others`."""
+    values = {**asdict(asked), "ungrouped": 1 if asked.ungrouped else None}
+    for name in ("search", "show", "sort"):
+        del values[name]
     return query_string({**values, **others})
 
 
-class QueryTableRow(TypedDict):
-    """One query of the table, its numbers in words, and the query string of its page."""
-
-    query: QueryRow
-    value: str
-    weight: str
-    address: str
-
-
 class QueriesPage(TypedDict):
-    """What `report_queries.html` shows; at: the K at which documents are found or missed."""
+    """What `report_queries.html` shows; at: the K at which documents are found or missed. kept: what the
+    address says of the table's search, filter and order. address: the query string of the files.
+    """
 
     asked: QueriesAsked
     problem: str
-    page: Page[int]
-    rows: list[QueryTableRow]
-    count: int
+    table: ShownTable | None
     shown: str
     at: int
-    whole_run: bool
     runs: list[str]
     measures: list[tuple[str, str]]
     cutoffs: list[int]
-    sorts: ItemsView[str, str]
-    shows: ItemsView[str, str]
     tags: list[str]
     by_title: str | None
     tag: str
+    kept: list[tuple[str, str]]
     address: str
     without_group: str
 
 
-def queries_context(report: Report, asked: QueriesAsked, page_number: str | None) -> QueriesPage:
+def queries_context(request: HttpRequest, report: Report, asked: QueriesAsked) -> QueriesPage:
     """Everything the template of the table needs; the database queries are constant."""
     from evaluation.failures.query_groups import OWN, TAG
     from evaluation.measures import MEASURES, titled
 
     problem = ""
     try:
-        table = query_table(report, asked)
+        table = table_of_queries(request, report, asked)
     except InputError as error:  # a group that is gone: a tag that no query has any more
         problem, table = str(error), None
-    count = 0 if table is None else table.height
-    page = numbered_page(range(count), page_number, PER_PAGE)
-    at = depth_of(report, asked.k)
     return {
         "asked": asked,
         "problem": problem,
-        "page": page,
-        "rows": []
-        if table is None
-        else _rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE)),
-        "count": count,
+        "table": table,
         "shown": titled(asked.measure, asked.k),
-        "at": at,
-        "whole_run": asked.k is None,
+        "at": depth_of(report, asked.k),
         "runs": run_names(report),
         "measures": [(name, MEASURES[name].title) for name in report.options["measures"]],
         "cutoffs": [k for k in cutoffs_of(report, asked.measure) if k],
-        "sorts": SORTED.items(),
-        "shows": SHOWN.items(),
         "tags": _tags(report),
         "by_title": OWN.get(asked.by or "", asked.by),
         "tag": TAG,
+        "kept": [(name, request.GET[name]) for name in ("q", "show", "sort") if name in request.GET],
         "address": address_of(asked),
         "without_group": address_of(asked, by=None, group=None, ungrouped=None),
     }
-
-
-def _rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryTableRow]:
-    from evaluation.scoring.results import decimal
-
-    at = depth_of(report, asked.k)
-    return [
-        {
-            "query": row,
-            "value": decimal(row.value),
-            "weight": weight_in_words(row.weight),
-            "address": query_string({"query": row.query_id, "b": asked.run, "k": at}),
-        }
-        for row in query_rows(report, asked, table)
-    ]
 
 
 def _tags(report: Report) -> list[str]:
@@ -293,8 +236,3 @@ def _parts(found: SideBySide) -> list[RelevantPart]:
         }
         for name, title, documents in named
     ]
-
-
-def weight_in_words(weight: float | None) -> str:
-    """How often a query is asked, with no more digits than it needs."""
-    return "" if weight is None else f"{weight:,.6g}"

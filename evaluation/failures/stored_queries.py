@@ -5,7 +5,6 @@ All queries are handled as columns; only those of a page are described.
 
 from __future__ import annotations
 
-import io
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,6 +28,7 @@ from pooling.formats.cells import guarded_frame
 from pooling.formats.query_facts import known_weight, tags_of
 from pooling.interface.problems import InputError
 from pooling.models import Query
+from pooling.tables.natural import natural_key
 
 if TYPE_CHECKING:
     import polars as pl
@@ -44,14 +44,20 @@ SORTS: dict[str, tuple[tuple[str, bool], ...]] = {
 }
 SHOWN = ("all", "missed", "zero", "unscored")
 PER_PAGE = 50
+# Columns by which a table can be sorted from either end.
+SORTED_BY = {
+    "query": "query_id",
+    **{name: name for name in ("value", "missed", "relevant", "found", "weight")},
+}
 
 
 @dataclass(frozen=True)
 class QueriesAsked:
     """Which queries of a report, and of which run, measure and K (None: the whole run).
 
-    by, group: those of a group of a breakdown; ungrouped: those in none of its groups. search: words of the
-    query's text, or of its id. show: one of SHOWN; sort: one of SORTS.
+    by, group: those of a group of a breakdown; ungrouped: those in none of its groups. search: words, each in
+    the query's text or its id. show: one of SHOWN; sort: one of SORTS, or a column of SORTED_BY after a plus
+    or a minus.
     """
 
     run: str
@@ -95,9 +101,9 @@ def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
 
     check_runs(report, [asked.run])
     check_measure(report, asked.measure, asked.k)
-    for name, value, known in (("show", asked.show, SHOWN), ("sort", asked.sort, tuple(SORTS))):
-        if value not in known:
-            raise InputError(f"There is no {name} {value}; choose one of {', '.join(known)}.", field=name)
+    order = _order(asked.sort)
+    if asked.show not in SHOWN:
+        raise InputError(f"There is no show {asked.show}; choose one of {', '.join(SHOWN)}.", field="show")
     counts = relevant_counts(report, asked.run, depth_of(report, asked.k))
     values = value_rows(report, asked.measure, asked.k, [asked.run]).select("query_id", "value").collect()
     table = values.join(counts, on="query_id", how="left", maintain_order="left").with_columns(
@@ -105,10 +111,22 @@ def query_table(report: Report, asked: QueriesAsked) -> pl.DataFrame:
     )
     table = table.with_columns(missed=pl.col("relevant") - pl.col("found"))
     table = _searched(report, _grouped(report, table, asked), asked)
-    if asked.sort == "weight":
+    if any(column == "weight" for column, _ in order):
         table = table.with_columns(_weights(report, table))
-    columns, falling = zip(*(*SORTS[asked.sort], ("query_id", False)), strict=True)
-    return table.filter(_shown(asked.show)).sort(columns, descending=falling, nulls_last=True)
+    # q2 before q10, as in every table.
+    natural = pl.Series("natural", [natural_key(query) for query in table["query_id"]], dtype=pl.String)
+    keys = [("natural" if column == "query_id" else column, falls) for column, falls in order]
+    columns, falling = zip(*(*keys, ("natural", False), ("query_id", False)), strict=True)
+    table = table.with_columns(natural).filter(_shown(asked.show))
+    return table.sort(columns, descending=falling, nulls_last=True).drop("natural")
+
+
+def _order(sort: str) -> tuple[tuple[str, bool], ...]:
+    if sort[:1] in ("+", "-") and sort[1:] in SORTED_BY:
+        return ((SORTED_BY[sort[1:]], sort[0] == "-"),)
+    if sort not in SORTS:
+        raise InputError(f"There is no sort {sort}; choose one of {', '.join(SORTS)}.", field="sort")
+    return SORTS[sort]
 
 
 def query_rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list[QueryRow]:
@@ -135,32 +153,6 @@ def query_rows(report: Report, asked: QueriesAsked, table: pl.DataFrame) -> list
             )
         )
     return described
-
-
-def queries_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
-    """Every query asked for, with text, tags and weight."""
-    import polars as pl
-
-    table = query_table(report, asked)
-    ids = table["query_id"].to_list()
-    rows = stored_queries(report, ids).values_list("external_id", "text", "metadata")
-    facts = {id: (text, metadata) for id, text, metadata in rows}
-    known = [facts.get(query, ("", {})) for query in ids]
-    described = pl.DataFrame(
-        {
-            "text": [text for text, _ in known],
-            "tags": [" ".join(tags_of(metadata)) for _, metadata in known],
-            "weight": [known_weight(metadata) for _, metadata in known],
-        },
-        schema={"text": pl.String, "tags": pl.String, "weight": pl.Float64},
-    )
-    out = io.BytesIO()
-    told = table.select("query_id", "value", "relevant", "found", "missed").hstack(described)
-    first = [pl.lit(asked.run).alias("run"), pl.lit(asked.measure).alias("measure")]
-    k = pl.lit(asked.k, dtype=pl.Int64).alias("k")
-    guarded_frame(told.select(*first, k, pl.all())).write_csv(out)
-    out.seek(0)
-    return out
 
 
 def missed_csv(report: Report, asked: QueriesAsked) -> IO[bytes]:
@@ -210,9 +202,9 @@ def _searched(report: Report, table: pl.DataFrame, asked: QueriesAsked) -> pl.Da
 
     if not asked.search:
         return table
-    queries = Query.objects.filter(collection_id=report.collection_id).filter(
-        Q(text__icontains=asked.search) | Q(external_id__icontains=asked.search)
-    )
+    queries = Query.objects.filter(collection_id=report.collection_id)
+    for word in asked.search.split():
+        queries = queries.filter(Q(text__icontains=word) | Q(external_id__icontains=word))
     wanted = list(queries.order_by().values_list("external_id", flat=True))
     return table.filter(pl.col("query_id").is_in(wanted))
 

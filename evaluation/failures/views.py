@@ -18,7 +18,7 @@ from evaluation.failures.page import (
     where_context,
 )
 from evaluation.failures.query_pages import QueriesView, QueryView, queries_context, query_context
-from evaluation.failures.stored_queries import missed_csv, queries_csv
+from evaluation.failures.stored_queries import missed_csv
 from evaluation.models import Report
 from evaluation.report_store.files import file_stem
 from evaluation.report_store.settings import conventions_in_words
@@ -26,6 +26,7 @@ from pooling.formats.cells import table_text
 from pooling.interface.charting import VARIANTS, to_png
 from pooling.interface.downloads import Download, attachment, offered
 from pooling.interface.problems import InputError
+from pooling.tables.answers import answer
 
 
 @login_required
@@ -65,24 +66,23 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> Http
 
 @login_required
 @require_safe
-def report_queries(request: HttpRequest, report_id: int) -> HttpResponse:
+def report_queries(request: HttpRequest, report_id: int) -> HttpResponseBase:
     """The queries of a report one by one for a run."""
     shown = report_for(request.user, report_id)
     asked = QueriesView(request.GET, report=shown).asked()
-    context = {**_context(shown), **queries_context(shown, asked, request.GET.get("page"))}
-    return render(request, "evaluation/report_queries.html", context)
+    context = {**_context(shown), **queries_context(request, shown, asked)}
+    return answer(request, "evaluation/report_queries.html", context)
 
 
 @login_required
 @require_safe
 def report_queries_file(request: HttpRequest, report_id: int, what: str) -> HttpResponseBase:
-    """The queries, or the documents missed in them, as CSV."""
+    """The documents missed in the queries asked for, as CSV."""
     shown = report_for(request.user, report_id)
-    makers = {"queries": queries_csv, "missed": missed_csv}
-    if what not in makers:
+    if what != "missed":
         raise Http404("This report has no such file.")
     try:
-        content = makers[what](shown, QueriesView(request.GET, report=shown).asked())
+        content = missed_csv(shown, QueriesView(request.GET, report=shown).asked())
     except InputError as error:
         raise Http404(str(error)) from None
     return attachment(content, f"{file_stem(shown)}-{what}.csv", "text/csv")

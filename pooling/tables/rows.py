@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date
 from typing import Any, TypeAlias
@@ -23,11 +24,24 @@ MOST_NATURAL = 100_000
 Rows: TypeAlias = "QuerySet[Any] | Sequence[Any]"
 
 
+class ArrangedRows(Sequence[Any]):
+    """Rows that filter, search and sort themselves, such as the columns of a stored file.
+
+    A table asks for a slice of them, so that only the rows of one page are made.
+    """
+
+    @abstractmethod
+    def arranged(self, state: State) -> ArrangedRows:
+        """The rows that search words and filters leave, in the order that the state says."""
+
+
 def narrowed(rows: Rows, state: State, search: Sequence[str]) -> Rows:
     """The rows that filters and search words leave. Every word has to be somewhere in a row.
 
     `search` names lookups of the database, such as `name__icontains`, or columns of rows in memory.
     """
+    if isinstance(rows, ArrangedRows):
+        return rows.arranged(state)
     for one in state.names.filters:
         chosen = one.chosen(state.filters.get(one.key, ""))
         if chosen and chosen.condition is not None:
@@ -63,7 +77,7 @@ def _is_in(word: str, columns: Iterable[Column], row: Any) -> bool:
 def in_order(rows: Rows, state: State, count: int) -> Rows:
     """The rows sorted as the state says, what has no value last; as they came where it says nothing."""
     column = next((one for one in state.names.columns if one.key == state.sorted_by), None)
-    if column is None:
+    if column is None or isinstance(rows, ArrangedRows):
         return rows
     if isinstance(rows, QuerySet):
         return _by_database(rows, column, state.is_descending, count)
@@ -128,6 +142,9 @@ def only(rows: Rows, keys: Sequence[str], key_of: Callable[[Any], object]) -> Ro
 
 def in_batches(rows: Rows) -> Iterator[list[Any]]:
     """All rows, some at a time, without holding them all where they come from the database."""
-    every = rows.iterator(chunk_size=AT_ONCE) if isinstance(rows, QuerySet) else iter(rows)
+    if not isinstance(rows, QuerySet):
+        yield from (list(rows[start : start + AT_ONCE]) for start in range(0, len(rows), AT_ONCE))
+        return
+    every = rows.iterator(chunk_size=AT_ONCE)
     while batch := [row for _, row in zip(range(AT_ONCE), every, strict=False)]:
         yield batch

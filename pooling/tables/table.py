@@ -20,12 +20,13 @@
         return answer(request, "pooling/runs.html", {"table": table, "collection": collection})
 
 The template includes `_htmx.html` in its block `head` and `_table.html` where the table is. Rows come from a
-query set, which the database narrows down, sorts and cuts into pages with a constant number of queries, or
-from a list in memory. Lists are sorted by the values of their columns and searched in the columns that
-`search` names; query sets are searched by the lookups that it names. `prepare` fills in what the rows of a
-page need, such as counts. The state is in the address (`?sort=-depth&q=bm&columns=name,depth&page=2`), after
-`prefix` where a page has several tables. Actions of later rooms are added by `add_actions`. `answer` also
-gives the file that `?format=csv` asks for, and remembers the columns that a person chose.
+query set, which the database narrows down, sorts and cuts into pages with a constant number of queries, from
+a list in memory, or from `ArrangedRows`, which narrow and sort themselves. Lists are sorted by the values of
+their columns and searched in the columns that `search` names; query sets are searched by the lookups that it
+names. `prepare` fills in what the rows of a page need, such as counts. The state is in the address
+(`?sort=-depth&q=bm&columns=name,depth&page=2`), after `prefix` where a page has several tables. Actions of
+later rooms are added by `add_actions`. `answer` also gives the file that `?format=csv` asks for, and
+remembers the columns that a person chose.
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ PAGES = (
     "where/light.svg",
     "where/download/csv/",
     "queries/",
-    "queries/download/queries/",
+    "queries/?format=csv",
     "queries/download/missed/",
     "queries/detail/?query=q1",
 )
@@ -139,7 +139,7 @@ def test_the_page_has_a_row_per_group_and_run_that_leads_to_its_queries(world: W
     assert "by=type&amp;measure=recall&amp;k=1&amp;run=alpha&amp;group=how" in page.replace("&amp;order", "")
     assert "no query of this report has a frequency" in page
     listed = get(client, report, "queries/?by=type&group=how&run=beta&k=1")
-    assert 'Query by query <span class="quiet number">6</span>' in listed
+    assert 'role="status">6 queries<' in listed
     assert "Only the group “how” by type." in listed
     rows = file(client, report, "where/download/csv/?by=type&k=1")
     assert [(row["group"], row["run"], row["queries"]) for row in rows if row["kind"] == "group"] == [
@@ -236,10 +236,11 @@ def test_the_table_says_what_was_missed_where_it_came_and_who_alone_found_it(
     missed = file(client, report, "queries/download/missed/?run=beta&k=2")
     names = ("query_id", "document_id", "relevance", "rank", "found_by_runs", "found_by")
     assert missed[0] == dict(zip(names, ("q2", "d2", "1", "3", "1", "alpha"), strict=True))
-    assert [row["value"] for row in file(client, report, "queries/download/queries/?run=beta&k=2")] == [
-        "0.0",
-        "0.0",
-        "1.0",
+    rows = file(client, report, "queries/?run=beta&k=2&format=csv")
+    assert [(row["Query"], row["Recall@2"], row["Missed"]) for row in rows] == [
+        ("q2", "0.0", "1"),
+        ("q3", "0.0", "1"),
+        ("q1", "1.0", "0"),
     ]
 
 
@@ -255,9 +256,27 @@ def test_the_table_is_sorted_and_filtered(world: World) -> None:
     assert ids(sort="relevant") == ["q1", "q2", "q3"]
     assert ids(sort="weight") == ["q3", "q2", "q1"]
     assert ids(show="missed", sort="query") == ["q2", "q3"]
+    assert ids(sort="+found") == ["q2", "q3", "q1"]
+    assert ids(sort="-query") == ["q3", "q2", "q1"]
     assert ids(search="UMBRELLA") == ["q2"]
+    assert ids(search="umbrella lost") == ["q2"]
     assert ids(search="q1") == ["q1"]
     assert ids(by="relevant", group="2–5") == ["q1"]
+
+
+def test_the_page_sorts_finds_and_filters_as_its_address_says(world: World, client: Client) -> None:
+    report = make_wide_report(world)
+    client.force_login(world.vera)
+
+    def ids(address: str) -> list[str]:
+        rows = file(client, report, f"queries/?run=beta&k=1&format=csv&{address}")
+        return [row["Query"] for row in rows]
+
+    ten = [f"q{number}" for number in range(1, 11)]
+    assert ids("sort=query") == ten
+    assert ids("sort=-value") == ["q10", *ten[:9]]
+    assert ids("show=missed&sort=-query") == ten[8::-1]
+    assert ids("q=query+4") == ["q4"]
 
 
 def test_queries_that_do_not_count_and_queries_without_an_answer_are_said(
@@ -371,7 +390,7 @@ def test_more_queries_take_no_more_statements(
     client.force_login(world.vera)
     for address, most in (
         ("where/?by=tag", 5),
-        ("queries/?run=beta&sort=weight&q=query&by=tag&ungrouped=1", 10),
+        ("queries/?run=beta&sort=weight&q=query&by=tag&ungrouped=1", 11),
         ("queries/detail/?query=q1", 9),
     ):
         with django_assert_max_num_queries(most):

@@ -67,7 +67,7 @@ def addresses(report: Report) -> list[str]:
         f"{at}/download/csv/",
         f"{at}/download/per-query/",
         f"{at}/where/download/csv/?by=tag&{of}",
-        f"{at}/queries/download/queries/?{of}",
+        f"{at}/queries/?format=csv&{of}",
         f"{at}/queries/download/missed/?{of}",
         f"{at}/comparisons/labels.csv?{of}",
         *(f"{at}/charts/{name}/download/csv/?{of}" for name in kinds_of(report)),
