@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
+from django.utils import timezone
 from playwright.sync_api import Page, expect
 
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.judging.leases import claim
-from labeling.models import Queue
+from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.qrels.releases import release_qrels
+from pooling.models import Job
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_adaptive_queue
 from tests.world import World
@@ -80,3 +83,29 @@ def test_a_live_order_says_how_far_it_is_and_a_query_is_finished(
         page.goto(address)
         assert (address, violations(page)) == (address, [])
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth"), address
+
+
+def test_a_question_stays_open_while_its_page_is_brought_up_to_date(
+    page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    job = Job.objects.create(collection=world.collection, kind="run", state=Job.State.RUNNING)
+    model = Prelabeler.objects.create(collection=world.collection, model="small", options_hash="o")
+    begun = PrelabelJob.objects.create(queue=queue, prelabeler=model, state="running", pair_count=5)
+    PrelabelJob.objects.filter(pk=begun.pk).update(seen_at=timezone.now() + timedelta(minutes=5))
+    page = page_of(world.ada)
+    for address, answer in (
+        (f"/jobs/{job.pk}/", "Cancel this job"),
+        (f"/queues/{queue.pk}/prelabels/", "Cancel this pass"),
+    ):
+        page.goto(address)
+        page.locator("summary", has_text="Cancel").click()
+        page.get_by_role("button", name=answer).focus()
+        with page.expect_response("**" + address):
+            pass
+        with page.expect_response("**" + address):
+            pass
+        expect(page.get_by_role("button", name=answer)).to_be_focused()
+        assert violations(page) == []
+        page.get_by_role("button", name=answer).click()
+        expect(page.get_by_text("ancelling").first).to_be_visible()
+        expect(page.get_by_role("button", name=answer)).to_be_hidden()
