@@ -41,7 +41,6 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/", queue_views.queue, name="queue"),
     path("queues/<int:queue_id>/judged/", queue_views.queue_judged, name="queue_judged"),
     path("queues/<int:queue_id>/state/", queue_views.queue_state, name="queue_state"),
-    path("queues/<int:queue_id>/settings/", queue_views.queue_settings, name="queue_settings"),
     path("queues/<int:queue_id>/hand-back/", queue_views.queue_hand_back, name="queue_hand_back"),
     path("queues/<int:queue_id>/finish/", queue_views.queue_finish, name="queue_finish"),
     path("queues/<int:queue_id>/quality/", quality_views.quality, name="quality"),

@@ -10,7 +10,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from labeling.access import queue_for
 from labeling.adaptive.finishing import finish_queries
@@ -48,10 +48,15 @@ SAID = {
 
 
 @login_required
-@require_GET
+@require_http_methods(["GET", "POST"])
 def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """How far a queue is, what it costs, and who judges how; annotators see their own numbers."""
-    queue = queue_for(request.user, queue_id, MEMBERS)
+    """How far a queue is, what it costs, and who judges how; annotators see their own numbers.
+
+    Posting changes its redundancy and prices.
+    """
+    queue = queue_for(request.user, queue_id, ADMIN if request.method == "POST" else MEMBERS)
+    if request.method == "POST":
+        return _changed(request, queue)
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
@@ -59,23 +64,8 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     return _shown(request, queue, QueueSettingsForm(initial=initial))
 
 
-@login_required
-@require_POST
-def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """Open, pause or close a queue."""
-    queue = queue_for(request.user, queue_id, ADMIN)
-    form = QueueStateForm(request.POST)
-    if form.is_valid():
-        change_queue(queue, form.cleaned_data, by=person(request))
-        messages.success(request, SAID[Queue.State(queue.state)])
-    return redirect(queue)
-
-
-@login_required
-@require_POST
-def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponseBase:
-    """Change redundancy and prices; of a large queue, a job does the first."""
-    queue = queue_for(request.user, queue_id, ADMIN)
+def _changed(request: HttpRequest, queue: Queue) -> HttpResponseBase:
+    """New settings; of a large queue, a job changes the redundancy."""
     form = QueueSettingsForm(request.POST)
     if not form.is_valid():
         return _shown(request, queue, form)
@@ -87,6 +77,18 @@ def queue_settings(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     if job:
         return redirect(job)
     messages.success(request, "Changed.")
+    return redirect(queue)
+
+
+@login_required
+@require_POST
+def queue_state(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """Open, pause or close a queue."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = QueueStateForm(request.POST)
+    if form.is_valid():
+        change_queue(queue, form.cleaned_data, by=person(request))
+        messages.success(request, SAID[Queue.State(queue.state)])
     return redirect(queue)
 
 

@@ -6,6 +6,7 @@ import json
 from datetime import timedelta
 from io import StringIO
 from typing import Any
+from urllib.parse import urljoin
 
 import pytest
 from django.contrib.auth.models import User
@@ -184,7 +185,7 @@ def test_only_an_admin_hands_work_back(world: World, person: str, statuses: tupl
     page = signed_in(user).post(f"/queues/{queue.pk}/hand-back/", {"annotator": "ben"}).status_code
     assert (over_http, page) == statuses
     assert Lease.objects.exists() == (person != "ada")
-    assert signed_in(user).post(f"/queues/{queue.pk}/settings/", {}).status_code == {302: 200}.get(page, page)
+    assert signed_in(user).post(f"/queues/{queue.pk}/", {}).status_code == {302: 200}.get(page, page)
 
 
 def test_somebody_who_does_not_judge_here_holds_nothing(world: World) -> None:
@@ -291,8 +292,8 @@ def test_everything_that_admins_do_to_a_queue_is_written_down(world: World) -> N
     for state in ("paused", "paused", "open"):
         client.post(f"/queues/{queue.pk}/state/", {"state": state})
     body = {"judgments_per_item": 2, "price_per_judgment": "0.05", "currency": "", "overhead": ""}
-    client.post(f"/queues/{queue.pk}/settings/", body)
-    client.post(f"/queues/{queue.pk}/settings/", body)
+    client.post(f"/queues/{queue.pk}/", body)
+    client.post(f"/queues/{queue.pk}/", body)
     judge_first(queue, world.ben, 2)
     judge_first(queue, world.cleo, 2)
     release_qrels(world.collection, name="r", user=world.ada)
@@ -324,9 +325,20 @@ def test_the_call_changes_state_redundancy_and_prices(world: World) -> None:
 def test_the_form_tells_what_is_wrong(world: World) -> None:
     queue = make_queue(world)
     body = {"judgments_per_item": 99, "price_per_judgment": "-1"}
-    page = signed_in(world.ada).post(f"/queues/{queue.pk}/settings/", body).content.decode()
+    page = signed_in(world.ada).post(f"/queues/{queue.pk}/", body).content.decode()
     assert "less than or equal to 20" in page
     assert "greater than or equal to 0" in page
+
+
+def test_links_of_a_page_that_refused_settings_lead_on(world: World) -> None:
+    queue = make_queue(world)
+    judge_first(queue, world.ben, 1)
+    client = signed_in(world.ada)
+    address = client.get(queue.get_absolute_url()).content.decode().split("<details><summary>Change")[1]
+    address = address.split('action="')[1].split('"')[0]
+    page = client.post(address, {"judgments_per_item": 99})
+    link = page.content.decode().split('id="table-annotators-judged" href="')[1].split("#")[0]
+    assert client.get(urljoin(address, link)).status_code == 200
 
 
 def test_as_many_statements_however_much_happened(
