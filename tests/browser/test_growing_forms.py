@@ -86,4 +86,5 @@ def test_a_short_name_follows_its_name_until_somebody_writes_it(
     assert violations(page) == []
     page.get_by_role("button", name="Create the collection").click()
     page.wait_for_url("**/collections/help/queries/")
-    assert Collection.objects.get(slug="help").guidelines == "A *timetable* answers."
+    made = Collection.objects.get(slug="help")
+    assert (made.name, made.guidelines) == ("Help centre: März 2", "A *timetable* answers.")

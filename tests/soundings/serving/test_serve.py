@@ -10,15 +10,21 @@ import socket
 import time
 import urllib.parse
 import urllib.request
+from datetime import timedelta
 from http.cookiejar import CookieJar
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from django.utils import timezone
 from pytest_django import Settings
 
+from pooling.models import Run
+from pooling.tidying.kept import RESTORABLE
 from soundings.serving import processes as serving
 from tests.soundings.processes import children_of, free_port, manage, start
+from tests.world import World
 
 # Modules that `python -m` runs in place of gunicorn and the worker.
 ENDS_AT_ONCE = ["timeit", "-n1", "-r1"]
@@ -199,3 +205,29 @@ def test_a_worker_that_ends_is_started_again_but_not_for_ever(monkeypatch: pytes
     assert "keeps failing" in said[-1]
     assert server.web is not None
     assert server.web.returncode is not None
+
+
+@pytest.mark.django_db(transaction=True)
+def test_what_was_deleted_long_ago_is_erased_at_the_start_and_every_hour(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    alpha, beta = world.import_runs()
+    long_ago = timezone.now() - RESTORABLE - timedelta(days=1)
+    Run.objects.filter(pk=alpha.pk).update(deleted_at=long_ago)
+    server, _ = server_of(monkeypatch, STAYS, STAYS)
+    monkeypatch.setattr(server, "_answer", lambda: serving.Answer(200, '{"status": "ok", "database": "ok"}'))
+    left: dict[int, list[str]] = {}
+
+    def twenty_minutes(seconds: float) -> None:
+        left[minutes[0]] = [run.name for run in Run.everything.order_by("name")]
+        Run.objects.filter(pk=beta.pk).update(deleted_at=long_ago)
+        minutes[0] += 20
+        server.stops += minutes[0] > 80
+
+    minutes = [0]
+    clock = SimpleNamespace(monotonic=lambda: 1 + minutes[0] * 60.0, sleep=twenty_minutes)
+    monkeypatch.setattr(serving, "time", clock)
+
+    assert server.run(lambda: None) == 0
+
+    assert (left[0], left[60], left[80]) == (["beta"], ["beta"], [])
