@@ -82,6 +82,7 @@ def judge(address: str, queue: int, session: str, items: int) -> tuple[list[floa
         page.add_init_script(PROBE)
         with page.expect_response("**/claim/"):
             page.goto(f"{address}/queues/{queue}/judge/")
+        page.locator("[data-part=begin]").click()
         requests: list[str] = []
         page.on("request", lambda request: requests.append(request.url))
         for place in range(items - 1):

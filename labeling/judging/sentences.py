@@ -21,7 +21,7 @@ PROGRESS: dict[str, str] = {
     "done_today": "{count} today",
     "done": "{count} in total",
     "left_in_query": "{count} left in this query",
-    "left": "{count} left in the queue",
+    "left": "{count} left for you",
 }
 # For one and for several.
 REASONS: dict[str, tuple[str, str]] = {

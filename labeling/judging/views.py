@@ -38,7 +38,7 @@ from labeling.models import (
     Reason,
     Verdict,
 )
-from pooling.interface.markdown import render_markdown
+from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.people.access import JUDGES
@@ -51,6 +51,8 @@ if TYPE_CHECKING:
 UNDO_STEPS = 20
 # After so much work in a row the page offers a break.
 BREAK_ITEMS, BREAK_MINUTES = 50, 15
+# Characters of the guidelines on the start card.
+GUIDELINES_IN_SHORT = 600
 
 
 class ItemNumberField(forms.IntegerField):
@@ -105,6 +107,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
         return redirect("practice", queue.pk)
     page_data = _page_data(queue, person(request), offer)
     recent, guidelines = page_data["recent"], queue.collection.guidelines
+    in_short = beginning_of(guidelines, GUIDELINES_IN_SHORT)
     revealed = request.GET.get("revealed", "").replace("\0", "")
     counts = {**page_data["progress"], "left_in_query": offer["query"]["left"] if offer else None}
     return render(
@@ -122,8 +125,11 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "key": str(uuid.uuid4()),
             "second_key": str(uuid.uuid4()),
             "last": recent[-1] if recent else None,
-            "first_visit": not recent,
+            # Who asks for an item by its number has begun: with "Start" or by an undo.
+            "begins": page_data["begins"] and offer is not None and "item" not in request.GET,
             "guidelines": render_markdown(guidelines) if guidelines.strip() else "",
+            "guidelines_in_short": render_markdown(in_short) if in_short else "",
+            "has_more_guidelines": len(in_short) < len(guidelines.strip()),
             "reasons": Reason.choices,
             "progress_sentence": progress_sentence(counts),
             "page_data": page_data,
@@ -170,7 +176,9 @@ class OwnProgress(TypedDict):
 
 
 class PageData(TypedDict):
-    """What the script starts with; `api` is the address below which it calls."""
+    """What the script starts with; `api` is the address below which it calls. begins: nothing was answered or
+    skipped in this queue yet, so the start card comes first.
+    """
 
     api: str
     account: Account
@@ -180,6 +188,7 @@ class PageData(TypedDict):
     break_after: BreakAfter
     lease_seconds: int
     guidelines_version: str
+    begins: bool
     item: Offer | None
     recent: list[RecentVerdict]
     progress: OwnProgress
@@ -196,6 +205,7 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
         "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},
         "lease_seconds": queue.lease_seconds,
         "guidelines_version": hashlib.sha256(queue.collection.guidelines.encode()).hexdigest()[:12],
+        "begins": not own["done"] and not own["skipped"],
         "item": offer,
         "recent": recent_verdicts(queue, user),
         "progress": {"done_today": own["done_today"], "done": own["done"], "left": own["left"]},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,8 @@ TAGS = {
     *("li", "ol", "p", "pre", "s", "strong", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 
+_BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
+
 LINKS = {"a": {"href", "title"}, "ol": {"start"}}
 PICTURE = {"img": {"src", "alt"}}
 
@@ -50,6 +53,19 @@ def render_markdown(text: str, *, pictures: bool = False) -> SafeString:
     A process renders a text once; one of more than `LONGEST_MARKDOWN` characters is shown as it is.
     """
     return _rendered(text, pictures) if len(text) <= LONGEST_MARKDOWN else format_html("<pre>{}</pre>", text)
+
+
+def beginning_of(text: str, most: int) -> str:
+    """The first paragraphs of a Markdown text: at most `most` characters, but at least one paragraph.
+
+    >>> beginning_of("# Rules\\n\\nHelp.\\n\\nMore.", 15)
+    '# Rules\\n\\nHelp.'
+    """
+    text = text.strip()
+    ends = [match.start() for match in _BLANK_LINES.finditer(text)]
+    if len(text) <= most or not ends:
+        return text
+    return text[: max((end for end in ends if end <= most), default=ends[0])]
 
 
 @lru_cache(maxsize=KEPT_TEXTS)

@@ -41,6 +41,7 @@ class Step:
 class Listed:
     """A collection on somebody's home page: of how many items how many are closed; to an annotator, who is
     told nothing of the items, `done` is what they answered. best: the newest report's best run at its K.
+    only_queue: the one queue an annotator can judge in, None where there are several or none.
     """
 
     collection: Collection
@@ -49,6 +50,7 @@ class Listed:
     done: int
     next: Next | None
     best: Best | None = None
+    only_queue: int | None = None
 
     @property
     def percent(self) -> int:
@@ -80,7 +82,9 @@ def listed_collections(user: User) -> list[Listed]:
 def _listed(collection: Any, user: User, queues: Sequence[QueueState]) -> Listed:
     role = Role.ADMIN if user.is_superuser else Role(collection.own_role)
     if role == Role.ANNOTATOR:
-        return Listed(collection, role, None, collection.own, None)
+        there = [one.pk for one in queues if one.state == Queue.State.OPEN]
+        only = there[0] if len(there) == 1 else None
+        return Listed(collection, role, None, collection.own, None, only_queue=only)
     following = next_of(state_of(collection, queues)) if role == Role.ADMIN else None
     items, done = sum(one.items for one in queues), sum(one.closed for one in queues)
     return Listed(collection, role, items, done, following, _best(collection.newest_summary))

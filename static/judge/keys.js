@@ -21,13 +21,22 @@ export class Keys {
   }
 
   #pressed(event) {
-    if (event.target.closest?.(TYPING) || event.isComposing || document.querySelector("dialog[open]")) return;
+    if (event.target.closest?.(TYPING) || event.isComposing) return;
+    const dialog = document.querySelector("dialog[open]");
+    if (dialog) return this.#pressedOver(dialog, event);
     if (isUndoChord(event)) return this.#take(event, () => this.#act("undo", event));
     if (event.ctrlKey || event.altKey || event.metaKey) return;
     const key = nameOf(event);
     if (this.#choosing()) return this.#pressedInPanel(key, event);
     const action = this.#settings.switches.single_keys && this.#settings.actionOf(key);
     if (action) this.#take(event, () => this.#act(action, event));
+  }
+
+  // Over a dialog only the key that closes it again acts.
+  #pressedOver(dialog, event) {
+    if (event.ctrlKey || event.altKey || event.metaKey || !this.#settings.switches.single_keys) return;
+    const action = this.#settings.actionOf(nameOf(event));
+    if (action && action === dialog.dataset.closedBy) this.#take(event, () => this.#act(action, event));
   }
 
   // While the reasons are open, verdict keys must not judge.

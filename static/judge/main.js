@@ -55,6 +55,8 @@ const ACTIONS = {
   highlight: () => view.toggleHighlight(),
   note: () => view.openNote(),
   guidelines: () => view.toggleGuidelines(),
+  more: () => view.toggleQuery(),
+  begin: () => begin(),
   search: () => view.openSearch(),
   pause: () => (session.state === "paused" ? session.resume() : session.pause()),
   stop_after: () => session.stopAfterQuery(),
@@ -64,8 +66,11 @@ const ACTIONS = {
 };
 // These change what is on screen or stored, so they wait until the document on screen has been seen.
 const GUARDED = new Set(["relevant", "not_relevant", "skip", "undo"]);
+// These need the document in sight.
+const JUDGING = new Set(["relevant", "not_relevant"]);
 // Actions allowed while no document is on screen; "undo" on a break card is for the document behind it.
 const POSSIBLE = {
+  starting: new Set(["begin", "guidelines", "help"]),
   paused: new Set(["pause", "guidelines", "help"]),
   resting: new Set(["go_on", "pause", "undo", "guidelines", "help"]),
   stopped: new Set(["look_again", "guidelines", "help"]),
@@ -74,12 +79,13 @@ const POSSIBLE = {
 function act(action, event) {
   if (!(POSSIBLE[session.state]?.has(action) ?? true)) return;
   if (GUARDED.has(action) && session.state === "working" && !view.accepts(event)) return;
+  if (JUDGING.has(action) && session.state === "working" && !view.bringsDocument()) return;
   ACTIONS[action]();
 }
 
 function choose(number, event) {
   if (number === null) view.toggleReasons(false);
-  else if (view.accepts(event)) session.judge("cannot_judge", view.reason(number));
+  else if (view.accepts(event) && view.bringsDocument()) session.judge("cannot_judge", view.reason(number));
 }
 
 new Keys({ act, choose, choosing: () => view.choosing, settings });
@@ -100,7 +106,7 @@ view.form.addEventListener("submit", (event) => {
   event.preventDefault();
   const { name, value } = event.submitter ?? {};
   if (name === "verdict" || name === "action") act(value, tap);
-  if (name === "reason" && view.accepts(tap)) session.judge("cannot_judge", value);
+  if (name === "reason" && view.accepts(tap) && view.bringsDocument()) session.judge("cannot_judge", value);
 });
 
 const note = view.form.elements.note;
@@ -114,20 +120,24 @@ note.addEventListener("keydown", (event) => {
   }
 });
 
-// Guidelines are open on the first visit and again after they changed.
-const guidelines = document.getElementById("guidelines");
-if (guidelines) {
-  const remembered = `soundings.guidelines.${page.collection}`;
+// The start card comes before the first verdict in a queue, and again after the guidelines changed.
+const READ = `soundings.guidelines.${page.collection}`;
+
+function hasRead() {
   try {
-    const [version, state] = (localStorage.getItem(remembered) ?? "").split(":");
-    guidelines.open = version !== page.guidelines_version || state === "open";
-    const remember = () =>
-      localStorage.setItem(remembered, `${page.guidelines_version}:${guidelines.open ? "open" : "closed"}`);
-    if (version !== page.guidelines_version) remember();
-    guidelines.addEventListener("toggle", remember);
+    return (localStorage.getItem(READ) ?? "").split(":")[0] === page.guidelines_version;
   } catch {
-    // Without storage, they open as the server rendered them.
+    return true; // without storage, the server alone knows
   }
+}
+
+function begin() {
+  try {
+    localStorage.setItem(READ, page.guidelines_version);
+  } catch {
+    // The card comes again, that is all.
+  }
+  session.begin();
 }
 
 window.addEventListener("beforeunload", (event) => {
@@ -165,4 +175,4 @@ const count = () => (root.dataset.held = batch.items.length);
 batch.addEventListener("change", count);
 batch.addEventListener("empty", count);
 root.dataset.waiting = outbox.length;
-session.start(page.item, unsent);
+session.start(page.item, unsent, { starting: page.begins || (view.hasGuidelines && !hasRead()) });

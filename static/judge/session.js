@@ -22,7 +22,7 @@ export class Session {
   #lastQuery = null;
   #revealed = null;
   #stopsAfter = null;
-  #state = "working"; // or "paused", "resting", "stopped"
+  #state = "working"; // or "starting", "paused", "resting", "stopped"
 
   constructor({ batch, outbox, client, clock, pace, tabs, view, recent, progress }) {
     this.#batch = batch;
@@ -37,8 +37,11 @@ export class Session {
     this.#listen();
   }
 
-  /** `item`: what the server already rendered, or null; `unsent`: operations left by earlier pages. */
-  start(item, unsent) {
+  /**
+   * `item`: what the server already rendered, or null; `unsent`: operations left by earlier pages; `starting`:
+   * the start card comes first.
+   */
+  start(item, unsent, { starting = false } = {}) {
     const known = new Set(this.#history.map(({ key }) => key));
     const missing = unsent.filter(({ kind, key }) => kind === "verdict" && !known.has(key));
     this.#history = [...this.#history, ...missing].slice(-UNDO_STEPS);
@@ -46,10 +49,19 @@ export class Session {
     if (shown) this.#batch.adopt(shown);
     this.#view.adopt(shown);
     if (item && !shown) this.#view.fetching();
+    else if (item && starting) this.#beginLater();
     this.#clock.restart();
     this.#view.last(this.#history);
     this.#batch.refill();
     this.#outbox.sendNow();
+  }
+
+  /** Leave the start card. */
+  begin() {
+    this.#state = "working";
+    this.#clock.restart();
+    if (this.#batch.current) this.#showCurrent();
+    else this.#wait();
   }
 
   get state() {
@@ -199,6 +211,11 @@ export class Session {
     else if (this.#pace.due && this.#batch.current) this.#rest();
     else if (this.#batch.current) this.#showCurrent(`Saved: ${VERDICTS[verdict]}.`);
     else this.#wait();
+  }
+
+  #beginLater() {
+    this.#state = "starting";
+    this.#view.start();
   }
 
   // Nothing is held: more is being fetched, or the last attempt failed and the next one follows.

@@ -9,15 +9,15 @@ const KEY_PAUSE_MS = 120;
 const POINTER_PAUSE_MS = 300;
 const QUIET_SAVE_MS = 400;
 const CHIPS = 3;
-const STAGES = ["document", "fetching", "empty", "paused", "break", "stopped"];
-const NARROW = window.matchMedia("(max-width: 899px)");
+const STAGES = ["start", "document", "fetching", "empty", "paused", "break", "stopped"];
+// Points of the document, as far as the window reaches, that are tried: one that is not covered is enough.
+const SIGHTS = 5;
 
 export class View {
   #parts = {};
   #shownAt = -Infinity;
   #acceptTimer = null;
   #saveTimer = null;
-  #query = null;
   #pane;
   #settings;
   #dialog;
@@ -34,6 +34,9 @@ export class View {
     this.#dialog = new SettingsDialog(this.#parts.settings, settings);
     settings.addEventListener("change", () => this.#applySettings());
     this.#applySettings();
+    this.#parts.guidelines?.addEventListener("click", (event) => {
+      if (event.target === this.#parts.guidelines) this.#parts.guidelines.close();
+    });
   }
 
   /** Whether the item has been on screen long enough for a key press or tap to be meant for it. */
@@ -42,11 +45,29 @@ export class View {
     return !this.shown || (this.root.dataset.accepts === "true" && !tooSoon);
   }
 
+  /** Whether the document on screen is in sight; one that is not is brought there, for the next key or tap. */
+  bringsDocument() {
+    if (!this.shown || this.#seesDocument()) return true;
+    this.#closeMore();
+    this.#parts.document.scrollIntoView({ block: "start", behavior: "instant" });
+    this.say("Look at the document first, then judge it.");
+    return false;
+  }
+
+  #seesDocument() {
+    const { top, bottom, left, width } = this.#parts.document.getBoundingClientRect();
+    const [from, to] = [Math.max(top, 0), Math.min(bottom, window.innerHeight)];
+    const isHit = (step) => {
+      const y = from + ((to - from) * (step + 0.5)) / SIGHTS;
+      return this.#parts.document.contains(document.elementFromPoint(left + width / 2, y));
+    };
+    return to > from && [...Array(SIGHTS).keys()].some(isHit);
+  }
+
   /** Read what the server rendered. */
   adopt(item) {
     this.shown = item;
     this.reveal(null);
-    this.#query = item?.query.id ?? null;
     this.#enable(Boolean(item));
     if (!item) return;
     this.#pane.adopt(item.document, this.form.elements.shown.value === "document");
@@ -57,6 +78,13 @@ export class View {
   /** What the verdict on the current item is based on. */
   get shownExtent() {
     return this.#pane.shown;
+  }
+
+  /** The card before the first document. */
+  start() {
+    this.#clear();
+    this.#stage("start");
+    this.#parts.begin.focus();
   }
 
   /** Paint an item; false when it is on screen already. */
@@ -243,11 +271,29 @@ export class View {
     this.noteChanged();
   }
 
+  get hasGuidelines() {
+    return Boolean(this.#parts.guidelines);
+  }
+
+  /** A sheet over the document; nothing can be judged while it is open. */
   toggleGuidelines() {
-    if (!this.#parts.guidelines) return;
-    this.#parts.guidelines.open = !this.#parts.guidelines.open;
-    if (!this.#parts.guidelines.open || !NARROW.matches) return;
-    this.#parts.guidelines.scrollIntoView({ block: "start" });
+    const sheet = this.#parts.guidelines;
+    if (!sheet) return;
+    if (sheet.open) return sheet.close();
+    sheet.showModal();
+    sheet.querySelector("h2").focus();
+  }
+
+  /** On narrow screens, the whole query with its narrative, or two lines of it. */
+  toggleQuery() {
+    const open = this.#parts.query_column.classList.toggle("is-open");
+    this.#parts.more.setAttribute("aria-expanded", String(open));
+    this.#parts.more.firstChild.textContent = open ? "less" : "more";
+    if (open) window.scrollTo(0, 0);
+  }
+
+  #closeMore() {
+    if (this.#parts.query_column.classList.contains("is-open")) this.toggleQuery();
   }
 
   /** Opens in a separate tab; nothing changes here. */
@@ -271,14 +317,13 @@ export class View {
   // --- Painting
 
   #paintQuery(query) {
-    const changed = this.#query !== null && this.#query !== query.id;
-    this.#query = query.id;
     this.#parts.query.textContent = query.text;
     const { search } = this.#parts;
     search.href = `${search.dataset.address}?query=${encodeURIComponent(query.id)}`;
     this.#parts.narrative.textContent = query.narrative ?? "";
     this.#parts.narrative.hidden = !query.narrative;
-    this.#scroll(changed);
+    this.#closeMore();
+    window.scrollTo(0, 0);
   }
 
   #paintProposal(prelabel) {
@@ -290,21 +335,14 @@ export class View {
     this.#parts.proposal_model.textContent = prelabel.model;
   }
 
-  // On a phone the query stays in its sticky strip; show a new one together with its narrative.
-  #scroll(changed) {
-    if (!NARROW.matches || changed) return window.scrollTo(0, 0);
-    if (this.#parts.guidelines) this.#parts.guidelines.open = false;
-    const covered = this.#parts.query.parentElement.offsetHeight;
-    window.scrollBy(0, this.#parts.document.getBoundingClientRect().top - covered - 8);
-  }
-
   #stage(name) {
     for (const stage of STAGES) this.#parts[stage].hidden = stage !== name;
     const idle = name !== "document" && name !== "fetching";
     this.#parts.query_area.hidden = idle;
     this.#parts.search_area.hidden = idle;
     if (name !== "document") this.#parts.proposal.hidden = true;
-    this.root.classList.toggle("judging-idle", idle);
+    this.root.classList.toggle("judging-idle", idle && name !== "start");
+    this.root.classList.toggle("judging-starting", name === "start");
   }
 
   #clear() {

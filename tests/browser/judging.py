@@ -27,10 +27,18 @@ class Pair(NamedTuple):
 
 
 def open_judging(page: Page, queue: Queue) -> None:
-    """Go to the page and wait until its script holds a batch."""
+    """Go to the page, leave its start card, and wait until its script holds a batch."""
     page.goto(f"/queues/{queue.pk}/judge/")
     holds_a_batch(page)
+    begin(page)
     ready(page)
+
+
+def begin(page: Page) -> None:
+    """Leave the start card, where there is one."""
+    start = page.locator("[data-part=begin]")
+    if start.is_visible():
+        start.click()
 
 
 def holds_a_batch(page: Page) -> None:

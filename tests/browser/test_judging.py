@@ -17,6 +17,7 @@ from tests.browser.judging import (
     JUDGMENTS,
     VERDICT_KEYS,
     all_saved,
+    begin,
     eventually,
     exported,
     leased,
@@ -245,6 +246,7 @@ def test_a_batch_that_comes_after_the_pause_goes_back_at_once(
     claims: list[Route] = []
     page.route("**/claim/", lambda route: claims.append(route))
     page.goto(f"/queues/{queue.pk}/judge/")
+    begin(page)
     ready(page)
     eventually(page, lambda: len(claims) == 1)
     page.keyboard.press("p")
@@ -385,6 +387,5 @@ def test_a_thumb_can_judge_on_a_phone(page_of: Callable[..., Page], world: World
     assert page.get_by_role("button", name="Relevant", exact=True).bounding_box() == boxes["Relevant"]
     all_saved(page)
     assert stored(queue) == {judged: "relevant"}
-    page.locator("#guidelines").evaluate("details => { details.open = true }")
     page.get_by_role("button", name="Pause").tap()
     expect(page.get_by_role("button", name="Resume")).to_be_in_viewport(ratio=1)

@@ -11,6 +11,7 @@ from labeling.judging import views as judging
 from labeling.models import JudgmentEvent, Queue
 from tests.browser.judging import (
     all_saved,
+    begin,
     eventually,
     leased,
     on_screen,
@@ -221,6 +222,7 @@ def test_long_names_push_nothing_off_a_phone(
     for options in ({"has_touch": True, "is_mobile": True}, {"java_script_enabled": False}):
         page = page_of(world.ben, viewport={"width": 390, "height": 780}, **options)
         page.goto(f"/queues/{queue.pk}/judge/")
+        begin(page)
         expect(page.get_by_role("button", name="Relevant", exact=True)).to_be_in_viewport(ratio=1)
         name = page.locator(".judging-queue").bounding_box()
         after = page.locator(".judging-progress").bounding_box()

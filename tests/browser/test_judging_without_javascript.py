@@ -8,7 +8,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from labeling.models import JudgmentEvent, Queue
 from tests.browser.conftest import sign_in
-from tests.browser.judging import Pair, exported, on_screen
+from tests.browser.judging import Pair, begin, exported, on_screen
 from tests.world import World
 
 
@@ -23,6 +23,7 @@ def test_ten_pairs_and_one_undone(context: Callable[..., BrowserContext], world:
     page = context(java_script_enabled=False).new_page()
     sign_in(page, "ben")
     page.goto(f"/queues/{queue.pk}/judge/")
+    begin(page)
     judged = {}
     for verdict, name in [("relevant", "Relevant"), ("not_relevant", "Not relevant")] * 5:
         judged[click(page, name)] = verdict
@@ -38,6 +39,7 @@ def test_ten_pairs_and_one_undone(context: Callable[..., BrowserContext], world:
 def test_reason_note_and_skip(page_of: Callable[..., Page], world: World, queue: Queue) -> None:
     page = page_of(world.ben, java_script_enabled=False)
     page.goto(f"/queues/{queue.pk}/judge/")
+    begin(page)
     skipped = click(page, "Skip")
     assert on_screen(page) != skipped
     page.locator("summary", has_text="Note").click()
@@ -51,6 +53,7 @@ def test_reason_note_and_skip(page_of: Callable[..., Page], world: World, queue:
 def test_what_needs_a_script_is_not_offered(page_of: Callable[..., Page], world: World, queue: Queue) -> None:
     page = page_of(world.ben, java_script_enabled=False)
     page.goto(f"/queues/{queue.pk}/judge/")
+    begin(page)
     expect(page.get_by_role("button", name="Relevant", exact=True)).to_be_visible()
     expect(page.locator("[data-action=pause]").first).to_be_hidden()
     expect(page.locator("[data-part=save_state]")).to_be_hidden()

@@ -94,7 +94,7 @@ def test_what_is_left_in_an_adaptive_queue_ends_with_its_budget(world: World, cl
     client.force_login(world.ben)
     page = client.get(f"/queues/{queue.pk}/judge/").content.decode()
     assert "Every document of this queue is judged" in page
-    assert "0 left in the queue" in page
+    assert "0 left for you" in page
 
 
 def test_what_is_left_is_not_counted_anew_before_twenty_verdicts(world: World) -> None:

@@ -6,7 +6,7 @@ import nh3
 import pytest
 from django.test import Client
 
-from pooling.interface.markdown import LONGEST_MARKDOWN, render_markdown
+from pooling.interface.markdown import LONGEST_MARKDOWN, beginning_of, render_markdown
 from pooling.interface.problems import InputError
 from pooling.people.membership import create_collection
 from tests.world import World
@@ -50,6 +50,13 @@ def test_guidelines_are_rendered_once_for_every_page_that_shows_them(
         pages = {client.get(f"/collections/{world.collection.slug}/").content for _ in range(3)}
         assert all(b"<em>" in page for page in pages)
     assert len(rendered) == 2
+
+
+@pytest.mark.parametrize(
+    ("most", "beginning"), [(99, "# Rules\n\nHelp.\n \nMore."), (16, "# Rules\n\nHelp."), (3, "# Rules")]
+)
+def test_the_beginning_of_a_text_ends_with_a_paragraph(most: int, beginning: str) -> None:
+    assert beginning_of("\n# Rules\n\nHelp.\n \nMore.\n", most) == beginning
 
 
 def test_a_text_that_would_take_seconds_is_shown_as_it_is() -> None:

@@ -79,7 +79,17 @@ def test_the_home_page_shows_role_progress_and_the_next_step(world: World, clien
     assert "2 of 18 items closed (11 %)" in page(client, world.ada, "/")
     assert "Import a run" in page(client, world.ada, "/")
     assert "Import a run" not in page(client, world.ben, "/")
+
+
+def test_judging_is_one_click_from_home_for_whoever_has_one_queue(world: World, client: Client) -> None:
     assert "Your queues" in page(client, world.ben, "/")
+    queue = make_queue(world)
+    address = f'<a class="button primary" href="/queues/{queue.pk}/judge/">Judge'
+    assert address in page(client, world.ben, "/")
+    second = Pool.objects.create(collection=world.collection, name="more", depth=3, strategy="rrf")
+    Queue.objects.create(collection=world.collection, pool=second, name="second round")
+    assert "Your queues" in page(client, world.ben, "/")
+    assert address not in page(client, world.ben, "/")
 
 
 def test_the_home_page_asks_as_often_for_one_collection_as_for_many(
