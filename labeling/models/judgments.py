@@ -20,7 +20,10 @@ class JudgmentEvent(models.Model):
         UNDO = "undo"
         SKIP = "skip"
 
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="judgment_events")
+    # The index of what came lately begins with it.
+    collection = models.ForeignKey(
+        Collection, on_delete=models.CASCADE, related_name="judgment_events", db_index=False
+    )
     queue = models.ForeignKey(
         Queue, null=True, on_delete=models.SET_NULL, related_name="events", db_index=False
     )
@@ -92,6 +95,7 @@ class JudgmentEvent(models.Model):
     class Meta:
         constraints = [models.UniqueConstraint(fields=["annotator", "key"], name="one_event_per_key")]
         indexes = [
+            models.Index(fields=["collection", "created_at"], name="events_by_time"),
             models.Index(fields=["queue", "annotator", "id"], name="events_of_an_annotator"),
             models.Index(
                 fields=["gold", "annotator"], name="answers_to_gold", condition=models.Q(gold__isnull=False)
@@ -153,6 +157,12 @@ class Judgment(models.Model):
         ]
         indexes = [
             models.Index(fields=["collection", "annotator"], name="judgments_of_an_annotator"),
+            # Those that `counted` leaves: what came since a release is read from the index alone.
+            models.Index(
+                fields=["collection", "judged_at"],
+                name="judgments_by_time",
+                condition=models.Q(is_gold=False, quarantine__isnull=True),
+            ),
             models.Index(
                 fields=["annotator"], name="gold_answers_that_stand", condition=models.Q(is_gold=True)
             ),

@@ -61,7 +61,7 @@ class ImportedLabel(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["query", "document"], name="one_imported_label_per_pair")
         ]
-        indexes = [models.Index(fields=["collection"], name="imported_labels_by_coll")]
+        indexes = [models.Index(fields=["collection", "imported_at"], name="imported_by_time")]
 
     def __str__(self) -> str:
         return f"{self.query_id} × {self.document_id}: {self.relevance}"

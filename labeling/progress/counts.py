@@ -276,7 +276,10 @@ def _pace(queue: Queue, now: datetime) -> Pace:
     verdicts = queue.events.filter(
         kind=JudgmentEvent.Kind.VERDICT, gold=None, repeats=None, is_adjudication=False
     )
-    recent = verdicts.filter(created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now)
+    # With the collection, its index of events by time leads to them.
+    recent = verdicts.filter(
+        collection=queue.collection_id, created_at__gt=now - timedelta(days=PACE_DAYS), created_at__lte=now
+    )
     counted = recent.order_by().aggregate(
         verdicts=Count("pk"), first=Min("created_at"), people=Count("annotator", distinct=True)
     )

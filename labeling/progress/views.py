@@ -25,7 +25,7 @@ from labeling.models import Queue
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
-from labeling.qrels.unreleased import unreleased_count
+from labeling.qrels.unreleased import has_unreleased
 from labeling.queues.changes import change_queue
 from labeling.queues.costs import PRICES
 from labeling.queues.forms import QueueSettingsForm, QueueStateForm
@@ -195,9 +195,8 @@ def _is_judged(progress: QueueProgress) -> bool:
 
 def _has_news(collection: Collection) -> bool:
     """Whether there are runs to measure, and labels that no release has."""
-    return (
-        collection.runs.listed().exists()
-        and unreleased_count(collection, collection.releases.listed().first()) > 0
+    return collection.runs.listed().exists() and has_unreleased(
+        collection, collection.releases.listed().first()
     )
 
 

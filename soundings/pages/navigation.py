@@ -16,7 +16,7 @@ from django.urls import reverse
 from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS
 from soundings.pages.next_step import Next, next_of
-from soundings.pages.overview import state_of, with_counts
+from soundings.pages.overview import state_of, with_state
 
 register = template.Library()
 
@@ -180,10 +180,10 @@ def first_steps(context: Context) -> Next | None:
         return None
     if context.get("section") == "overview":
         return None
-    counted = with_counts(Collection.objects.filter(pk=collection.pk)).first()
-    if counted is None or counted.queue_count or counted.release_count:  # type: ignore[attr-defined]
+    known: Any = with_state(Collection.objects.filter(pk=collection.pk)).first()
+    if known is None or known.has_queues or known.released is not None:
         return None
-    following = next_of(state_of(counted, ()))
+    following = next_of(state_of(known, ()))
     return None if following.url == request.path else following
 
 

@@ -43,17 +43,18 @@ class Unsettled:
 class State:
     """What is known of a collection; what only an overview looks up is None elsewhere.
 
-    queues: newest first. judged: whether any pair was. imported: labels from files. released: name of the
-    newest release, "" without one; is_measured: whether a report is on it; fresh: queues that were opened
-    after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the newest
-    queue is. unopened: newest pool without a queue. canary: one that checks each new run.
+    queries, documents (with a text), runs, pools: whether there are any. queues: newest first. judged:
+    whether any pair was. imported: labels from files; after a release, whether there are any. released: name
+    of the newest release, "" without one; is_measured: whether a report is on it; fresh: queues that were
+    opened after it. unreleased: judgments and imported labels after it. audit_answered: the audit of the
+    newest queue is. unopened: newest pool without a queue. canary: one that checks each new run.
     """
 
     slug: str
-    queries: int = 0
-    documents: int = 0
-    runs: int = 0
-    pools: int = 0
+    queries: bool = False
+    documents: bool = False
+    runs: bool = False
+    pools: bool = False
     queues: tuple[QueueState, ...] = ()
     judged: bool = False
     imported: int = 0

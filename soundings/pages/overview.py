@@ -1,6 +1,7 @@
 """The steps through a collection: what is done and what is next, for overview and home page.
 
-Everything is counted in two queries, however many collections are listed.
+What is next takes two queries, however many collections are listed and however much they hold: it asks
+whether there is something, and counts nothing.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Exists, IntegerField, OuterRef, QuerySet, Subquery
+from django.db.models import Case, Count, Exists, F, IntegerField, OuterRef, QuerySet, Subquery, When
 from django.db.models.functions import Coalesce
 from django.urls import reverse
 
@@ -20,7 +21,7 @@ from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
-from pooling.tidying.kept import Kept
+from pooling.tidying.kept import PUT_AWAY, Kept
 from soundings.pages.next_step import Next, State, next_of
 
 if TYPE_CHECKING:
@@ -71,8 +72,12 @@ def listed_collections(user: User) -> list[Listed]:
     """The collections of `user` with role, progress, newest answer and next step; two queries."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
     collections = list(
-        with_counts(collections_of(user).filter(archived_at=None)).annotate(
-            own_role=Subquery(own_role), own=count_of_answers(user, collection=OuterRef("pk"))
+        with_state(collections_of(user).filter(archived_at=None)).annotate(
+            own_role=Subquery(own_role),
+            own=Case(
+                When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))),
+                default=0,
+            ),
         )
     )
     queues = queue_states(collection.pk for collection in collections)
@@ -95,53 +100,85 @@ def _best(summary: Mapping[str, Any] | None) -> Best | None:
     return Best(answer["run"], answer["k"], answer["recall"]) if answer else None
 
 
-def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
-    """`collections` with the counts that `steps_of` reads."""
+def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
+    """`collections` with what `state_of` reads."""
     has_report = Exists(Report.objects.filter(release=OuterRef("pk")))
     releases = (
         QrelsRelease.objects.listed().filter(collection=OuterRef("pk")).annotate(is_measured=has_report)
     )
     reports = Report.objects.listed().filter(collection=OuterRef("pk"))
     return collections.annotate(
-        query_count=_count(Query),
-        text_count=_count(Document, text__isnull=False),
-        textless_count=_count(Document, text__isnull=True),
-        run_count=_count(Run),
-        pool_count=_count(Pool),
-        queue_count=_count(Queue),
-        judgment_count=_count(Judgment),
-        imported_count=_count(ImportedLabel),
-        release_count=_count(QrelsRelease),
-        report_count=_count(Report),
+        has_queries=Exists(_of(Query)),
+        has_texts=Exists(_of(Document).filter(text__isnull=False)),
+        has_runs=Exists(_of(Run)),
+        has_pools=Exists(_of(Pool)),
+        has_queues=Exists(_of(Queue)),
+        is_judged=Exists(_of(Judgment)),
         released=Subquery(releases.values("name")[:1]),
         released_at=Subquery(releases.values("released_at")[:1]),
         is_measured=Subquery(releases.values("is_measured")[:1]),
+        has_imports=Exists(_of(ImportedLabel)),
+        # Only what is said before the first release names the number.
+        imports_to_release=Case(When(released=None, then=_count(_of(ImportedLabel))), default=0),
         newest_summary=Subquery(reports.values("summary")[:1]),
     )
 
 
+def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
+    """`collections` with what `state_of` reads and the counts of an overview."""
+    documents = Document.everything.filter(collection=OuterRef("pk"))
+    put_away = documents.filter(PUT_AWAY)
+    # Each of the four is counted along an index, without a look at the documents.
+    counts = {
+        "all_documents": documents,
+        "all_textless": documents.filter(text__isnull=True),
+        "put_away": put_away,
+        "textless_put_away": put_away.filter(text__isnull=True),
+    }
+    return (
+        with_state(collections)
+        .annotate(**{name: _count(rows) for name, rows in counts.items()})
+        .annotate(
+            query_count=_count(_of(Query)),
+            textless_count=F("all_textless") - F("textless_put_away"),
+            text_count=F("all_documents") - F("put_away") - F("textless_count"),
+            run_count=_count(_of(Run)),
+            pool_count=_count(_of(Pool)),
+            queue_count=_count(_of(Queue)),
+            imported_count=_count(_of(ImportedLabel)),
+            release_count=_count(_of(QrelsRelease)),
+            report_count=_count(_of(Report)),
+        )
+    )
+
+
 def state_of(collection: Any, queues: Sequence[QueueState]) -> State:
-    """What is known of a collection that `with_counts` has counted, with its queues, newest first."""
+    """What is known of a collection that `with_state` has looked up, with its queues, newest first."""
     since = collection.released_at
     return State(
         slug=collection.slug,
-        queries=collection.query_count,
-        documents=collection.text_count,
-        runs=collection.run_count,
-        pools=collection.pool_count,
+        queries=collection.has_queries,
+        documents=collection.has_texts,
+        runs=collection.has_runs,
+        pools=collection.has_pools,
         queues=tuple(queues),
-        judged=bool(collection.judgment_count),
-        imported=collection.imported_count,
+        judged=collection.is_judged,
+        imported=collection.imports_to_release or int(collection.has_imports),
         released=collection.released or "",
         is_measured=bool(collection.is_measured),
         fresh=frozenset(one.pk for one in queues if since and one.opened_at > since),
     )
 
 
-def _count(model: Any, **conditions: Any) -> Coalesce:
+def _of(model: Any) -> QuerySet[Any]:
+    """The rows of a collection that lists show."""
     listed = model.objects.listed() if issubclass(model, Kept) else model.objects.all()
-    rows = listed.filter(collection=OuterRef("pk"), **conditions)
-    counted = rows.order_by().values("collection").annotate(count=Count("pk")).values("count")
+    found: QuerySet[Any] = listed.filter(collection=OuterRef("pk"))
+    return found
+
+
+def _count(rows: QuerySet[Any]) -> Coalesce:
+    counted = rows.order_by().values("collection").annotate(count=Count("*")).values("count")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
 

@@ -376,3 +376,24 @@ def test_the_list_of_what_admins_did_shows_all_of_it(world: World) -> None:
     page = signed_in(world.ada).get("/collections/harbour/activity/").content.decode()
     for words in ("work handed back", "pairs: 2", "queue prices changed", "judgments_per_item: 2"):
         assert words in page
+
+
+def test_a_judged_queue_is_to_be_measured_until_a_release_has_its_labels(
+    world: World, client: Client
+) -> None:
+    world.import_runs()
+    queue = make_queue(world, pairs=2)
+    leases = claim(queue, world.ben, 2).leases
+    client.force_login(world.ada)
+
+    def is_offered() -> bool:
+        return "Every pair of this queue is judged" in client.get(f"/queues/{queue.pk}/").content.decode()
+
+    assert not is_offered()
+    for lease in leases:
+        judge(queue, world.ben, lease.item_id)
+    assert is_offered()
+    release_qrels(world.collection, name="v1", user=world.ada)
+    assert not is_offered()
+    judge(queue, world.ben, leases[0].item_id, "not_relevant")
+    assert is_offered()

@@ -8,6 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from evaluation.models import Report
@@ -25,10 +26,10 @@ from pooling.models import Collection, Document, Membership, Pool, Query, Role
 from pooling.pools.building import build_pool
 from pooling.runs.stored import import_run
 from soundings.pages.next_step import next_of
-from soundings.pages.overview import state_of, with_counts
+from soundings.pages.overview import state_of, with_state
 from tests.evaluation.cast import make_release, make_report
 from tests.labeling.helpers import judge, make_adaptive_queue
-from tests.world import World, make_user, run_text
+from tests.world import DOCUMENTS, World, make_user, run_text
 
 
 def make_queue(world: World, closed: int = 2) -> Queue:
@@ -52,8 +53,8 @@ def make_queue(world: World, closed: int = 2) -> Queue:
 
 
 def next_in(collection: Collection) -> str:
-    counted = with_counts(Collection.objects.filter(pk=collection.pk)).get()
-    return next_of(state_of(counted, queue_states([collection.pk]).get(collection.pk, []))).action
+    known = with_state(Collection.objects.filter(pk=collection.pk)).get()
+    return next_of(state_of(known, queue_states([collection.pk]).get(collection.pk, []))).action
 
 
 def page(client: Client, user: User, path: str) -> str:
@@ -178,6 +179,21 @@ def test_the_next_step_follows_the_data(world: World) -> None:
     assert next_in(world.collection) == "Import a run"
     Queue.objects.update(opened_at=release.released_at + timedelta(days=1))
     assert next_in(world.collection) == "Release and measure"  # on the home page, which counts no labels
+
+
+def test_an_overview_counts_documents_that_are_not_put_away(world: World, client: Client) -> None:
+    made = [
+        Document(
+            collection=world.collection, external_id=f"{when}{text}", text=text, **{when: timezone.now()}
+        )
+        for when in ("archived_at", "deleted_at")
+        for text in ("a text", None)
+    ]
+    unknown = [Document(collection=world.collection, external_id=f"pooled {at}") for at in range(2)]
+    Document.objects.bulk_create([*made, *unknown])
+    text = page(client, world.vera, "/collections/harbour/")
+    assert f"{len(DOCUMENTS)} documents</a>" in text
+    assert "and 2 pooled without a text" in text
 
 
 def test_after_an_import_an_admin_reads_what_comes_next(world: World, client: Client) -> None:
