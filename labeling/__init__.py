@@ -8,7 +8,8 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - gold: questions with known answers, repeats, practice, and who is paused
 - qrels: labels as they stand, imported and released
 - exposure: which pre-labels people see, and what that does to them
-- judging: claim, verdict, skip, undo, and adjudication
+- judging: claim, verdict, skip and undo
+- adjudication: what judgments leave open, settled one by one or by a rule, and labels corrected
 - queues: opening and changing queues
 - search: documents that no run found
 - progress: how far a queue has come

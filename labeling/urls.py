@@ -3,10 +3,12 @@
 from django.urls import URLPattern, path
 
 from labeling.adaptive import api as selection_api
+from labeling.adjudication import api as adjudication_api
+from labeling.adjudication import label_views
+from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
-from labeling.judging import adjudication_api, adjudication_views
 from labeling.judging import api as judging_api
 from labeling.judging import practice_api as judging_practice_api
 from labeling.judging import practice_views as judging_practice_views
@@ -53,6 +55,7 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
     path("queues/<int:queue_id>/search/", search_views.search, name="document_search"),
     path("queues/<int:queue_id>/adjudication/", adjudication_views.adjudication, name="adjudication"),
+    path("queues/<int:queue_id>/adjudication/rules/", adjudication_views.by_rule, name="adjudication_rules"),
     path("queues/<int:queue_id>/mine/", progress_views.own_work_page, name="own_work"),
     path("queues/<int:queue_id>/prelabels/", prelabel_views.prelabels, name="prelabels"),
     path("queues/<int:queue_id>/prelabels/start/", prelabel_views.prelabels_start, name="prelabels_start"),
@@ -85,7 +88,7 @@ urlpatterns: list[URLPattern] = [
     path("gold/<int:question_id>/", gold_views.gold_change, name="gold_change"),
     # collections/<slug>/qrels/
     path("collections/<slug:slug>/qrels/", qrels_views.releases, name="releases"),
-    path("collections/<slug:slug>/labels/", adjudication_views.label, name="label"),
+    path("collections/<slug:slug>/labels/", label_views.label, name="label"),
     path(
         "collections/<slug:slug>/judgments/",
         judgment_downloads.judgments_download,
@@ -122,6 +125,11 @@ api_urlpatterns: list[URLPattern] = [
         "queues/<int:queue_id>/adjudication/",
         adjudication_api.Adjudication.as_view(),
         name="api_adjudication",
+    ),
+    path(
+        "queues/<int:queue_id>/adjudication/rules/",
+        adjudication_api.AdjudicationByRule.as_view(),
+        name="api_adjudication_rules",
     ),
     path("queues/<int:queue_id>/search/", search_api.Search.as_view(), name="api_search"),
     path(

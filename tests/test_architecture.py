@@ -56,7 +56,7 @@ WITHOUT_NAMES = {
     "evaluation/reports/forms.py: _or_as_preset",
     "evaluation/scoring/config.py: _plain",
     "evaluation/scoring/config.py: arguments",
-    "labeling/judging/adjudication_views.py: clean",
+    "labeling/adjudication/forms.py: clean",
     "labeling/judging/views.py: clean",
     "labeling/language_models/answers.py: _object_in",
     "labeling/language_models/client.py: body",

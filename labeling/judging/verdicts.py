@@ -128,10 +128,11 @@ def skip(
 
 def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None) -> Lease | None:
     """Take back the verdict with `key`, one of the annotator's last 20 in the queue, and hold its item again.
+    An adjudication can be taken back however old it is.
 
     What the person had said of the pair before counts again, otherwise nothing. Returns the fresh lease
     (or, when asked again, the one still held), or None where no slot is free, an earlier verdict stands, or
-    the queue is not open. Raises `InputError` for a key that is not among those 20.
+    the queue is not open. Raises `InputError` for any other key.
     """
     now = now or timezone.now()
     event = _undoable(queue, annotator, key)
@@ -387,7 +388,8 @@ def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
     mine = JudgmentEvent.objects.filter(
         queue=queue, annotator=annotator, kind=JudgmentEvent.Kind.VERDICT
     ).order_by("-pk")
-    for event in mine[:UNDO_REACH]:
+    # Rules settle many pairs at once, and an admin may look at them much later.
+    for event in (*mine[:UNDO_REACH], *mine.filter(key=key, is_adjudication=True)):
         if event.key == key:
             return event
     raise InputError(f"None of your last {UNDO_REACH} verdicts in this queue has this key.", field="key")

@@ -24,9 +24,9 @@ from evaluation.reports.making import ReportInput, create_report
 from evaluation.scoring.config import Settings
 from evaluation.scoring.conventions import Conventions
 from labeling.adaptive.options import AdaptiveOptions
+from labeling.adjudication.settling import adjudicate
 from labeling.gold.importing import import_gold
 from labeling.gold.options import site_options
-from labeling.judging.adjudication import adjudicate
 from labeling.judging.verdicts import Submission
 from labeling.models import Item, Queue, Verdict
 from labeling.prelabels.stored_answers import store_answers

@@ -1,14 +1,13 @@
-"""An invitation followed, a pair adjudicated, one's own work, in a real browser."""
+"""An invitation followed, and one's own work, in a real browser."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from labeling.judging.leases import claim
-from labeling.models import Item, Queue
+from labeling.models import Queue
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_queue
 from tests.world import World
@@ -36,28 +35,6 @@ def test_an_invited_guest_joins_by_the_link(
     admin.goto("/collections/harbour/activity/")
     expect(admin.get_by_role("row", name="invitation accepted")).to_contain_text("eve")
     assert violations(admin) == []
-
-
-@pytest.mark.parametrize("look", LOOKS)
-def test_a_tie_is_settled_and_taken_back(look: str, page_of: Callable[..., Page], world: World) -> None:
-    queue = tied_queue(world)
-    page = page_of(world.ada, **LOOKS[look])
-    page.goto(f"/queues/{queue.pk}/adjudication/")
-    expect(page.get_by_text("I wonder")).to_be_visible()
-    assert violations(page) == []
-    page.get_by_label("Why (kept with your verdict)").fill("the guidelines say so")
-    page.get_by_role("button", name="Relevant", exact=True).click()
-    expect(page.get_by_text("No pairs need adjudication.")).to_be_visible()
-    assert violations(page) == []
-    page.get_by_role("button", name="Undo").click()
-    expect(page.get_by_text("Undone: the pair needs adjudication again.")).to_be_visible()
-    item = Item.objects.get(queue=queue, state=Item.State.ADJUDICATION)
-    page.goto(
-        f"/collections/harbour/labels/?query={item.query.external_id}&document={item.document.external_id}"
-    )
-    expect(page.get_by_role("heading", name="No label")).to_be_visible()
-    assert violations(page) == []
-    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
 def test_an_annotator_sees_their_own_work(page_of: Callable[..., Page], world: World) -> None:

@@ -16,10 +16,10 @@ from rest_framework.test import APIClient
 from evaluation.pool_estimates.finds import pool_finds
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.adaptive.state import order_by_query
+from labeling.adjudication.settling import adjudicate
 from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question
-from labeling.judging.adjudication import adjudicate
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import Submission, skip, undo
 from labeling.models import Item, Judgment, Queue, Verdict

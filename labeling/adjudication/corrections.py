@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Case, Value, When
 
+from labeling.adjudication.settling import adjudicate, take_back
 from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.items.slots import SLOTLESS
-from labeling.judging.adjudication import adjudicate, take_back
 from labeling.models import GoldQuestion, Item, Judgment
 from pooling.interface.problems import InputError
 

@@ -1,4 +1,4 @@
-"""Adjudication: an admin settles what judgments leave open, with a verdict that is an event like any other.
+"""Settling a pair: an admin decides what judgments leave open, by a verdict that is an event like any other.
 
 Pairs come here on a tie, and when two people could not judge. What the adjudicator says is the label,
 whatever the rule of a release; the judgments stay as they were given.
@@ -6,8 +6,7 @@ whatever the rule of a release; the judgments stay as they were given.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -46,7 +45,7 @@ def adjudicate(queue: Queue, adjudicator: User, given: Submission, *, overrules:
 
 
 def take_back(queue: Queue, adjudicator: User, key: str) -> None:
-    """Undo one's own adjudication, one of the last twenty verdicts in the queue; the pair waits again.
+    """Undo one's own adjudication, however old; the pair waits again.
 
     `InputError` for a key of any other verdict: what somebody judged is undone where they judged it.
     """
@@ -68,36 +67,3 @@ def _was_adjudicated(item: Item) -> bool:
         .filter(query=item.query_id, document=item.document_id, is_adjudication=True)
         .exists()
     )
-
-
-def unsettled_items(queue: Queue) -> QuerySet[Item]:
-    """Items in adjudication, with query and document: no majority, or nobody could judge them."""
-    return (
-        queue.items.filter(state=Item.State.ADJUDICATION)
-        .select_related("query", "document")
-        .order_by("order_key")
-    )
-
-
-@dataclass(frozen=True)
-class UnsettledPair:
-    """An item that waits for adjudication, with the judgments on its pair; no tie: it could not be judged."""
-
-    item: Item
-    judgments: list[Judgment]
-
-    @property
-    def is_tie(self) -> bool:
-        """Whether as many people judged it as were needed, without a majority."""
-        return self.item.done >= self.item.needed
-
-
-def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
-    """The items with the judgments on their pairs."""
-    judgments = Judgment.objects.filter(
-        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
-    )
-    found = defaultdict(list)
-    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
-        found[judgment.query_id, judgment.document_id].append(judgment)
-    return [UnsettledPair(item, found[item.query_id, item.document_id]) for item in items]

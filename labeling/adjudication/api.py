@@ -11,8 +11,10 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
+from labeling.adjudication.rules import RULES, Applied, Preview, apply_rule, preview, undo_rule
+from labeling.adjudication.settling import adjudicate, take_back
+from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.adjudication import adjudicate, unsettled_items, unsettled_pairs
 from labeling.judging.verdicts import Submission
 from labeling.models import Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
@@ -20,7 +22,7 @@ from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, READERS, collection_for
 
-AT_ONCE = 100
+LISTED = 100
 
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
@@ -80,17 +82,71 @@ class LabelSerializer(serializers.Serializer[Explanation]):
     judgments = JudgmentSerializer(many=True)
 
 
+class TakenBackSerializer(serializers.Serializer[Any]):
+    """How many pairs wait again."""
+
+    taken_back = serializers.IntegerField()
+
+
+class RuleSerializer(serializers.Serializer[Any]):
+    """A rule for many pairs; `trusted` names annotators for the rule of that name, else gold answers do."""
+
+    rule = serializers.ChoiceField(choices=list(RULES.items()))
+    trusted = serializers.ListField(
+        child=serializers.CharField(max_length=150), required=False, allow_null=True, default=None
+    )
+    digest = serializers.CharField(
+        required=False, default="", help_text="Of a preview; settles nothing if the decisions have changed."
+    )
+
+
+class DecisionSerializer(serializers.Serializer[Any]):
+    """What a rule says of a pair."""
+
+    item = serializers.IntegerField(source="item.pk")
+    query = serializers.CharField(source="item.query.external_id")
+    document = serializers.CharField(source="item.document.external_id")
+    verdict = serializers.CharField()
+    reason = serializers.CharField()
+
+
+class PreviewSerializer(serializers.Serializer[Preview]):
+    """What a rule would decide of the pairs that wait."""
+
+    rule = serializers.CharField()
+    trusted = serializers.ListField(child=serializers.CharField())
+    waiting = serializers.IntegerField()
+    relevant = serializers.IntegerField()
+    not_relevant = serializers.IntegerField()
+    cannot_judge = serializers.IntegerField()
+    digest = serializers.CharField()
+    decisions = DecisionSerializer(many=True)
+
+
+class AppliedSerializer(serializers.Serializer[Applied]):
+    """What a rule settled; `batch` undoes it."""
+
+    batch = serializers.CharField()
+    settled = serializers.IntegerField()
+    waiting = serializers.IntegerField()
+
+
 class Adjudication(APIView):
     """What judgments leave open."""
 
     @extend_schema(
         operation_id="queues_adjudication_list",
-        responses={200: WaitingPairSerializer(many=True), 404: PROBLEM},
+        parameters=[
+            OpenApiParameter("why", str, enum=list(WHY), description="Only pairs that wait for this reason."),
+            OpenApiParameter("annotator", str, description="Only pairs that this person judged."),
+        ],
+        responses={200: WaitingPairSerializer(many=True), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, queue_id: int) -> Response:
         """List the first hundred pairs of a queue that wait to be settled, with what was said of each."""
         queue = queue_for(request.user, queue_id, READERS)
-        rows = unsettled_pairs(list(unsettled_items(queue)[:AT_ONCE]))
+        wanted = Wanted(_asked(request, "why"), _asked(request, "annotator"))
+        rows = unsettled_pairs(list(unsettled_items(queue, wanted)[:LISTED]))
         return Response(WaitingPairSerializer(rows, many=True).data)
 
     @extend_schema(
@@ -103,6 +159,58 @@ class Adjudication(APIView):
         body = parsed(AdjudicationSerializer, request)
         outcome = adjudicate(queue, person(request), Submission(**body))
         return Response(SettledSerializer(outcome).data, status=status.HTTP_200_OK)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("key", str, required=True, description="Of your adjudication.")],
+        responses={200: TakenBackSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def delete(self, request: Request, queue_id: int) -> Response:
+        """Take back one's own adjudication."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        take_back(queue, person(request), _asked(request, "key"))
+        return Response(TakenBackSerializer({"taken_back": 1}).data)
+
+
+class AdjudicationByRule(APIView):
+    """Many waiting pairs settled by a rule."""
+
+    @extend_schema(
+        parameters=[
+            OpenApiParameter("rule", str, enum=list(RULES), required=True),
+            OpenApiParameter("trusted", str, many=True, description="Whose votes count for `trusted`."),
+        ],
+        responses={200: PreviewSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Preview what a rule would decide."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        trusted = request.query_params.getlist("trusted") or None
+        return Response(PreviewSerializer(preview(queue, _asked(request, "rule"), trusted)).data)
+
+    @extend_schema(
+        request=RuleSerializer, responses={200: AppliedSerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM}
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Settle what the rule decides, at most 500 pairs at a time."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        body = parsed(RuleSerializer, request)
+        chosen = preview(queue, body["rule"], body["trusted"])
+        done = apply_rule(queue, person(request), chosen, digest=body["digest"])
+        return Response(AppliedSerializer(done).data)
+
+    @extend_schema(
+        parameters=[OpenApiParameter("batch", str, required=True, description="As POST answered it.")],
+        responses={200: TakenBackSerializer, 400: PROBLEM, 404: PROBLEM},
+    )
+    def delete(self, request: Request, queue_id: int) -> Response:
+        """Take back everything that you settled by a rule at one time."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        taken = undo_rule(queue, person(request), _asked(request, "batch"))
+        return Response(TakenBackSerializer({"taken_back": taken}).data)
+
+
+def _asked(request: Request, name: str) -> str:
+    return str(request.query_params.get(name, "")).replace("\0", "")
 
 
 class Label(APIView):

@@ -1,21 +1,17 @@
-"""Pages on what is settled and why: adjudication, and the explanation of a label."""
+"""The page that explains a label, where an admin corrects it."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypedDict
 from uuid import uuid4
 
-from django import forms
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods
 
-from labeling.access import queue_for
-from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.adjudication import adjudicate, adjudicated, take_back, unsettled_items, unsettled_pairs
-from labeling.judging.corrections import (
+from labeling.adjudication.corrections import (
     correct,
     item_to_settle,
     make_gold,
@@ -23,75 +19,18 @@ from labeling.judging.corrections import (
     stop_gold,
     undo_correction,
 )
+from labeling.adjudication.forms import AdjudicationForm
+from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.judging.verdicts import Submission
-from labeling.models import Item, Judgment, Queue, Reason, Verdict
+from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
-from pooling.interface.pages import page_of, person
+from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, READERS, collection_for
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
-
-PAIRS_ON_A_PAGE = 10
-SETTLED_SHOWN = 20
-
-
-class AdjudicationForm(forms.Form):
-    """A verdict that settles a pair; a reason alone means that it cannot be judged."""
-
-    item = forms.IntegerField(min_value=1)
-    verdict = forms.ChoiceField(choices=Verdict.choices, required=False)
-    reason = forms.ChoiceField(choices=[("", ""), *Reason.choices], required=False)
-    note = forms.CharField(max_length=2000, required=False)
-    key = forms.CharField(max_length=64)
-
-    def clean(self) -> dict[str, Any]:
-        """Take a reason for the verdict that goes with it."""
-        values: dict[str, Any] = super().clean() or {}
-        if values.get("reason") and not values.get("verdict"):
-            values["verdict"] = Verdict.CANNOT_JUDGE.value
-        if not values.get("verdict"):
-            self.add_error("verdict", "Choose a verdict.")
-        return values
-
-
-@login_required
-@require_http_methods(["GET", "POST"])
-def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """The pairs of a queue that wait to be settled, and what was said; POST settles one or takes back."""
-    queue = queue_for(request.user, queue_id, ADMIN if request.method == "POST" else READERS)
-    if request.method == "POST":
-        try:
-            messages.success(request, _acted(request, queue))
-        except InputError as error:
-            messages.error(request, str(error))
-        return redirect("adjudication", queue.pk)
-    page = page_of(request, unsettled_items(queue), PAIRS_ON_A_PAGE)
-    context = {
-        "queue": queue,
-        "collection": queue.collection,
-        "section": "queues",
-        "page": page,
-        # A key for each form: sent twice, it settles once.
-        "rows": [(pair, str(uuid4())) for pair in unsettled_pairs(list(page))],
-        "settled": adjudicated(queue)[:SETTLED_SHOWN],
-        "reasons": Reason.choices,
-    }
-    return render(request, "labeling/adjudication.html", context)
-
-
-def _acted(request: HttpRequest, queue: Queue) -> str:
-    if request.POST.get("undo"):
-        take_back(queue, person(request), request.POST["undo"])
-        return "Undone: the pair needs adjudication again."
-    form = AdjudicationForm(request.POST)
-    if not form.is_valid():
-        raise InputError("Choose relevant, not relevant, or the reason why you can't judge it.")
-    given = form.cleaned_data
-    adjudicate(queue, person(request), Submission(**given))
-    return f"Settled: {Verdict(given['verdict']).label}."
 
 
 @login_required

@@ -8,7 +8,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from labeling.judging.adjudication import adjudicate, take_back
+from labeling.adjudication.settling import adjudicate, take_back
 from labeling.judging.leases import claim
 from labeling.judging.verdicts import Submission
 from labeling.models import Item, JudgmentEvent, Queue

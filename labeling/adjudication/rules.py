@@ -1,0 +1,245 @@
+"""Many waiting pairs settled by one rule: what it would decide, and the same done or undone.
+
+Every pair gets an adjudication of the admin who applies the rule, with the rule in its note. The keys of one
+application begin alike, so that it can be undone as a whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
+from uuid import uuid4
+
+from django.db.models import Count, Exists, Max, OuterRef
+from django.db.models.functions import Substr
+
+from labeling.adjudication.settling import adjudicate, take_back
+from labeling.adjudication.waiting import UnsettledPair, unsettled_items, unsettled_pairs
+from labeling.gold.rule import ENOUGH_TO_READ, Advice
+from labeling.gold.scores import gold_rows
+from labeling.judging.verdicts import Submission
+from labeling.models import Item, Judgment, JudgmentEvent, Queue, Verdict
+from labeling.qrels.labels import current_labels
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from django.contrib.auth.models import User
+    from django.db.models import QuerySet
+
+    from labeling.gold.scores import AnnotatorGold
+
+RULES = {
+    "trusted": "the majority of trusted annotators",
+    "weighted": "votes weighed by their owner's answers to gold questions",
+    "dawid-skene": "votes weighed by how good people prove to be over all pairs",
+    "cannot_judge": "no label, where two people could not judge",
+}
+#: As many pairs are settled at once; each is a transaction.
+AT_ONCE = 500
+_PREFIX = "rule-"
+_BATCH = len(_PREFIX) + 12
+
+
+class Decision(NamedTuple):
+    """What a rule says of a waiting pair; `reason` goes with “can't judge”."""
+
+    item: Item
+    verdict: str
+    reason: str = ""
+
+    @property
+    def verdict_in_words(self) -> str:
+        """As pages have it."""
+        return str(Verdict(self.verdict).label).lower()
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a rule would decide of the pairs of a queue that wait, `waiting` in all.
+
+    `trusted` are the annotators whose votes the rule counts, where it asks for them.
+    """
+
+    rule: str
+    trusted: tuple[str, ...]
+    decisions: Sequence[Decision]
+    waiting: int
+
+    @property
+    def digest(self) -> str:
+        """Changes whenever a decision does: what was not previewed is not settled."""
+        said = [(one.item.pk, one.verdict, one.reason) for one in self.decisions]
+        return sha256(repr(said).encode()).hexdigest()[:16]
+
+    def count(self, verdict: str) -> int:
+        """How many of the decisions are this verdict."""
+        return sum(one.verdict == verdict for one in self.decisions)
+
+    @property
+    def relevant(self) -> int:
+        """How many pairs become relevant."""
+        return self.count(Verdict.RELEVANT)
+
+    @property
+    def not_relevant(self) -> int:
+        """How many pairs become not relevant."""
+        return self.count(Verdict.NOT_RELEVANT)
+
+    @property
+    def cannot_judge(self) -> int:
+        """How many pairs get no label."""
+        return self.count(Verdict.CANNOT_JUDGE)
+
+    @property
+    def note(self) -> str:
+        """What is kept with each verdict."""
+        names = f" ({', '.join(self.trusted)})" if self.rule == "trusted" else ""
+        return f"Settled by rule: {RULES[self.rule]}{names}."
+
+
+class Applied(NamedTuple):
+    """What a rule settled, and under which batch it can be undone."""
+
+    batch: str
+    settled: int
+    waiting: int
+
+
+class Batch(NamedTuple):
+    """What somebody settled by a rule at one time."""
+
+    key: str
+    pairs: int
+    when: datetime
+    by: int
+    note: str
+
+
+def trusted_annotators(rows: Sequence[AnnotatorGold]) -> tuple[str, ...]:
+    """Those whose gold answers are enough to be read, and give no reason to warn or to pause."""
+    found = (
+        row.username for row in rows if row.score.answers >= ENOUGH_TO_READ and row.advice == Advice.CONTINUE
+    )
+    return tuple(sorted(found))
+
+
+def preview(queue: Queue, rule: str, trusted: Sequence[str] | None = None) -> Preview:
+    """What the rule would decide now; `trusted` replaces the annotators whom their gold answers recommend.
+
+    `InputError` for another rule, and where a rule cannot be applied to these verdicts.
+    """
+    if rule not in RULES:
+        raise InputError(f"A rule is {', '.join(RULES)}, not “{rule}”.", field="rule")
+    names = trusted_annotators(gold_rows(queue)) if trusted is None else tuple(sorted(set(trusted)))
+    pairs = unsettled_pairs(list(unsettled_items(queue).defer("document__text")))
+    if rule == "trusted":
+        decisions = [one for pair in pairs if (one := _by_majority(pair, frozenset(names)))]
+    elif rule == "cannot_judge":
+        decisions = [_given_up(pair) for pair in pairs if not pair.is_tie]
+    else:
+        decisions = _by_labels(queue, rule, pairs)
+    return Preview(rule, names if rule == "trusted" else (), decisions, len(pairs))
+
+
+def apply_rule(queue: Queue, admin: User, chosen: Preview, *, digest: str = "") -> Applied:
+    """Settle what the rule decides, the first `AT_ONCE` pairs; with a `digest`, only what was previewed.
+
+    A pair that somebody settles meanwhile keeps that verdict.
+    """
+    if digest and digest != chosen.digest:
+        problem = "Verdicts have come in since the preview, so nothing was settled. Look at it again."
+        raise InputError(problem, field="digest", conflict=True)
+    batch = f"{_PREFIX}{uuid4().hex[:12]}"
+    settled = 0
+    for item, verdict, reason in chosen.decisions[:AT_ONCE]:
+        given = Submission(item.pk, f"{batch}-{item.pk}", verdict, reason, chosen.note)
+        # Somebody else may have been quicker.
+        if unsettled_items(queue).filter(pk=item.pk).exists():
+            adjudicate(queue, admin, given)
+            settled += 1
+    return Applied(batch, settled, chosen.waiting - settled)
+
+
+def undo_rule(queue: Queue, admin: User, batch: str) -> int:
+    """Take back what this admin settled by a rule at one time; returns how many pairs wait again."""
+    keys = _of_batch(queue, batch).filter(annotator=admin).values_list("key", flat=True)
+    if not _is_batch(batch) or not (found := list(keys)):
+        raise InputError("You have not settled anything by this rule, or it is undone.", field="batch")
+    for key in found:
+        take_back(queue, admin, key)
+    return len(found)
+
+
+def batches(queue: Queue, most: int = 10) -> list[Batch]:
+    """What was settled by rules and still stands, newest first."""
+    rows = Judgment.objects.counted().filter(
+        is_adjudication=True, event__queue=queue, event__key__startswith=_PREFIX
+    )
+    found = (
+        rows.annotate(batch=Substr("event__key", 1, _BATCH))
+        .values("batch", "annotator", "event__note")
+        .annotate(pairs=Count("pk"), when=Max("judged_at"))
+        .order_by("-when")
+    )
+    return [
+        Batch(row["batch"], row["pairs"], row["when"], row["annotator"], row["event__note"])
+        for row in found[:most]
+    ]
+
+
+def singly(rows: QuerySet[Judgment]) -> QuerySet[Judgment]:
+    """Those of the adjudications that no rule gave."""
+    return rows.exclude(event__key__startswith=_PREFIX)
+
+
+def _is_batch(batch: str) -> bool:
+    return batch.startswith(_PREFIX) and len(batch) == _BATCH
+
+
+def _of_batch(queue: Queue, batch: str) -> QuerySet[JudgmentEvent]:
+    undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
+    rows = queue.events.filter(kind=JudgmentEvent.Kind.VERDICT, is_adjudication=True)
+    return rows.filter(key__startswith=f"{batch}-").exclude(undone).order_by("pk")
+
+
+def _by_majority(pair: UnsettledPair, trusted: frozenset[str]) -> Decision | None:
+    votes = Counter(
+        one.verdict
+        for one in pair.judgments
+        if one.is_counted and not one.is_adjudication and one.annotator.get_username() in trusted
+    )
+    relevant, not_relevant = votes[Verdict.RELEVANT], votes[Verdict.NOT_RELEVANT]
+    if relevant == not_relevant:
+        return None
+    return Decision(pair.item, Verdict.RELEVANT if relevant > not_relevant else Verdict.NOT_RELEVANT)
+
+
+def _given_up(pair: UnsettledPair) -> Decision:
+    """Can't judge, for the reason given most often; of equally many, the first."""
+    reasons = Counter(
+        one.event.reason for one in pair.judgments if one.is_counted and one.verdict == Verdict.CANNOT_JUDGE
+    )
+    return Decision(pair.item, Verdict.CANNOT_JUDGE, reasons.most_common(1)[0][0])
+
+
+def _by_labels(queue: Queue, rule: str, pairs: Sequence[UnsettledPair]) -> list[Decision]:
+    """What the same rule of a release makes of the pairs."""
+    frame = current_labels(queue.collection, rule).frame
+    columns = (frame[name].to_list() for name in ("query_id", "document_id", "relevance", "source"))
+    known = {
+        (query, document): relevance
+        for query, document, relevance, source in zip(*columns, strict=True)
+        if source == "human"
+    }
+    decisions = []
+    for pair in pairs:
+        relevance = known.get((pair.item.query.external_id, pair.item.document.external_id))
+        if relevance is not None:
+            verdict = Verdict.RELEVANT if relevance else Verdict.NOT_RELEVANT
+            decisions.append(Decision(pair.item, verdict))
+    return decisions

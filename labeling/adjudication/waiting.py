@@ -1,0 +1,108 @@
+"""The pairs of a queue that wait to be settled: which, why, and what was said of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.db.models import Exists, F, OuterRef, Q
+
+from labeling.items.evidence import evidence_in
+from labeling.models import Item, Judgment, Queue, Verdict
+from labeling.qrels.explanation import Opinion
+from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.db.models import QuerySet
+
+#: Why a pair waits, in words.
+WHY = {"tie": "Ties", "cannot_judge": "Can't judge", "doubted": "Doubted by a model"}
+_TIE = Q(done__gte=F("needed"))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """Which of the waiting pairs: those that wait for one reason, and those that one person judged."""
+
+    why: str = ""
+    annotator: str = ""
+
+
+EVERYTHING = Wanted()
+
+
+def unsettled_items(queue: Queue, wanted: Wanted = EVERYTHING) -> QuerySet[Item]:
+    """Items in adjudication, with query and document, in the queue's order.
+
+    A tie has as many judgments as are needed; the others wait because two people could not judge. A model
+    doubts a pair whose confident pre-label somebody contradicts. `InputError` for another reason.
+    """
+    rows = queue.items.filter(state=Item.State.ADJUDICATION)
+    if wanted.why and wanted.why not in WHY:
+        raise InputError(f"“why” is {', '.join(WHY)}, or nothing for all, not “{wanted.why}”.", field="why")
+    if wanted.why == "tie":
+        rows = rows.filter(_TIE)
+    elif wanted.why == "cannot_judge":
+        rows = rows.exclude(_TIE)
+    elif wanted.why == "doubted":
+        against = _opinions().exclude(verdict=Verdict.CANNOT_JUDGE).exclude(verdict=OuterRef("expected"))
+        rows = rows.exclude(expected="").filter(Exists(against))
+    if wanted.annotator:
+        rows = rows.filter(Exists(_opinions().filter(annotator__username=wanted.annotator)))
+    return rows.select_related("query", "document").order_by("order_key", "pk")
+
+
+def after(rows: QuerySet[Item], item: int) -> QuerySet[Item]:
+    """Those of the waiting items that come after one of the queue, whether that still waits or not."""
+    place = Item.objects.filter(pk=item).values_list("order_key", flat=True).first()
+    if place is None:
+        return rows
+    return rows.filter(Q(order_key__gt=place) | Q(order_key=place, pk__gt=item))
+
+
+def annotators_of(queue: Queue) -> list[str]:
+    """Who judged a pair that waits, by name."""
+    waiting = queue.items.filter(
+        state=Item.State.ADJUDICATION, query=OuterRef("query"), document=OuterRef("document")
+    )
+    rows = Judgment.objects.counted().filter(Exists(waiting), is_adjudication=False)
+    names = rows.filter(collection=queue.collection_id).values_list("annotator__username", flat=True)
+    return sorted(set(names.order_by()))
+
+
+@dataclass(frozen=True)
+class UnsettledPair:
+    """An item that waits for adjudication, with the judgments on its pair; no tie: it could not be judged."""
+
+    item: Item
+    judgments: list[Judgment]
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether as many people judged it as were needed, without a majority."""
+        return self.item.done >= self.item.needed
+
+    @property
+    def opinions(self) -> list[Opinion]:
+        """The judgments, each with its evidence."""
+        text = self.item.document.text or ""
+        spans = ((one, evidence_in(one.event, text)) for one in self.judgments)
+        return [Opinion(one, text[span.start : span.end] if span else "") for one, span in spans]
+
+
+def unsettled_pairs(items: list[Item]) -> list[UnsettledPair]:
+    """The items with the judgments on their pairs."""
+    judgments = Judgment.objects.filter(
+        query__in={item.query_id for item in items}, document__in={item.document_id for item in items}
+    )
+    found = defaultdict(list)
+    for judgment in judgments.select_related("annotator", "event").order_by("pk"):
+        found[judgment.query_id, judgment.document_id].append(judgment)
+    return [UnsettledPair(item, found[item.query_id, item.document_id]) for item in items]
+
+
+def _opinions() -> QuerySet[Judgment]:
+    """What people said of the outer item's pair."""
+    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
+    return Judgment.objects.counted().filter(is_adjudication=False, **pair)

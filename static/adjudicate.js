@@ -1,0 +1,198 @@
+// Adjudication from the keyboard: shows the next pair at once, and saves the verdict in the background.
+
+import { nameOf } from "./judge/keys.js";
+
+const TYPING = "input, textarea, select, [contenteditable]";
+const PREFETCH_AT = 2;
+const SETTLE_MS = 150; // a key pressed so soon after a pair appeared was meant for the one before
+
+const root = document.getElementById("adjudication");
+const part = (name) => root.querySelector(`[data-part="${name}"]`);
+const pairs = [...root.querySelectorAll("article")];
+// What this page has settled and can undo: { pair, key, saved }, the newest last.
+const settled = [];
+let waiting = Number(root.dataset.waiting);
+let current = pairs.shift() ?? null;
+let fetching = null;
+let shownAt = -Infinity;
+let lastSeen = (pairs.at(-1) ?? current)?.dataset.item;
+let hasMore = Boolean(current);
+
+root.addEventListener("submit", (event) => {
+  const pair = event.target.closest("article");
+  if (!pair || !event.submitter) return;
+  event.preventDefault();
+  settle(pair, event.submitter);
+});
+root.addEventListener("click", (event) => {
+  if (!event.target.closest("[data-action=later]")) return;
+  event.preventDefault();
+  later();
+});
+part("undo").addEventListener("click", () => undo());
+for (const field of document.querySelectorAll(".adjudication-shown :is(select, input)")) {
+  field.addEventListener("change", () => field.form.requestSubmit());
+}
+document.addEventListener("keydown", pressed);
+prefetch();
+
+function pressed(event) {
+  if (event.key === "Escape" && event.target.matches?.("textarea")) return event.target.blur();
+  if (event.repeat || event.isComposing || event.target.closest?.(TYPING) || document.querySelector("dialog[open]")) return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const key = nameOf(event);
+  if (key === "u") return take(event, () => undo());
+  if (!current) return;
+  const form = current.querySelector("form");
+  const reasons = current.querySelector(".adjudication-reasons");
+  if (reasons.open) {
+    const reason = reasons.querySelectorAll("button")[Number(key) - 1];
+    if (/^[1-9]$/.test(key) && reason) take(event, () => form.requestSubmit(reason));
+    else if (key === "x" || event.key === "Escape") take(event, () => { reasons.open = false; });
+    return; // while the reasons are open, the other keys must not decide
+  }
+  const press = (value) => performance.now() - shownAt >= SETTLE_MS && form.requestSubmit(form.querySelector(`[value="${value}"]`));
+  const acts = {
+    j: () => press("relevant"),
+    f: () => press("not_relevant"),
+    x: () => { reasons.open = true; },
+    s: later,
+    n: () => current.querySelector("textarea").focus(),
+  };
+  if (acts[key]) take(event, acts[key]);
+}
+
+function take(event, action) {
+  event.preventDefault();
+  action();
+}
+
+function settle(pair, button) {
+  const fields = Object.fromEntries(new FormData(pair.querySelector("form"), button));
+  const body = {
+    item: Number(fields.item),
+    key: fields.key,
+    verdict: fields.verdict ?? "cannot_judge",
+    reason: fields.reason,
+    note: fields.note ?? "",
+  };
+  const done = { pair, key: fields.key, word: button.textContent.replace(button.querySelector("kbd")?.textContent ?? "", "").trim() };
+  done.saved = call("POST", "", body).catch((error) => {
+    settled.splice(settled.indexOf(done), 1);
+    trouble(error.message);
+    // What somebody else settled does not wait any more.
+    if (error.status !== 409) bringBack(pair);
+    tellLast();
+    throw error;
+  });
+  done.saved.catch(() => {});
+  settled.push(done);
+  waiting -= 1;
+  part("problem").hidden = true;
+  tellLast();
+  next();
+}
+
+async function undo() {
+  const done = settled.pop();
+  if (!done) return;
+  tellLast();
+  try {
+    await done.saved;
+    await call("DELETE", `?key=${encodeURIComponent(done.key)}`);
+  } catch (error) {
+    return trouble(error.message);
+  }
+  bringBack(done.pair);
+}
+
+// A pair comes back before the one on screen; under a new key, since the old one was used.
+function bringBack(pair) {
+  pair.querySelector("[name=key]").value = crypto.randomUUID();
+  waiting += 1;
+  if (current) pairs.unshift(current);
+  show(pair);
+}
+
+function later() {
+  if (current) next();
+}
+
+async function next() {
+  if (!pairs.length && fetching) {
+    show(null);
+    await fetching;
+    if (current) return;
+  }
+  show(pairs.shift() ?? null);
+  prefetch();
+}
+
+function show(pair) {
+  if (current) {
+    current.hidden = true;
+    current.querySelector(".adjudication-reasons").open = false;
+  }
+  current = pair;
+  part("waiting").textContent = waiting ? `${waiting.toLocaleString("en")} ${waiting === 1 ? "pair waits" : "pairs wait"} for a decision.` : "";
+  part("none").hidden = Boolean(pair) || Boolean(fetching);
+  const again = part("again");
+  if (again) again.hidden = !waiting;
+  if (!pair) {
+    if (!fetching) part("none").querySelector("p").textContent = waiting ? "That was the last one." : "No pairs need adjudication.";
+    return;
+  }
+  pair.hidden = false;
+  shownAt = performance.now();
+  if (pair.getBoundingClientRect().top < 0) pair.scrollIntoView({ behavior: "instant" });
+  pair.querySelector("h2").focus({ preventScroll: true });
+}
+
+function prefetch() {
+  if (fetching || !hasMore || pairs.length > PREFETCH_AT) return;
+  const address = root.dataset.address;
+  fetching = fetch(`${address}${address.includes("?") ? "&" : "?"}after=${lastSeen}`)
+    .then((answer) => (answer.ok ? answer.text() : ""))
+    .then((page) => {
+      const found = [...new DOMParser().parseFromString(page, "text/html").querySelectorAll("#adjudication article")];
+      hasMore = found.length > 0;
+      for (const pair of found) {
+        pair.hidden = true;
+        part("none").before(pair);
+        pairs.push(pair);
+        lastSeen = pair.dataset.item;
+      }
+    })
+    .catch(() => {}) // asked again with the next pair
+    .finally(() => { fetching = null; });
+}
+
+function tellLast() {
+  const last = settled.at(-1);
+  part("last").hidden = !last;
+  if (last) part("last_text").textContent = `Settled: ${last.word} · ${last.pair.dataset.title}`;
+}
+
+function trouble(sentence) {
+  part("problem").textContent = sentence;
+  part("problem").hidden = false;
+}
+
+async function call(method, query, body) {
+  const token = document.cookie.split("; ").find((pair) => pair.startsWith("csrftoken="))?.slice("csrftoken=".length)
+    ?? root.querySelector("[name=csrfmiddlewaretoken]")?.value;
+  let answer;
+  try {
+    answer = await fetch(root.dataset.api + query, {
+      method,
+      headers: { "Content-Type": "application/json", "X-CSRFToken": token ?? "", "X-Account": document.body.dataset.account },
+      body: body && JSON.stringify(body),
+      keepalive: true,
+    });
+  } catch {
+    throw new Error("Not saved: the server could not be reached. Decide this pair again.");
+  }
+  if (answer.ok) return;
+  const told = await answer.json().catch(() => ({}));
+  throw Object.assign(new Error(told.detail ?? "Not saved. Decide this pair again."), { status: answer.status });
+}

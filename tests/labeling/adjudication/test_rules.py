@@ -1,0 +1,186 @@
+"""Many waiting pairs settled by a rule, and which of them are shown."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+from django.test import Client
+from django.test.utils import CaptureQueriesContext
+
+from labeling.adjudication.rules import apply_rule, preview, undo_rule
+from labeling.adjudication.settling import adjudicate
+from labeling.adjudication.waiting import Wanted, unsettled_items
+from labeling.exposure.use import expect
+from labeling.gold.options import GoldOptions
+from labeling.gold.questions import NewQuestion, add_question
+from labeling.judging.verdicts import Submission
+from labeling.models import Item, Queue
+from labeling.queues.opening import open_queue
+from pooling.interface.problems import InputError
+from tests.labeling.helpers import judge, make_pool, make_queue
+from tests.world import World
+
+
+@pytest.fixture
+def open_pairs(world: World) -> Queue:
+    """Six pairs: five ties, on which Ben says relevant, and one that neither could judge."""
+    queue = make_queue(world, needed=2)
+    for place, item in enumerate(queue.items.order_by("pk")):
+        if place == 5:
+            judge(queue, world.ben, item.pk, "cannot_judge", reason="broken")
+            judge(queue, world.cleo, item.pk, "cannot_judge", reason="broken")
+        else:
+            judge(queue, world.ben, item.pk, "relevant")
+            judge(queue, world.cleo, item.pk, "not_relevant")
+    return queue
+
+
+def waiting(queue: Queue) -> int:
+    return unsettled_items(queue).count()
+
+
+def test_the_majority_of_trusted_annotators_is_previewed_applied_and_undone(
+    world: World, open_pairs: Queue
+) -> None:
+    chosen = preview(open_pairs, "trusted", ["cleo"])
+    assert (len(chosen.decisions), chosen.waiting, chosen.not_relevant) == (5, 6, 5)
+    done = apply_rule(open_pairs, world.ada, chosen, digest=chosen.digest)
+    assert (done.settled, done.waiting, waiting(open_pairs)) == (5, 1, 1)
+    note = open_pairs.events.filter(is_adjudication=True).values_list("note", flat=True)[0]
+    assert note == "Settled by rule: the majority of trusted annotators (cleo)."
+    assert undo_rule(open_pairs, world.ada, done.batch) == 5
+    assert waiting(open_pairs) == 6
+    with pytest.raises(InputError, match="undone"):
+        undo_rule(open_pairs, world.ada, done.batch)
+
+
+def test_a_tie_among_the_trusted_stays_open(open_pairs: Queue) -> None:
+    assert preview(open_pairs, "trusted", ["ben", "cleo"]).decisions == []
+    assert preview(open_pairs, "trusted", []).decisions == []
+
+
+def test_gold_answers_recommend_whom_to_trust(world: World) -> None:
+    for query in ("q1", "q2", "q3"):
+        for document in ("d1", "d2", "d3", "d4", "d5", "d6"):
+            add_question(world.collection, NewQuestion(query, document, "relevant"))
+    queue = open_queue(make_pool(world), seed=1, user=world.ada, gold=GoldOptions(0.5, 0.5, 0))
+    for place, item in enumerate(queue.items.filter(state=Item.State.GOLD)):
+        judge(queue, world.ben, item.pk, "relevant")
+        if place < 15:
+            judge(queue, world.cleo, item.pk, "relevant")
+    assert preview(queue, "trusted").trusted == ("ben",)
+
+
+def test_pairs_that_nobody_could_judge_are_given_up_for_the_reason_they_gave(
+    world: World, open_pairs: Queue
+) -> None:
+    (decision,) = preview(open_pairs, "cannot_judge").decisions
+    assert (decision.verdict, decision.reason) == ("cannot_judge", "broken")
+    apply_rule(open_pairs, world.ada, preview(open_pairs, "cannot_judge"))
+    assert waiting(open_pairs) == 5
+
+
+def test_gold_answers_weigh_the_votes(world: World, open_pairs: Queue) -> None:
+    assert preview(open_pairs, "weighted").decisions == []
+    add_question(world.collection, NewQuestion("q1", "d6", "not_relevant"))
+    item = open_pairs.items.get(state=Item.State.GOLD)
+    judge(open_pairs, world.ben, item.pk, "relevant")
+    assert preview(open_pairs, "weighted").not_relevant == 5
+
+
+def test_what_changed_since_the_preview_is_not_settled(world: World, open_pairs: Queue) -> None:
+    seen = preview(open_pairs, "trusted", ["cleo"])
+    item = seen.decisions[0].item
+    adjudicate(open_pairs, world.ada, Submission(item.pk, "", "relevant"))
+    now = preview(open_pairs, "trusted", ["cleo"])
+    with pytest.raises(InputError, match="since the preview"):
+        apply_rule(open_pairs, world.ada, now, digest=seen.digest)
+    assert apply_rule(open_pairs, world.ada, seen).settled == 4
+
+
+def test_another_admin_undoes_nobody_elses_rule(world: World, open_pairs: Queue) -> None:
+    done = apply_rule(open_pairs, world.ada, preview(open_pairs, "trusted", ["ben"]))
+    for batch in (done.batch, "rule-", ""):
+        with pytest.raises(InputError, match="not settled anything"):
+            undo_rule(open_pairs, world.dan, batch)
+
+
+def test_pairs_are_narrowed_down_by_reason_and_by_annotator(world: World, open_pairs: Queue) -> None:
+    counts = {
+        wanted: unsettled_items(open_pairs, Wanted(*wanted)).count()
+        for wanted in (("tie", ""), ("cannot_judge", ""), ("doubted", ""), ("", "ben"), ("", "vera"))
+    }
+    assert list(counts.values()) == [5, 1, 0, 6, 0]
+    items = list(open_pairs.items.order_by("pk"))
+    expect({items[0]: "relevant", items[5]: "relevant"})
+    assert [item.pk for item in unsettled_items(open_pairs, Wanted("doubted"))] == [items[0].pk]
+    with pytest.raises(InputError, match="“why” is"):
+        unsettled_items(open_pairs, Wanted("mood"))
+
+
+def test_a_program_previews_applies_and_undoes_a_rule(
+    world: World, client: Client, open_pairs: Queue
+) -> None:
+    client.force_login(world.ada)
+    path = f"/api/queues/{open_pairs.pk}/adjudication/rules/"
+    seen = client.get(path, {"rule": "trusted", "trusted": ["cleo"]}).json()
+    assert (seen["waiting"], seen["not_relevant"], len(seen["decisions"])) == (6, 5, 5)
+    body = {"rule": "trusted", "trusted": ["cleo"], "digest": seen["digest"]}
+    done = client.post(path, body, content_type="application/json").json()
+    assert (done["settled"], done["waiting"]) == (5, 1)
+    assert client.post(path, body, content_type="application/json").status_code == 409
+    assert client.delete(f"{path}?batch={done['batch']}").json() == {"taken_back": 5}
+    assert client.delete(f"{path}?batch={done['batch']}").status_code == 400
+    assert client.get(path, {"rule": "coin"}).status_code == 400
+    waits = f"/api/queues/{open_pairs.pk}/adjudication/"
+    assert len(client.get(waits, {"why": "cannot_judge"}).json()) == 1
+    assert client.get(waits, {"why": "mood"}).status_code == 400
+    assert client.delete(waits, QUERY_STRING="key=none").status_code == 400
+
+
+@pytest.mark.parametrize(("name", "status"), [("vera", 403), ("ben", 403), ("dan", 404)])
+def test_only_an_admin_uses_rules(
+    world: World, client: Client, open_pairs: Queue, name: str, status: int
+) -> None:
+    client.force_login(getattr(world, name))
+    page = f"/queues/{open_pairs.pk}/adjudication/rules/"
+    assert client.get(page).status_code == status
+    assert client.post(page, {"rule": "trusted", "trusted": "ben"}).status_code == status
+    assert client.get(f"/api{page}", {"rule": "trusted"}).status_code == status
+    body = {"rule": "cannot_judge"}
+    assert client.post(f"/api{page}", body, content_type="application/json").status_code == status
+    assert waiting(open_pairs) == 6
+
+
+def test_the_rules_page_says_what_is_wrong(world: World, client: Client, open_pairs: Queue) -> None:
+    client.force_login(world.ada)
+    page = f"/queues/{open_pairs.pk}/adjudication/rules/"
+    assert "A rule is trusted" in client.get(page, {"rule": "coin"}).content.decode()
+    assert (
+        "needs pairs that three people judged" in client.get(page, {"rule": "dawid-skene"}).content.decode()
+    )
+    told = client.post(page, {"rule": "trusted", "trusted": "cleo", "digest": "old"}, follow=True)
+    assert "since the preview" in told.content.decode()
+
+
+def test_the_page_hides_names_until_an_admin_asks(world: World, client: Client, open_pairs: Queue) -> None:
+    address = f"/queues/{open_pairs.pk}/adjudication/"
+    client.force_login(world.ada)
+    assert "<strong>ben</strong>" not in client.get(address).content.decode()
+    assert "<strong>ben</strong>" in client.get(address, {"names": "on"}).content.decode()
+    client.force_login(world.vera)
+    assert "<strong>ben</strong>" not in client.get(address, {"names": "on"}).content.decode()
+
+
+def test_the_page_takes_as_many_queries_however_many_pairs_wait(world: World, client: Client) -> None:
+    counts = []
+    client.force_login(world.ada)
+    for pairs in (2, 6):
+        queue = make_queue(world, needed=2, pairs=pairs)
+        for item in queue.items.all():
+            judge(queue, world.ben, item.pk, "relevant")
+            judge(queue, world.cleo, item.pk, "not_relevant")
+        with CaptureQueriesContext(connection) as found:
+            client.get(f"/queues/{queue.pk}/adjudication/")
+        counts.append(len(found))
+    assert counts[0] == counts[1]
