@@ -46,6 +46,7 @@ WRONG = {
     "reset_password": ["nobody"],
     "serve": ["--port", "70000"],
     "simulate": ["missing.qrels", "missing.run", "--depth", "1"],
+    "withdraw_labels": ["harbour", "1"],
 }
 
 #: Commands without an argument that could be wrong.

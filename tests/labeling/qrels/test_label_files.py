@@ -84,6 +84,18 @@ def test_imports_are_listed_and_taken_back_over_http(world: World, client: Clien
     assert client.post(withdraw).status_code == 409
 
 
+def test_imports_are_listed_and_taken_back_by_a_command(
+    world: World, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = imported(world, "q1 0 d1 1\nq2 0 d2 1\n")
+    call_command("withdraw_labels", "harbour", str(file.pk))
+    call_command("withdraw_labels", "harbour")
+    taken, listed = capsys.readouterr().out.splitlines()
+    assert taken == "Taken back: 2 labels of old.qrels."
+    assert listed.split("\t") == [str(file.pk), "2 labels", "taken back", "old.qrels"]
+    assert relevances(world) == []
+
+
 def test_a_release_names_the_files_that_are_complete(world: World) -> None:
     imported(world, "q1 0 d1 1\nq9 0 d1 1\n", "whole.qrels", complete=True)
     imported(world, "q2 0 d2 1\n", "part.qrels")
