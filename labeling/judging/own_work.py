@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
+from labeling.items.withdrawn import THERE
 from labeling.models import JudgmentEvent, Queue
 
 if TYPE_CHECKING:
@@ -40,8 +41,10 @@ class OwnWork:
 
 
 def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
-    """The person's verdicts in the queue, newest first; `undone` says which were taken back."""
-    verdicts = queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.VERDICT)
+    """The person's verdicts in the queue, newest first; `undone` says which were taken back. Those on deleted
+    queries and documents are left out.
+    """
+    verdicts = queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.VERDICT, **THERE)
     undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     return verdicts.annotate(undone=Exists(undone)).select_related("query", "document").order_by("-pk")
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from django.utils.text import slugify
 
+from labeling.items.withdrawn import THERE
 from labeling.models import Prelabel, Prelabeler, Queue, Verdict
 from pooling.formats.registry import line_writers
 from pooling.interface.problems import InputError
@@ -27,7 +28,8 @@ def source_of(prelabeler: Prelabeler) -> str:
 
 
 def export_prelabels(queue: Queue, prelabeler: Prelabeler, format: str = "csv") -> bytes:
-    """The pre-labels of a queue's pairs in the order of their ids, bytewise, in UTF-8.
+    """The pre-labels of a queue's pairs in the order of their ids, bytewise, in UTF-8; without those of
+    deleted queries and documents.
 
     In `trec`, the second of the four columns is the source; trec_eval does not read it. `InputError` for
     another format, for none to write, and in `trec` for an id with a blank.
@@ -85,7 +87,7 @@ COLUMNS = tuple(PrelabelRow.__annotations__)
 
 def _rows(queue: Queue, prelabeler: Prelabeler) -> Iterator[PrelabelRow]:
     source = source_of(prelabeler)
-    found = Prelabel.objects.filter(prelabeler=prelabeler).current().in_queue(queue)
+    found = Prelabel.objects.filter(prelabeler=prelabeler, **THERE).current().in_queue(queue)
     fields = ("query__external_id", "document__external_id", "verdict", "score", "grade")
     rows = list(found.values_list(*fields).iterator())
     rows.sort(key=lambda row: (row[0].encode(), row[1].encode()))

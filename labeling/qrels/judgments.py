@@ -16,6 +16,7 @@ from django.db.models.expressions import Combinable
 from django.utils.crypto import salted_hmac
 from django.utils.text import slugify
 
+from labeling.items.withdrawn import THERE
 from labeling.models import Judgment, JudgmentEvent, PrelabelSight, Queue
 from pooling.formats.registry import line_writers
 from pooling.interface.problems import InputError
@@ -81,10 +82,11 @@ def judgment_rows(
 ) -> Iterator[JudgmentRow]:
     """The events of a collection, or of one queue of it, in the order in which they were stored.
 
-    `anonymous` names people by
-    `pseudonym`. What is stored after the first row was read is left out. One statement for each batch.
+    Those of deleted queries and documents are left out, and come back when these are restored. `anonymous`
+    names people by `pseudonym`. What is stored after the first row was read is left out. One statement for
+    each batch.
     """
-    events = JudgmentEvent.objects.filter(collection=collection)
+    events = JudgmentEvent.objects.filter(collection=collection, **THERE)
     if queue is not None:
         events = events.filter(queue=queue)
     newest = events.aggregate(newest=Max("pk"))["newest"] or 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -12,8 +13,10 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import claim
 from labeling.models import Item, Judgment, JudgmentEvent, Queue
+from labeling.prelabels.export import export_prelabels
 from labeling.progress.counts import queue_progress
 from labeling.qrels.imported import import_qrels
+from labeling.qrels.judgments import export_judgments
 from labeling.qrels.labels import current_labels, state_of_labels
 from labeling.qrels.releases import release_qrels
 from labeling.queues.opening import open_queue
@@ -26,7 +29,7 @@ from pooling.texts.search import index_texts, search_documents
 from pooling.tidying.doing import archive, delete, restore
 from pooling.tidying.erasing import erase
 from pooling.tidying.kinds import beneath, dependants_of
-from tests.labeling.helpers import judge, make_queue
+from tests.labeling.helpers import judge, make_prelabels, make_queue
 from tests.world import World, qrels_text
 
 
@@ -132,6 +135,33 @@ def test_labels_of_what_is_deleted_do_not_count_until_it_is_restored(world: Worl
     restore(gone)
     assert current_labels(world.collection).frame.equals(before)
     assert figures(queue) == counts
+
+
+@pytest.mark.parametrize("kind", ["query", "document"])
+def test_downloads_leave_out_what_is_deleted_until_it_is_restored(
+    world: World, client: Client, kind: str
+) -> None:
+    queue = judged(world)
+    model = make_prelabels(world)
+    item = Item.objects.filter(queue=queue, done=1).first()
+    assert item is not None
+    gone = item.query if kind == "query" else item.document
+
+    def downloads() -> list[bytes]:
+        return [
+            *(b"".join(export_judgments(world.collection, format)) for format in ("csv", "jsonl")),
+            export_prelabels(queue, model),
+        ]
+
+    before = downloads()
+    delete(gone, by=world.ada)
+    assert [len(left) < len(whole) for left, whole in zip(downloads(), before, strict=True)] == [True] * 3
+    assert not any(re.search(rb"\b%s\b" % gone.external_id.encode(), file) for file in downloads())
+    client.force_login(world.ben)
+    own = client.get(f"/queues/{queue.pk}/mine/?format=csv")
+    assert gone.external_id.encode() not in b"".join(own.streaming_content)  # type: ignore[attr-defined]
+    restore(gone)
+    assert downloads() == before
 
 
 def test_pairs_of_a_deleted_document_are_not_handed_out_and_a_late_verdict_is_kept(world: World) -> None:
