@@ -23,7 +23,7 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        files = label_files(collection_named(options["slug"]))
+        files: Any = label_files(collection_named(options["slug"]))  # with counts
         if options["file"] is None:
             for file in files:
                 state = "taken back" if file.withdrawn_at else f"{file.imported_at:%Y-%m-%d}"
