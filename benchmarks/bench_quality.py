@@ -248,7 +248,8 @@ def one_more(queue: Any) -> None:
     from django.contrib.auth.models import User
 
     from labeling.judging.leases import claim
-    from labeling.judging.verdicts import Submission, record_judgment
+    from labeling.judging.submissions import Submission
+    from labeling.judging.verdicts import record_judgment
 
     for user in User.objects.filter(bookmarks=None, memberships__collection=queue.collection)[:1]:
         (lease,) = claim(queue, user, 1).leases

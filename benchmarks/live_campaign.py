@@ -20,7 +20,8 @@ from benchmarks.live_protocol import Said, check_nothing_is_free, check_plan, ch
 from labeling.adaptive import reordering
 from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim, release
-from labeling.judging.verdicts import Submission, record_judgment, skip, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment, skip, undo
 from labeling.models import Item, Lease, QueryPlan, Queue
 from pooling.interface.problems import InputError
 

@@ -363,7 +363,8 @@ def worked(queue: Any, pool: LabelledPool, people: list[tuple[float, float]]) ->
     from django.contrib.auth.models import User
 
     from labeling.judging.leases import claim
-    from labeling.judging.verdicts import Submission, record_judgment
+    from labeling.judging.submissions import Submission
+    from labeling.judging.verdicts import record_judgment
 
     users = list(User.objects.filter(username__startswith="annotator").order_by("pk"))
     chance, keys, last = random.Random(3), itertools.count(), 0.0

@@ -119,7 +119,8 @@ class _Site:
 
     def _others_worked(self) -> bool:
         from labeling.judging.leases import claim
-        from labeling.judging.verdicts import Submission, record_judgment
+        from labeling.judging.submissions import Submission
+        from labeling.judging.verdicts import record_judgment
 
         working = [other for other in self._others if self._draw.random() < OTHERS_WORK]
         for other in working:

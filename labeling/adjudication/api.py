@@ -15,7 +15,7 @@ from labeling.adjudication.rules import RULES, Applied, Preview, apply_rule, pre
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.api import PROBLEM, parsed, person

@@ -19,7 +19,7 @@ from pooling.interface.problems import InputError
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from labeling.judging.verdicts import Submission
+    from labeling.judging.submissions import Submission
     from labeling.qrels.explanation import Explanation
     from pooling.models import Collection
 

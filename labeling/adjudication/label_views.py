@@ -21,7 +21,7 @@ from labeling.adjudication.corrections import (
 )
 from labeling.adjudication.forms import AdjudicationForm
 from labeling.consensus.rule_names import RULES_IN_WORDS
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.pages import person

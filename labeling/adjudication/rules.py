@@ -19,7 +19,7 @@ from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import UnsettledPair, unsettled_items, unsettled_pairs
 from labeling.gold.rule import ENOUGH_TO_READ, Advice
 from labeling.gold.scores import gold_rows
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Item, Judgment, JudgmentEvent, Queue, Verdict
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError

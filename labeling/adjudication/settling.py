@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from django.db.models import QuerySet
 
-from labeling.judging.verdicts import Outcome, Submission, record_judgment, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import Outcome, record_judgment, undo
 from labeling.models import Item, Judgment, JudgmentEvent, Queue
 from pooling.interface.problems import InputError
 

@@ -39,7 +39,7 @@ from labeling.adjudication.waiting import (
 from labeling.gold.rule import ENOUGH_TO_READ, Score
 from labeling.gold.scores import gold_rows
 from labeling.items.passages import Part, marked_parts, term_marks
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Queue, Reason, Verdict
 from pooling.formats.wording import counted
 from pooling.interface.pages import asked, page_of, person

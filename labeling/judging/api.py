@@ -16,7 +16,8 @@ from labeling.exposure.showing import Proposal
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import Offer, offers_of
-from labeling.judging.verdicts import LONGEST_KEY, Outcome, record_judgment, skip, undo
+from labeling.judging.submissions import LONGEST_KEY
+from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
 from pooling.interface import serializers as interface_serializers
 from pooling.interface.api import PROBLEM, parsed, person

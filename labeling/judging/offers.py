@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from labeling.exposure.showing import Proposal, proposals_for
 from labeling.items.numbers import number_of
-from labeling.items.passages import best_passage, term_marks
+from labeling.items.passages import best_passage, strongest_sentence, term_marks
 from labeling.items.statements import left_of_queries
-from labeling.models import Item, Lease, Queue
+from labeling.models import Highlight, Item, Lease, Queue
+from pooling.texts.word_forms import forms_of
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -33,7 +34,8 @@ class OfferedDocument(TypedDict):
 
     `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
     is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
-    shown whole.
+    shown whole; `sentence` the strongest one by the query's words. A queue may highlight neither words nor
+    sentence: the passage is the same then.
     """
 
     id: str
@@ -42,6 +44,7 @@ class OfferedDocument(TypedDict):
     title_marks: list[tuple[int, int]]
     marks: list[tuple[int, int]]
     passage: tuple[int, int] | None
+    sentence: tuple[int, int] | None
 
 
 class PracticeOffer(TypedDict):
@@ -64,7 +67,7 @@ class Offer(PracticeOffer):
 def offers_of(queue: Queue, annotator: User, leases: Sequence[Lease]) -> list[Offer]:
     """The items of `leases` as the claim call hands them out, in their order."""
     left = left_of_queries(queue, annotator, {lease.item.query_id for lease in leases})
-    offers = [_offer(lease, left[lease.item.query_id]) for lease in leases]
+    offers = [_offer(lease, queue, left[lease.item.query_id]) for lease in leases]
     proposals = proposals_for(queue, annotator, [lease.item for lease in leases])
     for lease, offer in zip(leases, offers, strict=True):
         if proposal := proposals.get(lease.item_id):
@@ -78,11 +81,11 @@ def question_offer(item: Item) -> PracticeOffer:
         "item": number_of(item.pk),
         "version": item.document.version,
         "query": _query(item),
-        "document": _document(item),
+        "document": _document(item, item.queue),
     }
 
 
-def _offer(lease: Lease, left: int) -> Offer:
+def _offer(lease: Lease, queue: Queue, left: int) -> Offer:
     query = _query(lease.item)
     query["left"] = left
     return {
@@ -91,7 +94,7 @@ def _offer(lease: Lease, left: int) -> Offer:
         "lease": str(lease.token),
         "expires_at": lease.expires_at.isoformat(),
         "query": query,
-        "document": _document(lease.item),
+        "document": _document(lease.item, queue),
     }
 
 
@@ -100,14 +103,18 @@ def _query(item: Item) -> OfferedQuery:
     return {"id": query.external_id, "text": query.text, "narrative": query.narrative}
 
 
-def _document(item: Item) -> OfferedDocument:
+def _document(item: Item, queue: Queue) -> OfferedDocument:
     query, document = item.query, item.document
-    marks = term_marks(query.text, document.text or "")
+    text = document.text or ""
+    forms = forms_of(queue.collection.language, queue.collection.synonyms)
+    marks = term_marks(query.text, text, forms)
+    has_marks, has_sentence = queue.highlight != Highlight.NONE, queue.highlight == Highlight.SENTENCE
     return {
         "id": document.external_id,
         "title": document.title,
         "text": document.text,
-        "title_marks": term_marks(query.text, document.title),
-        "marks": marks,
-        "passage": best_passage(document.text or "", marks),
+        "title_marks": term_marks(query.text, document.title, forms) if has_marks else [],
+        "marks": marks if has_marks else [],
+        "passage": best_passage(text, marks, forms),
+        "sentence": strongest_sentence(text, marks, forms) if has_sentence else None,
     }

@@ -16,7 +16,7 @@ from labeling.access import queue_for
 from labeling.gold.practice import practice_round
 from labeling.judging.offers import question_offer
 from labeling.judging.practice import answer_practice
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.judging.views import VerdictForm, marked_document
 from labeling.models import Verdict
 from pooling.interface.pages import person

@@ -8,8 +8,8 @@ from rest_framework import serializers
 
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.judging.leases import LARGEST_CLAIM
-from labeling.judging.verdicts import Submission
-from labeling.models import Reason, Verdict
+from labeling.judging.submissions import Submission
+from labeling.models import Highlight, Reason, Verdict
 
 MOST_SUBMISSIONS = 500
 # Nobody reads one document for longer; a clock that says so is wrong.
@@ -46,6 +46,11 @@ class OfferedDocumentSerializer(serializers.Serializer[Any]):
         child=serializers.IntegerField(),
         allow_null=True,
         help_text="The span to show first; null to show the whole text.",
+    )
+    sentence = serializers.ListField(
+        child=serializers.IntegerField(),
+        allow_null=True,
+        help_text="The strongest sentence by the query's words, where the queue highlights one.",
     )
 
 
@@ -126,6 +131,13 @@ class SubmissionSerializer(serializers.Serializer[Any]):
     )
     shown = serializers.ChoiceField(
         choices=["passage", "document"], required=False, allow_blank=True, allow_null=True
+    )
+    highlight = serializers.ChoiceField(
+        choices=Highlight.choices,
+        required=False,
+        allow_blank=True,
+        allow_null=True,
+        help_text="What was highlighted on screen.",
     )
     evidence = serializers.ListField(
         child=serializers.IntegerField(min_value=0, max_value=2**31 - 1),

@@ -22,42 +22,20 @@ from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight,
 from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
 from labeling.items.answers import own_answers
-from labeling.items.evidence import facts_of_evidence, problem_with
+from labeling.items.evidence import facts_of_evidence
 from labeling.items.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
 from labeling.judging.leases import give_lease
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Reason, Verdict
+from labeling.judging.submissions import Submission, facts_of, problem_with
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Verdict
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 UNDO_REACH = 20
-LONGEST_KEY = 64
-LONGEST_NOTE = 5000
-SHOWN = ("", "passage", "document")
 STORED, STORED_BEFORE = "Stored.", "Already saved; nothing changed."
-
-
-@dataclass(frozen=True)
-class Submission:
-    """A verdict as it was given: on an item, in a version of its document, under the client's own key.
-
-    One that `adjudicates` settles the pair; who may give such is asked where it comes in. `evidence` is a
-    span of that version's text, see `labeling/items/evidence.py`.
-    """
-
-    item: int
-    key: str
-    verdict: str
-    reason: str = ""
-    note: str = ""
-    active_ms: int | None = None
-    shown: str = ""
-    version: int | None = None
-    lease: UUID | None = None
-    adjudicates: bool = False
-    evidence: tuple[int, int] | None = None
+EXTRA = "Saved as an extra judgment; the pair already had enough."
 
 
 @dataclass(frozen=True)
@@ -85,7 +63,7 @@ def record_judgment(
 ) -> Outcome:
     """Store a verdict, once for its key and never too late; each in a separate transaction."""
     now = now or timezone.now()
-    if problem := _problem_with(verdict):
+    if problem := problem_with(verdict):
         return Outcome(verdict.key, "rejected", problem)
     try:
         with transaction.atomic():
@@ -99,8 +77,7 @@ def record_judgment(
     except InputError as problem:
         return Outcome(verdict.key, "rejected", str(problem))
     if event and (event.gold_id or queue.gold_count):
-        # After whatever verdict, so that none takes longer than another. In a separate transaction: what a
-        # pause sets aside are many items, locked in key order.
+        # After any verdict, so that none takes longer. What a pause sets aside is locked in key order.
         review(queue, annotator, now)
     if event:
         follow(queue, [event.query_id], now=now)
@@ -147,21 +124,6 @@ def undo(queue: Queue, annotator: User, key: str, *, now: datetime | None = None
     return lease
 
 
-def _problem_with(verdict: Submission) -> str:
-    """What is wrong with a submission by itself, or nothing."""
-    if not verdict.key or len(verdict.key) > LONGEST_KEY or not verdict.key.isascii() or "\0" in verdict.key:
-        return f"A key is 1 to {LONGEST_KEY} ASCII characters."
-    if verdict.verdict not in Verdict.values:
-        return f"Unknown verdict “{verdict.verdict}”. Use {', '.join(Verdict.values)}."
-    if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
-        return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
-    if len(verdict.note) > LONGEST_NOTE:
-        return f"A note has at most {LONGEST_NOTE:,} characters."
-    if verdict.shown not in SHOWN:
-        return "“shown” must be “passage” or “document”."
-    return problem_with(verdict.evidence, verdict.verdict)
-
-
 def _record(
     queue: Queue, annotator: User, verdict: Submission, now: datetime
 ) -> tuple[Outcome, JudgmentEvent | None]:
@@ -190,7 +152,7 @@ def _record(
         gold_id=item.gold_id if item.state in KNOWN else None,
         repeats_id=item.repeats_id,
         **facts_of_sight(item.seen_prelabeler, revealed),
-        **_facts_of(verdict),
+        **facts_of(verdict),
         **facts_of_evidence(item.document_id, verdict.version, verdict.evidence),
     )
     if revealed:
@@ -253,32 +215,6 @@ def _is_extra(
     if annotator.pk in active:
         return False
     return len(votes) + len(active) >= item.needed
-
-
-class _VerdictFacts(TypedDict):
-    """What the event of a verdict keeps of its submission."""
-
-    verdict: str
-    reason: str
-    note: str
-    shown: str
-    document_version: int | None
-    active_ms: int | None
-    lease: UUID | None
-    is_adjudication: bool
-
-
-def _facts_of(verdict: Submission) -> _VerdictFacts:
-    return {
-        "verdict": verdict.verdict,
-        "reason": verdict.reason if verdict.verdict == Verdict.CANNOT_JUDGE else "",
-        "note": verdict.note.replace("\0", "").encode(errors="replace").decode(),
-        "shown": verdict.shown,
-        "document_version": verdict.version,
-        "active_ms": verdict.active_ms,
-        "lease": verdict.lease,
-        "is_adjudication": verdict.adjudicates,
-    }
 
 
 def _append(
@@ -374,14 +310,13 @@ def _fill_slots(
 def _outcome(event: JudgmentEvent, revealed: Prelabel | None) -> Outcome:
     proposal = proposal_of(revealed) if revealed else None
     if event.extra:
-        told = "Saved as an extra judgment; the pair already had enough."
-        return Outcome(event.key, "extra", told, proposal)
+        return Outcome(event.key, "extra", EXTRA, proposal)
     return Outcome(event.key, "stored", STORED, proposal)
 
 
 def _duplicate(event: JudgmentEvent) -> Outcome:
-    told = "Already saved as an extra judgment; nothing changed." if event.extra else STORED_BEFORE
-    return Outcome(event.key, "duplicate", told)
+    said = "Already saved as an extra judgment; nothing changed." if event.extra else STORED_BEFORE
+    return Outcome(event.key, "duplicate", said)
 
 
 def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:

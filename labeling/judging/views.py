@@ -29,7 +29,8 @@ from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PRACTICE_FIRST, claim
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
 from labeling.judging.sentences import WORDS, empty_sentence, is_finished, progress_sentence
-from labeling.judging.verdicts import Submission, record_judgment, skip, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment, skip, undo
 from labeling.models import (
     JudgmentEvent,
     Lease,

@@ -18,13 +18,14 @@ from labeling.models.prelabels import (
 from labeling.models.queues import Bookmark, Item, Lease, LeftTold, Queue, draw_seed
 from labeling.models.selection import QueryPlan, Selection
 from labeling.models.sights import PrelabelSight
-from labeling.models.words import ADJUDICATED, PrelabelMode, PrelabelSeen, Reason, Verdict
+from labeling.models.words import ADJUDICATED, Highlight, PrelabelMode, PrelabelSeen, Reason, Verdict
 
 __all__ = [
     "ADJUDICATED",
     "Bookmark",
     "DeclinedSuggestion",
     "GoldQuestion",
+    "Highlight",
     "ImportedLabel",
     "Item",
     "Judgment",

@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from labeling.models.gold import GoldQuestion, Quarantine
 from labeling.models.queues import Item, Queue
-from labeling.models.words import ADJUDICATED, PrelabelSeen, Reason, Verdict
+from labeling.models.words import ADJUDICATED, Highlight, PrelabelSeen, Reason, Verdict
 from pooling.models import Collection, Document, Query
 
 
@@ -40,6 +40,9 @@ class JudgmentEvent(models.Model):
     reason = models.CharField(max_length=10, choices=Reason.choices, blank=True)
     note = models.TextField(blank=True)
     shown = models.CharField(max_length=10, blank=True, help_text="passage or document")
+    highlight = models.CharField(
+        max_length=8, choices=Highlight.choices, blank=True, help_text="What was highlighted on screen."
+    )
     document_version = models.PositiveIntegerField(null=True, blank=True)
     active_ms = models.PositiveIntegerField(null=True, blank=True)
     span_start = models.PositiveIntegerField(

@@ -10,7 +10,7 @@ from django.db import models
 from django.urls import reverse
 from django.utils import timezone
 
-from labeling.models.words import PrelabelMode, Verdict
+from labeling.models.words import Highlight, PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
 from pooling.tidying.kept import NOT_DELETED, Kept
 
@@ -86,6 +86,12 @@ class Queue(Kept):
         null=True,
         blank=True,
         help_text="A verdict against a pre-label so sure asks for one more judgment. Null: none does.",
+    )
+    highlight = models.CharField(
+        max_length=8,
+        choices=Highlight.choices,
+        default=Highlight.SENTENCE,
+        help_text="What is highlighted in documents.",
     )
     opened_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"

@@ -39,3 +39,11 @@ class PrelabelSeen(models.TextChoices):
     NEVER = "never"
     BEFORE = "before", "before the verdict"
     AFTER = "after", "after the verdict"
+
+
+class Highlight(models.TextChoices):
+    """What is highlighted in a document for an annotator."""
+
+    SENTENCE = "sentence", "the query's words and the strongest sentence"
+    TERMS = "terms", "the query's words"
+    NONE = "none", "nothing, so that no word draws the eye"

@@ -29,7 +29,7 @@ FIELDS = (
     *("pk", "queue__name", "query__external_id", "document__external_id", "document_version", "kind"),
     *("annotator_id", "annotator__username", "verdict", "reason", "note", "undoes", "repeats", "extra"),
     *("is_adjudication", "gold_id", "created_at", "active_ms", "shown", "prelabel_seen"),
-    *("span_start", "span_end", "span_sha256"),
+    *("span_start", "span_end", "span_sha256", "highlight"),
     *("prelabeler__model", "prelabeler__prompt", "prelabeler__prompt_version", "prelabeler__prompt_hash"),
 )
 
@@ -72,6 +72,7 @@ class JudgmentRow(TypedDict):
     evidence_start: int | None
     evidence_end: int | None
     evidence_sha256: str
+    highlight: str
 
 
 COLUMNS = tuple(JudgmentRow.__annotations__)
@@ -186,6 +187,7 @@ def _row(collection: Collection, found: Mapping[str, Any], anonymous: bool) -> J
         "evidence_start": found["span_start"],
         "evidence_end": found["span_end"],
         "evidence_sha256": found["span_sha256"],
+        "highlight": found["highlight"],
     }
 
 

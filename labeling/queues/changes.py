@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from labeling.models import Queue
+from django.db import transaction
+
+from labeling.models import Highlight, Queue
 from labeling.queues.costs import PRICES, change_prices
 from labeling.queues.opening import change_state
 from labeling.queues.redundancy import change_or_start, has_unfinished_change
+from pooling.interface.problems import InputError
+from pooling.people.activity_log import record_action
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:
-    """Make the changes that are there: `state`, the fields of `labeling/queues/costs.py`,
-    `judgments_per_item` and
-    `most_judgments_per_item`; what is not named stays.
+    """Make the changes that are there: `state`, `highlight`, the fields of `labeling/queues/costs.py`,
+    `judgments_per_item` and `most_judgments_per_item`; what is not named stays.
+
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
     cannot be; what comes before it in this order is changed then.
     """
@@ -28,6 +32,8 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         change_prices(queue, prices, by=by)
     if "state" in changes:
         change_state(queue, changes["state"], by=by)
+    if (highlight := changes.get("highlight") or queue.highlight) != queue.highlight:
+        change_highlight(queue, highlight, by=by)
     needed = changes.get("judgments_per_item", queue.judgments_per_item)
     most = changes.get("most_judgments_per_item", queue.most_judgments_per_item)
     is_asked = "judgments_per_item" in changes or "most_judgments_per_item" in changes
@@ -36,3 +42,14 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         return None
     started = change_or_start(queue, needed, most, by=by)
     return None if isinstance(started, int) else started
+
+
+def change_highlight(queue: Queue, highlight: str, *, by: User | None = None) -> None:
+    """Highlight something else from the next document on; `InputError` for what is no `Highlight`."""
+    if highlight not in Highlight.values:
+        problem = f"Unknown highlight “{highlight}”; known are {', '.join(Highlight.values)}."
+        raise InputError(problem, field="highlight")
+    queue.highlight = highlight
+    with transaction.atomic():
+        queue.save(update_fields=["highlight"])
+        record_action(queue.collection, by, "queue highlighting changed", queue.name, highlight=highlight)

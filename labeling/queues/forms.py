@@ -28,7 +28,7 @@ class QueueForm(GroupedForm, AdaptiveOptionsForm, GoldOptionsForm):
     GROUPS = {
         FIRST: ("pool", "name", "judgments_per_item"),
         "Adaptive order": ("adaptive", *options_of(AdaptiveOptions)),
-        "Ties and shuffling": ("most_judgments_per_item", "seed"),
+        "Ties, shuffling and highlighting": ("most_judgments_per_item", "seed", "highlight"),
         "Gold questions, practice and repeats": tuple(options_of(GoldOptions)),
     }
     TICKS = {"Adaptive order": "adaptive"}
@@ -65,14 +65,20 @@ RAISED = (
 )
 
 
-@form_fields(QueueOptions, but=["seed"], judgments_per_item={"required": True, "help_text": RAISED})
+@form_fields(
+    QueueOptions,
+    but=["seed"],
+    judgments_per_item={"required": True, "help_text": RAISED},
+    highlight={"required": False},
+)
 @form_fields(OwnPrices)
 class QueueSettingsForm(forms.Form):
-    """How many judgments a pair needs, and what one costs."""
+    """How many judgments a pair needs, what stands out in documents, and what a judgment costs."""
 
     field_order = [
         "judgments_per_item",
         "most_judgments_per_item",
+        "highlight",
         "price_per_judgment",
         "currency",
         "overhead",

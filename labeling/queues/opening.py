@@ -46,7 +46,8 @@ from labeling.items.ordering import Candidate, fingerprint, order_keys_in_parts,
 from labeling.items.slots import recount, settle
 from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
 from labeling.judging.leases import Claim, EmptyQueue, claim, release, renew
-from labeling.judging.verdicts import Outcome, Submission, record_judgment, skip, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import (
     ADJUDICATED,
     ImportedLabel,
@@ -137,6 +138,7 @@ def open_queue(
         judgments_per_item=chosen.judgments_per_item,
         most_judgments_per_item=chosen.most_judgments_per_item,
         seed=secrets.randbelow(2**31) if chosen.seed is None else chosen.seed,
+        highlight=chosen.highlight,
         opened_by=user,
         is_adaptive=adaptive is not None,
         **vars(chosen.gold),

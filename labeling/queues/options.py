@@ -9,9 +9,10 @@ from typing import Any
 from labeling.adaptive import options as adaptive_options
 from labeling.adaptive.options import AdaptiveOptions, checked_adaptive
 from labeling.gold.options import GoldOptions, checked_options, site_options
+from labeling.models import Highlight
 from pooling.interface.problems import InputError
 from pooling.models import Pool
-from pooling.options.option import LARGEST_SEED, chosen, option
+from pooling.options.option import LARGEST_SEED, chosen, option, problems_of
 
 MOST_JUDGMENTS_PER_ITEM = 20
 
@@ -58,12 +59,22 @@ class QueueOptions:
             maximum=LARGEST_SEED,
         ),
     )
+    highlight: str = field(
+        default=Highlight.SENTENCE.value,
+        metadata=option(
+            "Highlight",
+            "What stands out in a document. It saves time and can bias; what was shown is stored.",
+            choices=dict(Highlight.choices),
+        ),
+    )
     gold: GoldOptions | None = None
     adaptive: AdaptiveOptions | None = None
 
     def checked(self, pool: Pool) -> QueueOptions:
         """Itself, complete; `InputError` for what a queue over `pool` cannot have."""
         checked_judgments(self.judgments_per_item, self.most_judgments_per_item)
+        if problems := problems_of(self):
+            raise InputError(" ".join(problems.values()), fields=problems)
         if self.adaptive:
             checked_adaptive(pool, self.adaptive)
         return replace(self, gold=checked_options(self.gold or site_options()))

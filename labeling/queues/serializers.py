@@ -31,7 +31,7 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
         model = Queue
         fields = [
             *("id", "name", "pool", "judgments_per_item", "most_judgments_per_item", "seed", "state"),
-            *("opened_at", "item_count", "is_adaptive"),
+            *("opened_at", "item_count", "is_adaptive", "highlight"),
             *("price_per_judgment", "currency", "overhead"),
         ]
 

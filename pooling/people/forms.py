@@ -9,16 +9,27 @@ from django.urls import reverse_lazy
 
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection
+from pooling.options.languages import ENGLISH, LANGUAGES
 from pooling.people.membership import free_slug
 
 
 class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
-    """Name, question and guidelines of a collection."""
+    """Name, question and guidelines of a collection, and which words of its texts mean the same."""
+
+    language = forms.ChoiceField(
+        choices=LANGUAGES,
+        initial=ENGLISH,
+        help_text="Of the texts. Words of a query are highlighted in all their forms.",
+    )
 
     class Meta:
         model = Collection
-        fields = ["name", "question", "guidelines"]
-        help_texts = {"guidelines": "Markdown; shown below as annotators will see it."}
+        fields = ["name", "question", "guidelines", "language", "synonyms"]
+        help_texts = {
+            "guidelines": "Markdown; shown below as annotators will see it.",
+            "synonyms": "Highlighted for each other: a group on each line, its words separated by commas: "
+            "tram, streetcar.",
+        }
         widgets = {
             "guidelines": forms.Textarea(
                 attrs={
@@ -27,7 +38,8 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
                     "hx-target": "#guidelines-preview",
                     "hx-sync": "this:replace",
                 }
-            )
+            ),
+            "synonyms": forms.Textarea(attrs={"rows": 4}),
         }
 
 
@@ -35,6 +47,8 @@ class NewCollectionForm(CollectionForm):
     """The same with the short name that addresses use and that stays."""
 
     GROUPS = {FIRST: ("name", "slug", "question"), "Guidelines for annotators": ("guidelines",)}
+
+    language = None  # type: ignore[assignment]  # asked once there are texts
 
     class Meta(CollectionForm.Meta):
         fields = ["name", "slug", "question", "guidelines"]

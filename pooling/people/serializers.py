@@ -19,8 +19,8 @@ class CollectionSerializer(serializers.ModelSerializer[Collection]):
 
     class Meta:
         model = Collection
-        fields = ["slug", "name", "question", "guidelines", "created_at", "role"]
-        read_only_fields = ["created_at"]
+        fields = ["slug", "name", "question", "guidelines", "language", "synonyms", "created_at", "role"]
+        read_only_fields = ["created_at", "language", "synonyms"]
 
 
 class CollectionDetailSerializer(CollectionSerializer):

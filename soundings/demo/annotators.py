@@ -9,7 +9,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from labeling.judging.leases import claim, release
-from labeling.judging.verdicts import Submission, record_judgment
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment
 from labeling.models import Bookmark, Lease, Queue, Reason, Verdict
 
 if TYPE_CHECKING:

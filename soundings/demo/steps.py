@@ -27,7 +27,7 @@ from labeling.adaptive.options import AdaptiveOptions
 from labeling.adjudication.settling import adjudicate
 from labeling.gold.importing import import_gold
 from labeling.gold.options import site_options
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Item, Queue, Verdict
 from labeling.prelabels.stored_answers import store_answers
 from labeling.qrels.releases import release_qrels

@@ -54,7 +54,7 @@ def test_adaptive_options_appear_when_they_matter(
     expect(looks).to_be_visible()
     page.get_by_role("button", name="Open the queue").click()
     # The group with the mistake is open, and the tick is kept.
-    expect(page.get_by_text("does not learn from labels")).to_be_visible()
+    expect(page.locator("#id_adaptive_error")).to_contain_text("does not learn from labels")
     expect(looks).to_be_visible()
 
 

@@ -13,7 +13,8 @@ from labeling.adaptive.options import AdaptiveOptions
 from labeling.exposure.control_arm import is_blind
 from labeling.exposure.use import PrelabelUse, change_use
 from labeling.judging.leases import claim
-from labeling.judging.verdicts import Outcome, Submission, record_judgment
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import Outcome, record_judgment
 from labeling.models import Item, Lease, Prelabel, Prelabeler, Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Document, Pool, PoolEntry, PoolRun, Query, Run

@@ -10,7 +10,7 @@ from django.test import Client
 
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.judging.leases import claim
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Item, JudgmentEvent, Queue
 from labeling.qrels.labels import current_labels
 from pooling.interface.problems import InputError

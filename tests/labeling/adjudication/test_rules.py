@@ -13,7 +13,7 @@ from labeling.adjudication.waiting import Wanted, unsettled_items
 from labeling.exposure.use import expect
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
-from labeling.judging.verdicts import Submission
+from labeling.judging.submissions import Submission
 from labeling.models import Item, Queue
 from labeling.queues.opening import open_queue
 from pooling.interface.problems import InputError

@@ -26,7 +26,8 @@ from labeling.gold.questions import (
     suggestions,
 )
 from labeling.items.numbers import number_of
-from labeling.judging.verdicts import Submission, record_judgment
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment
 from labeling.models import GoldQuestion, Quarantine, Queue
 from pooling.formats import FormatError
 from pooling.interface.problems import InputError

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from labeling.items.passages import best_passage, marked_parts, query_stems, stem, term_marks
+from labeling.items.passages import best_passage, marked_parts, term_marks
+from pooling.texts.word_forms import WordForms, stem
 from tests.bounded import run_bounded
 
 
@@ -35,7 +36,7 @@ def test_words_of_the_query_are_marked_and_others_are_not(query: str, text: str,
 
 
 def test_a_query_of_stop_words_keeps_them() -> None:
-    assert query_stems("to be or not to be") == {"to", "be", "or", "not"}
+    assert WordForms().looked_for("to be or not to be") == {"to", "be", "or", "not"}
 
 
 def test_marks_count_characters_also_beyond_the_basic_plane() -> None:

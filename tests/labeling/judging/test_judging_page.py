@@ -82,6 +82,7 @@ def test_it_says_nothing_of_runs_ranks_and_others(world: World) -> None:
     assert page.context["item"].keys() == {"item", "version", "lease", "expires_at", "query", "document"}
     assert page.context["item"]["query"].keys() == {"id", "text", "narrative", "left"}
     assert page.context["item"]["document"].keys() == {
+        "sentence",
         "id",
         "title",
         "text",

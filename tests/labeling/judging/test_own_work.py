@@ -13,7 +13,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from labeling.judging.leases import claim
 from labeling.judging.own_work import own_verdicts, own_work
-from labeling.judging.verdicts import Submission, record_judgment, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment, undo
 from labeling.models import JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
 from tests.labeling.helpers import make_pool

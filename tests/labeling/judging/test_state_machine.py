@@ -26,7 +26,8 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question, change_question
 from labeling.judging.leases import claim, release, renew
-from labeling.judging.verdicts import Submission, record_judgment, skip, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment, skip, undo
 from labeling.models import Bookmark, Item, Judgment, JudgmentEvent, Lease, Quarantine, Queue
 from labeling.queues.opening import change_state
 from pooling.interface.problems import InputError

@@ -22,7 +22,8 @@ from labeling.adaptive import reordering
 from labeling.adaptive.options import AdaptiveOptions
 from labeling.gold.quarantine import impose
 from labeling.judging.leases import claim, release, renew
-from labeling.judging.verdicts import Submission, record_judgment
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import record_judgment
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, QueryPlan, Queue
 from labeling.queues.opening import open_queue
 from pooling.models import Membership

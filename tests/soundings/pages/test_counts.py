@@ -21,7 +21,8 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.quarantine import impose, lift
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.judging.leases import claim
-from labeling.judging.verdicts import Submission, skip, undo
+from labeling.judging.submissions import Submission
+from labeling.judging.verdicts import skip, undo
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.progress.counts import queue_progress
 from labeling.progress.judged_share import judged_share, judged_share_of_pool

@@ -1,0 +1,82 @@
+"""A verdict as it comes in: what it says, what is wrong with it by itself, and what is stored of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypedDict
+from uuid import UUID
+
+from labeling.items import evidence
+from labeling.models import Highlight, Reason, Verdict
+
+LONGEST_KEY = 64
+LONGEST_NOTE = 5000
+SHOWN = ("", "passage", "document")
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A verdict as it was given: on an item, in a version of its document, under the client's own key.
+
+    One that `adjudicates` settles the pair; who may give such is asked where it comes in. `evidence` is a
+    span of that version's text, see `labeling/items/evidence.py`.
+    """
+
+    item: int
+    key: str
+    verdict: str
+    reason: str = ""
+    note: str = ""
+    active_ms: int | None = None
+    shown: str = ""
+    version: int | None = None
+    lease: UUID | None = None
+    adjudicates: bool = False
+    evidence: tuple[int, int] | None = None
+    highlight: str = ""
+
+
+def problem_with(verdict: Submission) -> str:
+    """What is wrong with a submission by itself, or nothing."""
+    if not verdict.key or len(verdict.key) > LONGEST_KEY or not verdict.key.isascii() or "\0" in verdict.key:
+        return f"A key is 1 to {LONGEST_KEY} ASCII characters."
+    if verdict.verdict not in Verdict.values:
+        return f"Unknown verdict “{verdict.verdict}”. Use {', '.join(Verdict.values)}."
+    if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
+        return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
+    if len(verdict.note) > LONGEST_NOTE:
+        return f"A note has at most {LONGEST_NOTE:,} characters."
+    if verdict.shown not in SHOWN:
+        return "“shown” must be “passage” or “document”."
+    if verdict.highlight not in ("", *Highlight.values):
+        return f"Unknown highlight “{verdict.highlight}”. Use {', '.join(Highlight.values)}."
+    return evidence.problem_with(verdict.evidence, verdict.verdict)
+
+
+class VerdictFacts(TypedDict):
+    """What the event of a verdict keeps of its submission."""
+
+    verdict: str
+    reason: str
+    note: str
+    shown: str
+    highlight: str
+    document_version: int | None
+    active_ms: int | None
+    lease: UUID | None
+    is_adjudication: bool
+
+
+def facts_of(verdict: Submission) -> VerdictFacts:
+    """The fields of an event that come straight from its verdict."""
+    return {
+        "verdict": verdict.verdict,
+        "reason": verdict.reason if verdict.verdict == Verdict.CANNOT_JUDGE else "",
+        "note": verdict.note.replace("\0", "").encode(errors="replace").decode(),
+        "shown": verdict.shown,
+        "highlight": verdict.highlight,
+        "document_version": verdict.version,
+        "active_ms": verdict.active_ms,
+        "lease": verdict.lease,
+        "is_adjudication": verdict.adjudicates,
+    }
