@@ -21,6 +21,47 @@ function variant() {
   return `${dark.matches ? "dark" : "light"}${narrow.matches ? "-narrow" : ""}`;
 }
 
+// The run whose bands are shown while the others are dimmed: at the pointer, under a finger, or chosen by keys.
+const POINTS = new Set(["symbol", "line", "text"]); // bands lie below everything, and would answer everywhere
+
+function followPointer(view, figure, runs) {
+  const known = new Set(runs);
+  const point = (run) => {
+    if (view.signal("pointed") === run) return;
+    figure.dataset.pointed = run;
+    view.signal("pointed", run).runAsync();
+  };
+  const runAt = (item) => {
+    const run = item && POINTS.has(item.mark.marktype) ? item.datum?.run ?? item.datum?.value : undefined;
+    return known.has(run) ? run : "";
+  };
+  view.addEventListener("pointermove", (event, item) => event.pointerType === "mouse" && point(runAt(item)));
+  view.addEventListener("pointerout", (event) => event.pointerType === "mouse" && point(""));
+  view.addEventListener("pointerdown", (event, item) => point(runAt(item)));
+  return point;
+}
+
+// One choice per run for keyboards and screen readers. It is not to be seen: the picture shows what is chosen.
+function choiceByKeys(figure, runs, point) {
+  const choice = document.createElement("fieldset");
+  choice.className = "visually-hidden chart-runs";
+  const legend = document.createElement("legend");
+  legend.textContent = "Show the bands of";
+  choice.append(legend);
+  const name = `chart-run-${[...document.querySelectorAll("figure")].indexOf(figure)}`;
+  for (const run of ["", ...runs]) {
+    const label = document.createElement("label");
+    const button = Object.assign(document.createElement("input"), { type: "radio", name, value: run });
+    button.checked = !run;
+    label.append(button, ` ${run || "no run in particular"}`);
+    choice.append(label);
+  }
+  choice.addEventListener("change", (event) => point(event.target.value));
+  choice.addEventListener("focusin", (event) => point(event.target.value));
+  choice.addEventListener("focusout", () => point(""));
+  return choice;
+}
+
 async function draw(figure) {
   const { specifications, library: address } = figure.dataset;
   const wanted = variant();
@@ -34,7 +75,8 @@ async function draw(figure) {
   place.setAttribute("role", "img");
   place.setAttribute("aria-label", figure.querySelector("img").alt);
   // Vega's interpreter and the site's style sheet replace generated code and injected styles.
-  await embed(place, await answer.json(), {
+  const specification = await answer.json();
+  const { view } = await embed(place, specification, {
     ast: true,
     mode: "vega-lite",
     renderer: "svg",
@@ -44,10 +86,14 @@ async function draw(figure) {
     tooltip: { disableDefaultStyle: true, id: "chart-words" },
   });
   place.querySelector("svg").setAttribute("aria-hidden", "true"); // its label is that of the figure
-  figure.querySelector(".chart.live")?.remove();
+  for (const old of figure.querySelectorAll(".chart.live, .chart-runs")) old.remove();
   const picture = figure.querySelector("picture");
   picture.hidden = true;
   picture.after(place);
+  const runs = specification.usermeta?.runs ?? [];
+  if (runs.length > 1 && specification.params?.some((one) => one.name === "pointed")) {
+    place.after(choiceByKeys(figure, runs, followPointer(view, figure, runs)));
+  }
   figure.dataset.live = wanted;
 }
 

@@ -5,11 +5,13 @@ Altair is imported inside the functions, because it takes longer to load than a 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evaluation.charts import line_ends
 from pooling.interface.charting import DARK, LIGHT, Theme, finished, to_pdf, to_png, to_svg
 
 if TYPE_CHECKING:
@@ -37,6 +39,8 @@ INTERVAL, BOUNDS = "interval: which queries", "bounds: unjudged documents"
 # Of more runs than this the bands hide each other.
 MOST_BANDS = 2
 WIDTHS = {INTERVAL: 5, BOUNDS: 1}
+# Conditions of a live picture, whose parameter `pointed` names a run.
+NOBODY, THIS = "pointed == ''", "datum.run == pointed"
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right")
 
 
@@ -54,15 +58,16 @@ def recall_curve(
     curve: one row per run and K with the columns `run`, `k`, `mean`, `low`, `high` (`low` and `high` may be
     missing values: then there is no band), and perhaps `lower_bound` and `upper_bound`: where some differ,
     they are a lighter band with thin edges, and the legend names both. Of more than two runs only the best
-    has bands. Runs keep the order of the rows.
-    `narrow` puts the legend below, for a telephone. K is on a logarithmic axis, because the first ranks
-    matter most. `chosen`: only these have colour, band and a place in the legend; the others are thin grey
-    lines behind them. `live` adds what a page can do and a file cannot: words on hovering, and a click on a
-    legend's entry that dims the other runs.
+    has bands. Runs keep the order of the rows. Their names are at the ends of their lines; of many runs only
+    the best have theirs there, and all have a place in a legend.
+    `narrow` is for a phone. K is on a logarithmic axis, because the first ranks matter most. `chosen`: only
+    these have colour, band and name; the others are thin grey lines behind them. `live` adds what a page can
+    do and a file cannot: words on hovering, and the parameter `pointed`, a run that has its bands while the
+    others are dimmed.
     """
     runs = list(dict.fromkeys(curve["run"]))
     shown = runs if chosen is None else [run for run in runs if run in set(chosen)]
-    look = Look(shown, DARK if dark else LIGHT, narrow, _picking() if live else None)
+    look = Look(shown, DARK if dark else LIGHT, narrow, _pointing() if live else None)
     share = {"title": title, "scale": _share_scale(curve)}
     cutoffs, bounds = curve["k"].nunique(), _has_bounds(curve)
     if cutoffs == 1:
@@ -70,32 +75,56 @@ def recall_curve(
         layers = _dots(curve, look, share, bounds=bounds)
         size = picture_size(len(runs), cutoffs, narrow=narrow, bounds=bounds)
     else:
+        room, is_named = line_ends.room_of(shown, narrow=narrow), line_ends.are_enough(shown, narrow=narrow)
+        look = replace(look, room=room, is_named=is_named)
         in_front = curve[curve["run"].isin(shown)]
         layers = _lines(in_front, look, share, bounds=bounds)
         # Above the bands, which would hide them, and below the lines.
         layers[-2:-2] = _behind(curve[~curve["run"].isin(shown)], look, share)
-        size = picture_size(len(shown), cutoffs, narrow=narrow, bounds=bounds)
+        size = picture_size(len(shown), cutoffs, narrow=narrow, bounds=bounds, legend=not is_named)
+        layers += _names(in_front, look, share, plot_height=size[1] - _beside_the_plot(look, bounds=bounds))
     if live:
         layers += [_hovered(curve, look, share, single=cutoffs == 1)]
-    return finished(layers, size, look.theme)
+    picture = finished(layers, size, look.theme)
+    return picture.properties(usermeta={"runs": runs}) if live else picture
 
 
-def _picking() -> alt.Parameter:
-    """The choice of runs by clicks on the legend."""
+def _pointing() -> alt.Parameter:
+    """The run that somebody points at in a page, by mouse, finger or keys; empty when nobody does."""
     import altair as alt
 
-    return alt.selection_point(name="picked", fields=["run"], bind="legend")
+    return alt.param(name="pointed", value="")
+
+
+def _names(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, plot_height: int) -> list[alt.Chart]:
+    if not look.room or curve["mean"].isna().all():
+        return []
+    cutoffs = sorted({int(k) for k in curve["k"]})
+    ends = line_ends.ends_of(curve, top=share["scale"]["domain"][1], plot_height=plot_height)
+    layers = line_ends.names(ends, _cutoff_axis(cutoffs), share, room=look.room)
+    return [look.dimmed(layer.encode(color=look.colour()), 1, rest=0.35) for layer in layers]
+
+
+def _beside_the_plot(look: Look, *, bounds: bool) -> int:
+    """Pixels of a picture's height that its axis, its legends and its edges take, rather more than less."""
+    legend = 0 if look.is_named or not look.narrow else 23 * len(look.runs)
+    return 75 + legend + (46 if look.narrow else 34) * bounds
 
 
 def _behind(curve: pd.DataFrame, look: Look, share: dict[str, Any]) -> list[alt.Chart]:
-    """Runs that nobody chose, as thin grey lines."""
+    """Runs that nobody chose, as thin grey lines; in a page, the one pointed at is stronger."""
     if curve.empty:
         return []
     import altair as alt
 
     cutoffs = sorted({int(k) for k in curve["k"]})
-    line = alt.Chart(curve).mark_line(strokeWidth=1, opacity=0.5, color=look.theme.quiet)
-    return [line.encode(x=_cutoff_axis(cutoffs), y=alt.Y("mean:Q", **share), detail="run:N")]
+    base = alt.Chart(curve).encode(x=_cutoff_axis(cutoffs), detail="run:N")
+    line = base.mark_line(strokeWidth=1, color=look.theme.quiet).encode(y=alt.Y("mean:Q", **share))
+    if look.pointed is None:
+        return [line.encode(opacity=alt.value(0.5))]
+    strength = alt.when(NOBODY).then(alt.value(0.5)).when(THIS).then(alt.value(1)).otherwise(alt.value(0.1))
+    band = base.mark_area(color=look.theme.quiet).encode(y=alt.Y("low:Q", **share), y2="high:Q")
+    return [look.shown_alone(band, 0.2, ()), line.encode(opacity=strength)]
 
 
 def _hovered(curve: pd.DataFrame, look: Look, share: dict[str, Any], *, single: bool) -> alt.Chart:
@@ -167,16 +196,16 @@ def found_curves(
 
 
 def picture_size(
-    run_count: int, cutoff_count: int, *, narrow: bool = False, bounds: bool = False
+    run_count: int, cutoff_count: int, *, narrow: bool = False, bounds: bool = False, legend: bool = True
 ) -> tuple[int, int]:
-    """Width and height of the picture of this many runs at this many K, legend included; `bounds` are named
-    in it."""
+    """Width and height of the picture of this many runs at this many K, with or without a legend of runs;
+    `bounds` have their own."""
     width = 380 if narrow else 860
     named = (46 if narrow else 26) * bounds
     if cutoff_count == 1:
         return width, 70 + 34 * run_count + named
     if narrow:
-        return width, 360 + 23 * run_count + named
+        return width, 360 + 23 * run_count * legend + named
     return width, 500 if run_count > len(LIGHT.runs) else 400
 
 
@@ -187,17 +216,30 @@ class Look:
     runs: Sequence[str]
     theme: Theme
     narrow: bool
-    # The choice by clicks on the legend, in a page.
-    picked: alt.Parameter | None = None
+    # The run that is pointed at, in a page.
+    pointed: alt.Parameter | None = None
+    # The room for names at the ends of lines, and whether they make a legend needless.
+    room: int = 0
+    is_named: bool = False
 
-    def dimmed(self, chart: alt.Chart, opacity: float) -> alt.Chart:
-        """The chart as strong as `opacity` says, and fainter where other runs were picked."""
+    def dimmed(self, chart: alt.Chart, opacity: float, rest: float = 0.12) -> alt.Chart:
+        """The chart as strong as `opacity` says, and fainter while another run is pointed at."""
         import altair as alt
 
-        if self.picked is None:
+        if self.pointed is None:
             return chart.encode(opacity=alt.value(opacity))
-        strength = alt.when(self.picked).then(alt.value(opacity)).otherwise(alt.value(opacity * 0.12))
-        return chart.encode(opacity=strength)
+        strength = alt.when(f"{NOBODY} || {THIS}").then(alt.value(opacity))
+        return chart.encode(opacity=strength.otherwise(alt.value(opacity * rest)))
+
+    def shown_alone(self, chart: alt.Chart, opacity: float, usual: Sequence[str]) -> alt.Chart:
+        """The chart of the run that is pointed at, or of the `usual` runs while none is."""
+        import altair as alt
+
+        if self.pointed is None:
+            return chart.encode(opacity=alt.value(opacity))
+        known = f"{NOBODY} && indexof({json.dumps(list(usual))}, datum.run) >= 0"
+        strength = alt.when(f"{THIS} || {known}").then(alt.value(opacity))
+        return chart.encode(opacity=strength.otherwise(alt.value(0)))
 
     @property
     def many(self) -> bool:
@@ -207,13 +249,17 @@ class Look:
         import altair as alt
 
         scale = alt.Scale(domain=self.runs, range=_cycle(self.theme.runs, self.runs))
-        return alt.Color("run:N", scale=scale, legend=self._legend() if legend else None)
+        return alt.Color(
+            "run:N", scale=scale, legend=self._legend() if legend and not self.is_named else None
+        )
 
     def shape(self, *, legend: bool = True) -> alt.Shape:
         import altair as alt
 
         scale = alt.Scale(domain=self.runs, range=_cycle(SHAPES, self.runs))
-        return alt.Shape("run:N", scale=scale, legend=self._legend() if legend else None)
+        return alt.Shape(
+            "run:N", scale=scale, legend=self._legend() if legend and not self.is_named else None
+        )
 
     def dash(self) -> alt.StrokeDash:
         import altair as alt
@@ -229,6 +275,7 @@ class Look:
         return alt.Legend(
             title=None,
             orient="bottom" if self.narrow else "right",
+            offset=18 + line_ends.beside(self.runs, self.room),
             columns=columns,
             labelLimit=280 if self.narrow else 280 // columns,
             symbolType="stroke" if self.many else "circle",
@@ -251,7 +298,8 @@ def _lines(
     strength = (0.11, 0.04)
     with_band = _with_band(curve, look)
     banded = base
-    if len(with_band) < len(look.runs):
+    # A page shows the bands of each run that is pointed at.
+    if look.pointed is None and len(with_band) < len(look.runs):
         some = alt.Chart(curve[curve["run"].isin(with_band)])
         banded = some.encode(x=_cutoff_axis(cutoffs), color=look.colour())
     band = banded.mark_area().encode(y=alt.Y("low:Q", **share), y2="high:Q")
@@ -259,19 +307,20 @@ def _lines(
     mark = base.mark_point(filled=True, size=20 if look.many else 46).encode(y=height)
     marked = look.dimmed(mark if look.many else mark.encode(shape=look.shape()), 1)
     curves = [
-        look.dimmed(band, strength[0]),
+        look.shown_alone(band, strength[0], with_band),
         look.dimmed(line.encode(y=height, strokeDash=look.dash()), 1),
-        marked if look.picked is None else marked.add_params(look.picked),
+        marked if look.pointed is None else marked.add_params(look.pointed),
     ]
     if not bounds:
         return curves
     lighter = banded.mark_area().encode(y=alt.Y("lower_bound:Q", **share), y2="upper_bound:Q")
     edge, thin = banded.mark_line(), 0.5
     ends = [
-        look.dimmed(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin) for end in ("lower_bound", "upper_bound")
+        look.shown_alone(edge.encode(y=alt.Y(f"{end}:Q", **share)), thin, with_band)
+        for end in ("lower_bound", "upper_bound")
     ]
     return [
-        look.dimmed(lighter, strength[1]),
+        look.shown_alone(lighter, strength[1], with_band),
         *(_named(end, BOUNDS, look) for end in ends),
         *curves,
     ]

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evaluation.charts.drawing import picture_size, recall_curve
+from evaluation.charts.line_ends import are_enough
 from evaluation.charts.of_queries import (
     GAINS_SIZES,
     coverage_chart,
@@ -113,8 +114,14 @@ def _in_colour(figures: Figures, choice: ChartChoice) -> Sequence[str]:
 
 def _curve_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
     cutoffs = figures.cutoffs(choice.measure) or [0]
-    runs = len(figures.runs) if len(cutoffs) == 1 else len(_in_colour(figures, choice))
-    return picture_size(runs, len(cutoffs), narrow=narrow, bounds=bounds_open(figures, choice.measure))
+    runs = figures.runs if len(cutoffs) == 1 else _in_colour(figures, choice)
+    return picture_size(
+        len(runs),
+        len(cutoffs),
+        narrow=narrow,
+        bounds=bounds_open(figures, choice.measure),
+        legend=not are_enough(runs, narrow=narrow),
+    )
 
 
 def bounds_open(figures: Figures, measure: str) -> bool:

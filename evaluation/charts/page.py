@@ -100,7 +100,9 @@ class ChartPage(ChartForm):
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture on a page: its addresses by variant, its sizes, what it is and how it is read."""
+    """A picture on a page: its addresses by variant, its sizes, what it is and how it is read. has_bands:
+    whether a page can show the bands of one run alone.
+    """
 
     name: str
     title: str
@@ -112,6 +114,7 @@ class Picture:
     page: str
     files: Sequence[tuple[str, str]]
     specifications: str
+    has_bands: bool
 
 
 def query_of(report: Report, choice: ChartChoice) -> str:
@@ -148,6 +151,7 @@ def picture_of(report: Report, kind: ChartKind, choice: ChartChoice, alt: str = 
             for form in CHART_FILES
         ],
         specifications=at("VARIANT", "json") if kind.name == "curve" else "",
+        has_bands=kind.name == "curve" and len(figures.runs) > 1 and len(figures.cutoffs(choice.measure)) > 1,
     )
 
 

@@ -34,13 +34,6 @@ def test_the_curve_answers_to_the_pointer_and_the_file_opens_without_a_network(
     expect(words).to_contain_text("alpha")
     expect(words).to_contain_text("1.000")
     page.mouse.move(0, 0)
-    picked = page.locator(".chart.live .role-mark.mark-line path")
-    strengths = lambda: picked.evaluate_all(  # noqa: E731
-        "paths => new Set(paths.map(path => path.getAttribute('opacity') ?? '1')).size"
-    )
-    drawn_alike = strengths()
-    page.locator(".chart.live text", has_text="beta").first.click(force=True)
-    eventually(page, lambda: strengths() > drawn_alike)
     assert violations(page) == []
     assert said == []
 
@@ -65,3 +58,44 @@ def test_the_curve_answers_to_the_pointer_and_the_file_opens_without_a_network(
     found = Axe().run(alone).response["violations"]
     assert [(rule["id"], rule["nodes"][0]["html"][:150]) for rule in found] == []
     context.close()
+
+
+def test_the_run_that_is_pointed_at_shows_its_bands_and_dims_the_others(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    report = make_report(world, SPARSE, k=[1, 2])
+    page = page_of(world.vera, has_touch=True)
+    page.goto(report.get_absolute_url())
+    figure = page.locator("figure").first
+    name = page.locator(".chart.live text", has_text="beta")
+    expect(name).to_be_visible()
+    strengths = lambda: {  # noqa: E731
+        line.get_attribute("opacity") or "1" for line in page.locator(".role-mark.mark-line path").all()
+    }
+    usual = strengths()
+
+    name.hover(force=True)
+    expect(figure).to_have_attribute("data-pointed", "beta")
+    eventually(page, lambda: strengths() > usual)
+    page.mouse.move(0, 0)
+    expect(figure).to_have_attribute("data-pointed", "")
+    eventually(page, lambda: strengths() == usual)
+
+    name.tap(force=True)
+    expect(figure).to_have_attribute("data-pointed", "beta")
+
+    page.get_by_role("radio", name="no run in particular").focus()
+    page.keyboard.press("ArrowDown")
+    expect(figure).to_have_attribute("data-pointed", "alpha")
+    eventually(page, lambda: strengths() > usual)
+    assert violations(page) == []
+
+
+def test_without_scripts_the_curve_is_a_picture_that_names_its_runs(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    report = make_report(world, SPARSE, k=[1, 2])
+    page = page_of(world.vera, java_script_enabled=False)
+    page.goto(report.get_absolute_url())
+    expect(page.locator("figure img.chart").first).to_be_visible()
+    expect(page.get_by_text("Point at a line or a name")).to_be_hidden()

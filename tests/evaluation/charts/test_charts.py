@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from evaluation.charts import drawing as charts
+from evaluation.charts.line_ends import pushed_apart
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -82,7 +86,7 @@ def test_the_size_of_a_picture_is_known_before_it_is_drawn(runs: int, cutoffs: i
     curve = make_curve(*(f"run {number}" for number in range(runs)))
     chosen = curve[curve["k"].isin([1, 3, 5][:cutoffs])]
     svg = charts.to_svg(charts.recall_curve(chosen, narrow=narrow)).decode()
-    width, height = charts.picture_size(runs, cutoffs, narrow=narrow)
+    width, height = charts.picture_size(runs, cutoffs, narrow=narrow, legend=runs > 8)
     assert f'width="{width}" height="{height}"' in svg
 
 
@@ -105,7 +109,7 @@ def test_bounds_are_drawn_within_the_picture_and_named(cutoffs: list[int], narro
     curve = make_curve("a", "b")
     curve = curve[curve["k"].isin(cutoffs)].assign(lower_bound=0.02, upper_bound=0.83)
     svg = charts.to_svg(charts.recall_curve(curve, narrow=narrow)).decode()
-    width, height = charts.picture_size(2, len(cutoffs), narrow=narrow, bounds=True)
+    width, height = charts.picture_size(2, len(cutoffs), narrow=narrow, bounds=True, legend=False)
     assert f'width="{width}" height="{height}"' in svg
     assert all(f">{words}</text>" in svg for words in (charts.INTERVAL, charts.BOUNDS))
     assert ">0.9</text>" in svg or ">0.8</text>" in svg  # the axis reaches as far as they do
@@ -113,5 +117,40 @@ def test_bounds_are_drawn_within_the_picture_and_named(cutoffs: list[int], narro
 
 def test_bounds_that_leave_nothing_open_are_not_drawn() -> None:
     judged = make_curve("a").assign(lower_bound=0.1, upper_bound=0.1)
-    drawn, plain = (charts.recall_curve(curve).to_dict() for curve in (judged, make_curve("a")))
-    assert drawn["layer"] == plain["layer"]
+    drawn, plain = (charts.recall_curve(curve).to_dict()["layer"] for curve in (judged, make_curve("a")))
+    assert [layer["encoding"] for layer in drawn] == [layer["encoding"] for layer in plain]
+
+
+@pytest.mark.parametrize(
+    ("heights", "placed"),
+    [
+        ([0.2, 0.9], [0.2, 0.9]),  # far apart: where they were
+        ([0.5, 0.5], [0.45, 0.55]),
+        ([0.99, 1.0, 0.1], [0.9, 1.0, 0.1]),  # not above the axis
+        ([0.3, 0.3, 0.45], [0.25, 0.35, 0.45]),  # a group of two that reaches the third
+        ([], []),
+    ],
+)
+def test_names_at_line_ends_are_pushed_apart_in_order(heights: list[float], placed: list[float]) -> None:
+    found = pushed_apart(heights, 0.1, low=0, high=1)
+    assert found == pytest.approx(placed)
+
+
+@given(st.lists(st.floats(0, 1), max_size=10))
+def test_names_never_overlap_nor_leave_the_axis(heights: list[float]) -> None:
+    placed = pushed_apart(heights, 0.1, low=0, high=1)
+    order = sorted(range(len(heights)), key=heights.__getitem__)
+    gaps = [placed[after] - placed[before] for before, after in pairwise(order)]
+    assert all(gap >= 0.1 - 1e-9 for gap in gaps)
+    assert all(-1e-9 <= place <= 1 + 1e-9 for place in placed)
+
+
+def test_runs_are_named_at_their_lines_and_in_a_legend_where_that_is_not_enough() -> None:
+    few = charts.to_svg(charts.recall_curve(make_curve("a", "b"))).decode()
+    assert few.count(">a</text>") == 1
+    long = charts.to_svg(charts.recall_curve(make_curve("some name too long for a phone"), narrow=True))
+    assert "role-legend" in long.decode()
+    assert "role-legend" not in few
+    names = [f"run {number}" for number in range(12)]
+    many = charts.to_svg(charts.recall_curve(make_curve(*names))).decode()
+    assert [many.count(f">{name}</text>") for name in names] == [2] * 8 + [1] * 4
