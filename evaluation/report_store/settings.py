@@ -11,7 +11,9 @@ from evaluation.scoring.config import MARGIN, SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 
 if TYPE_CHECKING:
+    from evaluation.scoring.estimate_figures import PoolOfEstimates
     from evaluation.scoring.figures import StratumResult, ThresholdResult
+    from pooling.models import Pool
 
 
 def settings_of(report: Report) -> Settings:
@@ -74,6 +76,19 @@ def settings_context(report: Report, measure: str) -> SettingsPart:
     }
 
 
+def pool_of_estimates(report: Report) -> Pool | None:
+    """The pool that the estimates of a report rest on, whatever it is called now; None where there is none
+    any more.
+    """
+    pools = report.collection.pools.select_related("collection").defer("diagnostics")
+    told: PoolOfEstimates | None = (report.result.get("estimates") or {}).get("pool")
+    if told and "id" in told:
+        return pools.filter(pk=told["id"]).first()
+    # A large report has no estimates, and only the name of the pool that was asked for.
+    name = report.options.get("pool")
+    return pools.filter(name=name).first() if name else None
+
+
 def _settings(report: Report) -> list[tuple[str, Any]]:
     from evaluation.scoring.results import share_in_words
 
@@ -92,7 +107,13 @@ def _settings(report: Report) -> list[tuple[str, Any]]:
         "margin": f"{margin_of(report):g}",
     }
     told = [(titles[name], value) for name, value in rows.items()]
-    return [*told, ("Estimates rest on", report.options.get("pool"))]
+    return [
+        *told,
+        (
+            "Estimates rest on",
+            pool.name if (pool := pool_of_estimates(report)) else report.options.get("pool"),
+        ),
+    ]
 
 
 def _in_words(value: Any) -> str:

@@ -67,9 +67,16 @@ def what_changed(before: Report, after: Report) -> list[Change]:
         if old != new:
             changes.append(Change(f"Run {run}", old, new))
     for key, what in SETTINGS.items():
-        if first.get(key) != second.get(key):
+        is_same_pool = key == "pool" and _pool(before) == _pool(after)
+        if first.get(key) != second.get(key) and not is_same_pool:
             changes += _settings(what, first.get(key), second.get(key))
     return changes
+
+
+def _pool(report: Report) -> object:
+    """What tells the pool of the estimates from others: its key, since a pool can be renamed."""
+    told = (report.result.get("estimates") or {}).get("pool") or {}
+    return told.get("id", report.options.get("pool"))
 
 
 def _release(options: Mapping[str, Any]) -> str:

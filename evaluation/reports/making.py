@@ -33,6 +33,7 @@ from evaluation.report_store.choices import (
 from evaluation.report_store.completing import complete_words, completed_labels
 from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
+from evaluation.report_store.settings import pool_of_estimates
 from evaluation.report_store.software import software_versions
 from evaluation.reports.summaries import summarised
 from evaluation.scoring.config import MARGIN, Settings
@@ -95,6 +96,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
     options = report.options
     names = ("confidence", "tags", "minimum_queries", "thresholds", "seed", "margin")
     held = {name: options[name] for name in names if options.get(name) not in (None, [], {})}
+    same = pool_of_estimates(report)
     request = ReportRequest(
         name=f"{report.name[:180]}, again",
         release=report.release.name,
@@ -103,7 +105,7 @@ def request_again(report: Report, user: User | None, *, pool: str | None = None)
         measures=options.get("asked") or options["measures"],
         conventions=options["conventions"],
         settings={**held, "samples": options["bootstrap_samples"]},
-        pool=pool or options.get("pool"),
+        pool=pool or (same.name if same else options.get("pool")),
         again_of=report.pk,
     )
     return request_report(report.collection, request, user)

@@ -20,7 +20,7 @@ from evaluation.report_store.files import (
     relevant_total,
     run_names,
 )
-from evaluation.report_store.settings import conventions_in_words
+from evaluation.report_store.settings import conventions_in_words, pool_of_estimates
 from evaluation.reports.answer_card import AnswerCard, full_card
 from evaluation.reports.changes import are_equal
 from evaluation.reports.coverage import Coverage, coverage_by_cutoff, coverage_warnings
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from evaluation.reports.forms import Choice
     from evaluation.scoring.figures import QueryCounts
     from evaluation.significance import IntervalSettings
+    from pooling.models import Pool
 
 MOST_IDS = 200
 
@@ -82,6 +83,7 @@ class ReportPage(ChartForm):
     unanswered: list[tuple[str, Sequence[str]]]
     estimates: EstimatesPart | None
     worst: list[WorstQuery] | None
+    rests_on: Pool | None
     other_pools: list[str]
     provenance: Provenance
     again: Repeated | None
@@ -136,16 +138,11 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: 
         "unanswered": [(run, ids) for run, ids in result["queries"]["missing_ids"].items() if ids],
         "estimates": estimates_context(report, choice.k) if choice.measure == "recall" else None,
         "worst": worst_queries(report, choice.run, choice.k, choice.count) if choice.shows_worst else None,
-        "other_pools": _other_pools(report),
+        "rests_on": (rests_on := pool_of_estimates(report)),
+        "other_pools": [pool.name for pool in pools_to_rest_on(report.collection) if pool != rests_on],
         "provenance": provenance_of(report),
         "again": _again(report),
     }
-
-
-def _other_pools(report: Report) -> list[str]:
-    """The pools that the estimates could rest on instead."""
-    names = [pool.name for pool in pools_to_rest_on(report.collection)]
-    return [name for name in names if name != report.options.get("pool")]
 
 
 def _again(report: Report) -> Repeated | None:

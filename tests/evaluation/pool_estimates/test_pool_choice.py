@@ -11,12 +11,14 @@ from django.urls import reverse
 from rest_framework.test import APIClient
 
 from evaluation.models import Report
+from evaluation.reports.changes import what_changed
 from evaluation.reports.export import html_of, table_of
 from evaluation.reports.making import ReportRequest, request_again, request_report
 from pooling.interface.problems import InputError
 from pooling.models import Pool
 from pooling.pools.building import build_pool
 from pooling.pools.versions import extend_pool
+from pooling.tidying.doing import delete, rename
 from tests.evaluation.cast import make_release, make_report
 from tests.world import RELEVANT, World
 
@@ -125,6 +127,25 @@ def test_a_report_made_again_rests_on_its_own_pool_though_another_is_further_now
     assert isinstance(again, Report)
     assert again.options["pool"] == audited.name
     assert again.result["estimates"]["relevant"] == first.result["estimates"]["relevant"]
+
+
+def test_a_report_follows_its_pool_when_that_gets_another_name(world: World, client: Client) -> None:
+    _, audited, begun = three_pools(world)
+    first = make_report(world)
+    rename(audited, "finished")
+    rename(begun, "audited")
+    client.force_login(world.ada)
+    page = client.get(first.get_absolute_url()).content.decode()
+    assert f'<a href="{audited.get_absolute_url()}">finished</a>' in page
+    assert "then called “audited”" in page
+    assert '<option value="audited">' in page
+    assert '<option value="finished">' not in page
+    again = request_again(first, world.ada)
+    assert isinstance(again, Report)
+    assert again.result["estimates"]["pool"]["id"] == audited.pk
+    assert "Pool of the estimates" not in [change.what for change in what_changed(first, again)]
+    delete(audited)
+    assert "finished" not in client.get(first.get_absolute_url()).content.decode()
 
 
 @pytest.mark.parametrize("name", ["nowhere", "picked"])
