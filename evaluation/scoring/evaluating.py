@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -163,23 +163,31 @@ def evaluate(
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
     recalled = [at for name, at in asked if name == "recall" and at is not None]
     kept = usual_cutoff(recalled) if recalled else 0
-    scored_runs = _score_all(scorer, sources, pooled, notes, engine=engine, kept=kept)
+    progress = progress or (lambda share, detail: None)
+    scored_runs = _score_all(scorer, sources, _Beside(pooled, kept, progress), notes, engine=engine)
     in_mean = labels.has_relevant | (conventions.zero_relevant == "zero")
     grades = Grades(labels.query, labels.relevance, labels.relevant, labels.query_count)
     tagged = rows_by_tag(strata, labels.query_ids) if strata else {}  # without tags no column of ids is made
     scope = _Scope(keys, cutoffs, conventions, grades, in_mean, (slice(None), *tagged.values()))
-    progress = progress or (lambda share, detail: None)
     evaluated = []
     for place, (name, scored, unjudged, top) in enumerate(scored_runs):
-        progress(0.7 * place / len(scored_runs), f"Working out the values of “{name}”.")
+        progress(0.2 + 0.3 * place / len(scored_runs), f"Working out the values of “{name}”.")
         run, beside = _evaluated(name, scored, unjudged, scope)
         evaluated.append((replace(run, unjudged=top), beside))
-    progress(0.7, "Working out intervals.")
     interval = interval_settings(labels.query_count, bootstrap_samples, seed, confidence)
     settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
-    whole, *of_tags = [_figures(evaluated, scope, group, interval) for group in range(len(scope.groups))]
+    many = len(scope.groups)
+
+    def figures(group: int) -> dict[str, dict[str, Figure]]:
+        def told(share: float) -> None:
+            progress(0.5 + 0.5 * (group + share) / many, "Working out intervals.")
+
+        told(0.0)
+        return _figures(evaluated, scope, group, interval, told=told)
+
+    whole, *of_tags = map(figures, range(many))
     with_figures = {run.name: replace(run, figures=whole[run.name]) for run, _ in evaluated}
     parts = (conventions, cutoffs, names, keys, labels, in_mean, with_figures, settings, tuple(notes))
     return Evaluation(
@@ -209,17 +217,20 @@ class _Scope:
     groups: tuple[Rows, ...]
 
 
+class _Beside(NamedTuple):
+    """What is asked of all runs together: the pairs of a pool that was given, and the documents without a
+    label in the first `kept` places. progress: told of the counting."""
+
+    pool: pl.DataFrame | None
+    kept: int
+    progress: Progress
+
+
 def _score_all(
-    scorer: Scorer,
-    sources: Mapping[str, RunSource],
-    pool: pl.DataFrame | None,
-    notes: list[str],
-    *,
-    engine: str,
-    kept: int,
+    scorer: Scorer, sources: Mapping[str, RunSource], beside: _Beside, notes: list[str], *, engine: str
 ) -> list[tuple[str, ScoredRun, Unjudged, pl.DataFrame | None]]:
     """Score one run after the other, so that only one is in memory, then count what no label covers, and keep
-    which documents these are in the first `kept` places."""
+    which documents these are in the first places."""
     worked = work_runs(sources, scorer, notes, engine)
     scored = {
         name: join_parts([done.part for done in parts], scorer.labels, scorer.cutoffs)
@@ -227,8 +238,8 @@ def _score_all(
     }
     for name, run in scored.items():
         _refuse_strangers(name, run, scorer.queries)
-    unjudged = _unjudged(scorer.labels, pool, scored, worked)
-    return [(name, scored[name], unjudged[name], _first(worked[name], kept)) for name in sources]
+    unjudged = _unjudged(scorer.labels, beside, scored, worked)
+    return [(name, scored[name], unjudged[name], _first(worked[name], beside.kept)) for name in sources]
 
 
 def _first(parts: Sequence[Worked], kept: int) -> pl.DataFrame | None:
@@ -243,18 +254,26 @@ def _first(parts: Sequence[Worked], kept: int) -> pl.DataFrame | None:
 
 def _unjudged(
     labels: Labels,
-    pool: pl.DataFrame | None,
+    beside: _Beside,
     scored: Mapping[str, ScoredRun],
     worked: Mapping[str, Sequence[Worked]],
 ) -> dict[str, Unjudged]:
     """Per run the documents without a label: in its own first K, and in the rest of the pool at K."""
-    if pool is None and len(scored) == 1:
+    if beside.pool is None and len(scored) == 1:
         return {name: unjudged_in_one(labels, run) for name, run in scored.items()}
+
+    def told(share: float) -> None:
+        beside.progress(0.2 * share, "Counting documents without a label.")
+
     keys = {name: [done.keys for done in parts if done.keys is not None] for name, parts in worked.items()}
-    if pool is None:
-        return unjudged_by_union(labels, scored, [part for parts in keys.values() for part in parts])
-    pooled = unjudged_in_pool(pool, labels)
-    return {name: unjudged_beside_pool(labels, run, keys[name], pooled) for name, run in scored.items()}
+    if beside.pool is None:
+        every = [part for parts in keys.values() for part in parts]
+        return unjudged_by_union(labels, scored, every, told=told)
+    pooled, found = unjudged_in_pool(beside.pool, labels), {}
+    for place, (name, run) in enumerate(scored.items()):
+        told(place / len(scored))
+        found[name] = unjudged_beside_pool(labels, run, keys[name], pooled)
+    return found
 
 
 def _refuse_strangers(name: str, scored: ScoredRun, queries: Collection[str] | None) -> None:
@@ -319,8 +338,10 @@ def _figures(
     scope: _Scope,
     group: int,
     interval: IntervalSettings,
+    *,
+    told: Callable[[float], None],
 ) -> dict[str, dict[str, Figure]]:
-    """Run -> key -> its figure over the queries of the group of that number."""
+    """Run -> key -> its figure over the queries of the group of that number; told: the share that is done."""
     if not evaluated:
         return {}
     rows, keys = scope.groups[group], scope.keys
@@ -330,7 +351,7 @@ def _figures(
         for run, _ in evaluated
         for measure, k in keys
     ]
-    table = _means_and_limits(columns, interval).reshape(len(evaluated), len(keys), 3)
+    table = _means_and_limits(columns, interval, told).reshape(len(evaluated), len(keys), 3)
     result = {}
     for (run, extras), numbers in zip(evaluated, table, strict=True):
         queries = int(run.scored[rows].sum())
@@ -341,17 +362,19 @@ def _figures(
     return result
 
 
-def _means_and_limits(columns: Sequence[Floats], interval: IntervalSettings) -> Floats:
+def _means_and_limits(
+    columns: Sequence[Floats], interval: IntervalSettings, told: Callable[[float], None]
+) -> Floats:
     """(M, 3) mean, low and high of each of M columns, (Q,) values each."""
     samples, seed, level = interval["samples"], interval["seed"], interval["level"]
 
-    def work(some: Sequence[Floats]) -> Floats:
+    def work(some: Sequence[Floats], told: Callable[[float], None] = lambda share: None) -> Floats:
         values = np.stack(some).T
-        low, high = mean_intervals(values, samples=samples, seed=seed, level=level)
+        low, high = mean_intervals(values, samples=samples, seed=seed, level=level, told=told)
         return np.stack([_means(values), low, high], axis=-1)
 
     if len(columns[0]) <= LARGEST_RESAMPLED:
-        return work(columns)  # every column in the same resamples of the queries
+        return work(columns, told)  # every column in the same resamples of the queries
     blocks = (columns[at : at + _COLUMNS_AT_ONCE] for at in range(0, len(columns), _COLUMNS_AT_ONCE))
     return np.concatenate(list(in_threads(work, blocks)))
 

@@ -3,7 +3,7 @@ bootstrap-t."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple, TypedDict
 
 import numpy as np
@@ -66,6 +66,7 @@ def mean_intervals(
     seed: int = 0,
     level: float = LEVEL,
     weights: Floats | None = None,
+    told: Callable[[float], None] = lambda share: None,
 ) -> tuple[Floats, Floats]:
     """Interval of each column's mean over queries: on each side the further limit of Student's t and of the
     bootstrap-t.
@@ -83,10 +84,12 @@ def mean_intervals(
     weights: (Q, M), or (Q,) for all columns, above 0, for the mean Σwx / Σw, with the ratio's residuals
     w(x - mean) for its spread. A query is drawn with its weight, however heavy it is.
 
+    told: called with the share that is done while resamples are drawn.
+
     Student, The probable error of a mean (1908); Efron and Tibshirani, An Introduction to the Bootstrap
     (1993), chapter 12.5.
     """
-    return _limits(values, Resampling(samples, seed, level), weights, (0.0, 1.0))
+    return _limits(values, Resampling(samples, seed, level), weights, (0.0, 1.0), told=told)
 
 
 def difference_intervals(
@@ -101,7 +104,12 @@ def difference_intervals(
 
 
 def _limits(
-    values: Floats, resampling: Resampling, weights: Floats | None, possible: tuple[float, float]
+    values: Floats,
+    resampling: Resampling,
+    weights: Floats | None,
+    possible: tuple[float, float],
+    *,
+    told: Callable[[float], None] = lambda share: None,
 ) -> tuple[Floats, Floats]:
     """Limits of each column, cut to what is possible where all of its values lie within that."""
     counted = ~np.isnan(values)
@@ -109,12 +117,20 @@ def _limits(
     low, high = np.empty(values.shape[1]), np.empty(values.shape[1])
     if weights is not None:
         weights = np.broadcast_to(weights if weights.ndim == 2 else weights[:, None], values.shape)
-    for block in (slice(at, at + _COLUMNS_AT_ONCE) for at in range(0, values.shape[1], _COLUMNS_AT_ONCE)):
+    many = values.shape[1]
+    for start in range(0, many, _COLUMNS_AT_ONCE):
+        end = min(start + _COLUMNS_AT_ONCE, many)
+        block = slice(start, end)
+
+        def of_block(share: float, start: int = start, end: int = end) -> None:
+            told((start + share * (end - start)) / many)
+
         weight = None if weights is None else weights[:, block]
         if len(values) > LARGEST_RESAMPLED:
             low[block], high[block] = _normal_limit(values[:, block], n[block], resampling.level, weight)
         else:
-            low[block], high[block] = _wider(values[:, block], counted[:, block], resampling, weight)
+            some = values[:, block], counted[:, block]
+            low[block], high[block] = _wider(*some, resampling, weight, told=of_block)
     least, most = possible
     inside = (np.where(counted, values, least) >= least) & (np.where(counted, values, most) <= most)
     bounded = inside.all(axis=0)
@@ -154,6 +170,8 @@ def _wider(
     counted: npt.NDArray[np.bool_],
     resampling: Resampling,
     weights: Floats | None,
+    *,
+    told: Callable[[float], None],
 ) -> tuple[Floats, Floats]:
     """The further limit of Student's t and of the bootstrap-t on each side."""
     from scipy import special
@@ -168,7 +186,7 @@ def _wider(
     n = np.maximum(np.count_nonzero(counted, axis=0), 2)
     level = resampling.level
     t = special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt(n / (n - 1))
-    drawn = _resampled_t(centred, weight, error, resampling, is_weighted=weights is not None)
+    drawn = _resampled_t(centred, weight, error, resampling, is_weighted=weights is not None, told=told)
     # A resample can miss every query that counts in a column; it says nothing about that column.
     quantile = np.quantile if not np.isnan(drawn).any() else _nanquantile
     below, above = quantile(drawn, [(1 - level) / 2, (1 + level) / 2], axis=0)
@@ -176,7 +194,13 @@ def _wider(
 
 
 def _resampled_t(
-    centred: Floats, weight: Floats, error: Floats, resampling: Resampling, *, is_weighted: bool
+    centred: Floats,
+    weight: Floats,
+    error: Floats,
+    resampling: Resampling,
+    *,
+    is_weighted: bool,
+    told: Callable[[float], None],
 ) -> Floats:
     """(samples, M) the mean of each column in each resample of the queries in its own standard errors; NaN
     where no query of the resample counts.
@@ -192,6 +216,7 @@ def _resampled_t(
         cross, squared = weight * weight * centred, np.square(distinct)
     least = np.square(_LEAST_SPREAD * error)
     for start, drawn in _resamples(len(centred), resampling.samples, resampling.seed):
+        told(start / resampling.samples)
         with np.errstate(invalid="ignore", divide="ignore"):
             count = (drawn @ distinct)[:, column]
             mean = drawn @ first

@@ -125,3 +125,39 @@ def test_bounds_and_mean_are_over_the_same_queries() -> None:
 
     assert figure["mean"] == 0.5
     assert figure["bounds"] == pytest.approx([1 / 2, 2 / 3])
+
+
+def test_bounds_are_the_same_however_many_queries_are_counted_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    queries = ["q3", "q1", "q10", "q2"]
+    qrels = {query: {"a": 1, "b": 1, "n": -1} for query in queries}
+    runs = {
+        "one": {query: {"a": 3.0, f"u{place}": 2.0, "x": 1.0} for place, query in enumerate(queries)},
+        "two": {query: {"x": 3.0, f"v{place}": 2.0, "b": 1.0} for place, query in enumerate(queries)},
+        "three": {"q2": {"x": 2.0, "u3": 1.0}},
+    }
+    told: list[tuple[float, str]] = []
+    at_once = evaluate(qrels, runs, k=[1, 2, 3]).to_dict()
+    monkeypatch.setattr("evaluation.scoring.coverage._PAIRS_AT_ONCE", 1)
+    assert evaluate(qrels, runs, k=[1, 2, 3], progress=lambda *sign: told.append(sign)).to_dict() == at_once
+    # Each query tells how far the count is, and the shares only rise.
+    counting = [share for share, detail in told if detail == "Counting documents without a label."]
+    assert len(counting) == len(queries)
+    assert [share for share, _ in told] == sorted(share for share, _ in told)
+
+
+def test_drawing_for_intervals_tells_how_far_it_is() -> None:
+    qrels = {f"q{number}": {"a": 1} for number in range(2_000)}
+    run = {query: {"a": 1.0} for query in qrels}
+    shares: list[float] = []
+    evaluate(
+        qrels,
+        {"run": run},
+        k=1,
+        bootstrap_samples=5_000,
+        progress=lambda share, detail: shares.append(share) if "intervals" in detail else None,
+    )
+    assert len(set(shares)) > 2
+    assert shares == sorted(shares)
+    assert 0.5 <= shares[0] <= shares[-1] <= 1
