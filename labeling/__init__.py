@@ -10,6 +10,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - exposure: which pre-labels people see, and what that does to them
 - judging: claim, verdict, skip and undo
 - adjudication: what judgments leave open, settled one by one or by a rule, and labels corrected
+- practice: questions before the first item, explained after each verdict
 - queues: opening and changing queues
 - search: documents that no run found
 - progress: how far a queue has come

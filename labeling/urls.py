@@ -10,9 +10,9 @@ from labeling.exposure import api as prelabel_use_api
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
 from labeling.judging import api as judging_api
-from labeling.judging import practice_api as judging_practice_api
-from labeling.judging import practice_views as judging_practice_views
 from labeling.judging import views as judging
+from labeling.practice import api as practice_api
+from labeling.practice import views as practice_views
 from labeling.prelabels import api as prelabel_api
 from labeling.prelabels import views as prelabel_views
 from labeling.progress import api as progress_api
@@ -78,7 +78,7 @@ urlpatterns: list[URLPattern] = [
         prelabeler_views.calibration,
         name="prelabeler_calibration",
     ),
-    path("queues/<int:queue_id>/practice/", judging_practice_views.practice, name="practice"),
+    path("queues/<int:queue_id>/practice/", practice_views.practice, name="practice"),
     path("queues/<int:queue_id>/gold/", gold_views.queue_gold, name="queue_gold"),
     path("queues/<int:queue_id>/gold/<str:name>/", gold_views.annotator_gold, name="annotator_gold"),
     # collections/<slug>/gold/
@@ -175,7 +175,7 @@ api_urlpatterns: list[URLPattern] = [
         score_audit_api.ScoreAudits.as_view(),
         name="api_score_audits",
     ),
-    path("queues/<int:queue_id>/practice/", judging_practice_api.Practice.as_view(), name="api_practice"),
+    path("queues/<int:queue_id>/practice/", practice_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
     path(
         "queues/<int:queue_id>/annotators/<str:name>/hand-back/",

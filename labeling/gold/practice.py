@@ -29,7 +29,7 @@ class PracticeRound:
 
 def practice_round(queue: Queue, annotator: User) -> PracticeRound:
     """Where somebody is in the practice round of a queue; everybody gets the same questions."""
-    questions = _questions(queue)
+    questions = questions_of_round(queue)
     answered = _judged(queue, annotator) & questions.keys()
     waiting = [pair for pair in questions if pair not in answered]
     item = _item(queue, waiting[0]) if waiting else None
@@ -52,7 +52,7 @@ def is_practice_due(bookmark: Bookmark) -> bool:
     return False
 
 
-def _questions(queue: Queue) -> dict[Pair, GoldQuestion]:
+def questions_of_round(queue: Queue) -> dict[Pair, GoldQuestion]:
     """The round's questions by pair, relevant and not relevant ones in turn as far as both last."""
     if not queue.practice_count:
         return {}
@@ -75,4 +75,4 @@ def _judged(queue: Queue, annotator: User) -> set[Pair]:
 
 def _item(queue: Queue, pair: Pair) -> Item | None:
     items = queue.items.filter(query=pair[0], document=pair[1])
-    return items.select_related("query", "document").first()
+    return items.select_related("query", "document", "queue__collection").first()

@@ -166,24 +166,6 @@ class QuarantineRequestSerializer(serializers.Serializer[Any]):
     reason = serializers.CharField(max_length=LONGEST_REASON, required=False, allow_blank=True, default="")
 
 
-class PracticeSerializer(serializers.Serializer[Any]):
-    """Where you are in the practice round; `question` is null when it is over."""
-
-    total = serializers.IntegerField()
-    answered = serializers.IntegerField()
-    question = serializers.DictField(
-        allow_null=True, help_text="`item`, `query` and `document`, as in a claim."
-    )
-
-
-class ExplanationSerializer(serializers.Serializer[Any]):
-    """What is right, and why."""
-
-    right = serializers.BooleanField(source="is_right")
-    answer = serializers.CharField()
-    reason = serializers.CharField()
-
-
 class AnnotatorGoldFigures(TypedDict):
     """One annotator's answers, as `AnnotatorGoldSerializer` shows them."""
 

@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef, QuerySet
 
-from labeling.models import JudgmentEvent
+from labeling.models import JudgmentEvent, Queue
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 
 def own_answers(user: User) -> QuerySet[JudgmentEvent]:
-    """The verdicts of `user` that stand, one for each item they answered, whatever the item is."""
+    """The verdicts of `user` that stand, one for each item they answered, whatever it is; not practice."""
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
-    verdicts = JudgmentEvent.objects.filter(annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT)
+    verdicts = JudgmentEvent.objects.filter(
+        annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT, is_practice=False
+    )
     later = verdicts.filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
     return verdicts.exclude(undone).exclude(Exists(later)).order_by()
+
+
+def given_in(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
+    """All verdicts of `user` in a queue, undone ones too; those of practice count nowhere."""
+    return queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False)

@@ -61,7 +61,7 @@ def strongest_sentence(
     without marks. It is where to look first, not what decides."""
     if not marks:
         return None
-    sentences = list(_sentences(text))
+    sentences = list(sentences_in(text))
     words = _stems_by_sentence(text, sentences, marks, forms)
     weights = _weights(words)
     worth = [fsum(weights[word] * count / (count + 1) for word, count in found.items()) for found in words]
@@ -80,7 +80,7 @@ def best_passage(
     """
     if len(text) <= WHOLE_TEXT:
         return None
-    sentences = list(_sentences(text))
+    sentences = list(sentences_in(text))
     words = _stems_by_sentence(text, sentences, marks, forms)
     weights = _weights(words)
     windows = list(_windows(sentences))
@@ -93,7 +93,7 @@ def best_passage(
     return start, start + len(text[start:end].rstrip())
 
 
-def _sentences(text: str) -> Iterator[tuple[int, int]]:
+def sentences_in(text: str) -> Iterator[tuple[int, int]]:
     """Spans that together are the text: sentences, and pieces of what is too long for one."""
     start = 0
     for end in [*(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]:

@@ -13,6 +13,7 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import TruncDate
 from django.utils import timezone
 
+from labeling.items.answers import given_in
 from labeling.items.withdrawn import THERE
 from labeling.models import JudgmentEvent, Queue
 
@@ -44,7 +45,7 @@ def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
     """The person's verdicts in the queue, newest first; `undone` says which were taken back. Those on deleted
     queries and documents are left out.
     """
-    verdicts = queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.VERDICT, **THERE)
+    verdicts = given_in(queue, user).filter(**THERE)
     undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     return verdicts.annotate(undone=Exists(undone)).select_related("query", "document").order_by("-pk")
 
@@ -52,7 +53,7 @@ def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
 def own_work(queue: Queue, user: User, *, now: datetime | None = None) -> OwnWork:
     """Pace and days of one person in one queue."""
     now = now or timezone.now()
-    verdicts = queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.VERDICT)
+    verdicts = given_in(queue, user)
     today = timezone.localdate(now)
     first = today - timedelta(days=DAYS - 1)
     since = timezone.make_aware(datetime.combine(first, datetime.min.time()))

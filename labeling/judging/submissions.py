@@ -18,8 +18,9 @@ SHOWN = ("", "passage", "document")
 class Submission:
     """A verdict as it was given: on an item, in a version of its document, under the client's own key.
 
-    One that `adjudicates` settles the pair; who may give such is asked where it comes in. `evidence` is a
-    span of that version's text, see `labeling/items/evidence.py`.
+    One that `adjudicates` settles the pair; who may give such is asked where it comes in. One that
+    `practises` answers a question of the practice round, and counts in no number. `evidence` is a span of
+    that version's text, see `labeling/items/evidence.py`.
     """
 
     item: int
@@ -34,6 +35,7 @@ class Submission:
     adjudicates: bool = False
     evidence: tuple[int, int] | None = None
     highlight: str = ""
+    practises: bool = False
 
 
 def problem_with(verdict: Submission) -> str:
@@ -65,6 +67,7 @@ class VerdictFacts(TypedDict):
     active_ms: int | None
     lease: UUID | None
     is_adjudication: bool
+    is_practice: bool
 
 
 def facts_of(verdict: Submission) -> VerdictFacts:
@@ -79,4 +82,5 @@ def facts_of(verdict: Submission) -> VerdictFacts:
         "active_ms": verdict.active_ms,
         "lease": verdict.lease,
         "is_adjudication": verdict.adjudicates,
+        "is_practice": verdict.practises,
     }

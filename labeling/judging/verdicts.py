@@ -21,7 +21,7 @@ from labeling.adaptive.reordering import follow
 from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight, hand_out, proposal_of
 from labeling.exposure.use import expect
 from labeling.gold.quarantine import in_quarantine, review
-from labeling.items.answers import own_answers
+from labeling.items.answers import given_in, own_answers
 from labeling.items.evidence import facts_of_evidence
 from labeling.items.slots import KNOWN, SLOTLESS, recount, slots_of, store
 from labeling.items.statements import end_leases, judgments_of_pair, lock_items_of_pair
@@ -320,9 +320,7 @@ def _duplicate(event: JudgmentEvent) -> Outcome:
 
 
 def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
-    mine = JudgmentEvent.objects.filter(
-        queue=queue, annotator=annotator, kind=JudgmentEvent.Kind.VERDICT
-    ).order_by("-pk")
+    mine = given_in(queue, annotator).order_by("-pk")
     # Rules settle many pairs at once, and an admin may look at them much later.
     for event in (*mine[:UNDO_REACH], *mine.filter(key=key, is_adjudication=True)):
         if event.key == key:

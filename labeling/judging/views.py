@@ -23,6 +23,7 @@ from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.exposure.showing import revealed_to
+from labeling.items.answers import given_in
 from labeling.items.numbers import LARGEST_NUMBER, item_of, number_of
 from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from labeling.judging.leases import EmptyQueue
+    from pooling.models import Collection
 
 UNDO_STEPS = 20
 # After so much work in a row the page offers a break.
@@ -107,8 +109,9 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
     if empty and empty.state == PRACTICE_FIRST:
         return redirect("practice", queue.pk)
     page_data = _page_data(queue, person(request), offer)
-    recent, guidelines = page_data["recent"], queue.collection.guidelines
-    in_short = beginning_of(guidelines, GUIDELINES_IN_SHORT)
+    # "Start" names an item where there is no script; undo names one too, and the end of practice says so.
+    page_data["begins"] &= not {"item", "begun"} & request.GET.keys()
+    recent = page_data["recent"]
     revealed = request.GET.get("revealed", "").replace("\0", "")
     counts = {**page_data["progress"], "left_in_query": offer["query"]["left"] if offer else None}
     return render(
@@ -126,11 +129,8 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "key": str(uuid.uuid4()),
             "second_key": str(uuid.uuid4()),
             "last": recent[-1] if recent else None,
-            # Who asks for an item by its number has begun: with "Start" or by an undo.
-            "begins": page_data["begins"] and offer is not None and "item" not in request.GET,
-            "guidelines": render_markdown(guidelines) if guidelines.strip() else "",
-            "guidelines_in_short": render_markdown(in_short) if in_short else "",
-            "has_more_guidelines": len(in_short) < len(guidelines.strip()),
+            "begins": page_data["begins"] and offer is not None,
+            **guidelines_of(queue.collection),
             "reasons": Reason.choices,
             "progress_sentence": progress_sentence(counts),
             "page_data": page_data,
@@ -205,7 +205,7 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
         "words": WORDS,
         "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},
         "lease_seconds": queue.lease_seconds,
-        "guidelines_version": hashlib.sha256(queue.collection.guidelines.encode()).hexdigest()[:12],
+        "guidelines_version": version_of_guidelines(queue.collection),
         "begins": not own["done"] and not own["skipped"],
         "item": offer,
         "recent": recent_verdicts(queue, user),
@@ -213,10 +213,34 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
     }
 
 
+class GuidelinesShown(TypedDict):
+    """The guidelines as HTML: all of them, their beginning, and whether there is more than that."""
+
+    guidelines: str
+    guidelines_in_short: str
+    has_more_guidelines: bool
+
+
+def guidelines_of(collection: Collection) -> GuidelinesShown:
+    """What the judging page shows of the guidelines."""
+    text = collection.guidelines.strip()
+    in_short = beginning_of(text, GUIDELINES_IN_SHORT)
+    return {
+        "guidelines": render_markdown(text) if text else "",
+        "guidelines_in_short": render_markdown(in_short) if text else "",
+        "has_more_guidelines": len(in_short) < len(text),
+    }
+
+
+def version_of_guidelines(collection: Collection) -> str:
+    """Changes with every change of the guidelines."""
+    return hashlib.sha256(collection.guidelines.encode()).hexdigest()[:12]
+
+
 def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[RecentVerdict]:
     """The last verdicts of `user` in the queue that are not undone, oldest first: what undo can reach."""
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
-    mine = JudgmentEvent.objects.filter(queue=queue, annotator=user, kind=JudgmentEvent.Kind.VERDICT)
+    mine = given_in(queue, user)
     events = mine.annotate(undone=undone).select_related("document").defer("document__text").order_by("-pk")
     return [
         {

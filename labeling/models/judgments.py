@@ -75,6 +75,9 @@ class JudgmentEvent(models.Model):
     is_adjudication = models.BooleanField(
         default=False, help_text="It settles the pair, overriding all other verdicts."
     )
+    is_practice = models.BooleanField(
+        default=False, help_text="Given in the practice round; it counts in no number."
+    )
     prelabel_seen = models.CharField(
         max_length=6,
         choices=PrelabelSeen.choices,

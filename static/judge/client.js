@@ -36,6 +36,11 @@ export class Client {
     return this.#post(claim ? `judgments/?claim=${claim}` : "judgments/", submissions);
   }
 
+  /** Answer a practice question; this client's base is the address of the round. */
+  practise(submission) {
+    return this.#post("", submission);
+  }
+
   skip(item, lease) {
     return this.#post("skip/", { item, lease });
   }

@@ -42,6 +42,15 @@ export class DocumentPane {
     return true;
   }
 
+  /** Show the whole document with this span marked, in the middle of the screen. */
+  decide(span) {
+    this.#document = { ...this.#document, passage: span };
+    this.#whole = this.#openedWhole = true;
+    this.#paintText();
+    const region = this.#parts.text.querySelector(".judging-passage");
+    region?.scrollIntoView({ block: "center", behavior: "instant" });
+  }
+
   get whole() {
     return this.#whole;
   }

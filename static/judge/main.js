@@ -3,6 +3,7 @@
 import { Batch } from "./batch.js";
 import { Client } from "./client.js";
 import { ActiveClock } from "./clock.js";
+import { begins, remember } from "./guidelines.js";
 import { Keys } from "./keys.js";
 import { Outbox } from "./outbox.js";
 import { othersSentence, ownersOf } from "./owners.js";
@@ -109,34 +110,10 @@ view.form.addEventListener("submit", (event) => {
   if (name === "reason" && view.accepts(tap) && view.bringsDocument()) session.judge("cannot_judge", value);
 });
 
-const note = view.form.elements.note;
-note.addEventListener("input", () => view.noteChanged());
-note.addEventListener("keydown", (event) => {
-  if (event.isComposing) return;
-  if (event.key === "Escape") view.closeNote({ keep: false });
-  if (event.key === "Enter" && !event.shiftKey) {
-    event.preventDefault();
-    view.closeNote({ keep: true });
-  }
-});
-
-// The start card comes before the first verdict in a queue, and again after the guidelines changed.
-const READ = `soundings.guidelines.${page.collection}`;
-
-function hasRead() {
-  try {
-    return (localStorage.getItem(READ) ?? "").split(":")[0] === page.guidelines_version;
-  } catch {
-    return true; // without storage, the server alone knows
-  }
-}
+view.listenToNote();
 
 function begin() {
-  try {
-    localStorage.setItem(READ, page.guidelines_version);
-  } catch {
-    // The card comes again, that is all.
-  }
+  remember(page);
   session.begin();
 }
 
@@ -175,4 +152,4 @@ const count = () => (root.dataset.held = batch.items.length);
 batch.addEventListener("change", count);
 batch.addEventListener("empty", count);
 root.dataset.waiting = outbox.length;
-session.start(page.item, unsent, { starting: page.begins || (view.hasGuidelines && !hasRead()) });
+session.start(page.item, unsent, { starting: begins(page, view) });

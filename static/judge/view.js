@@ -208,9 +208,28 @@ export class View {
 
   refused(operation, reason) {
     const what = operation.kind === "undo" ? "An undo" : `The verdict “${VERDICTS[operation.verdict]}”`;
-    this.#parts.notice.textContent = `${what} could not be saved: ${reason || "the server refused it."}`;
+    this.trouble(`${what} could not be saved: ${reason || "the server refused it."}`);
+  }
+
+  /** Say what went wrong, where it is seen. */
+  trouble(sentence) {
+    this.#parts.notice.textContent = sentence;
     this.#parts.notice.hidden = false;
-    this.say(this.#parts.notice.textContent);
+    this.say(sentence);
+  }
+
+  /** In practice: the pair stays, with the answer and the passage that decides it; undefined: ask again. */
+  explain(passage) {
+    const on = passage !== undefined;
+    this.root.classList.toggle("judging-explained", on);
+    this.#parts.answer.hidden = this.#parts.next.hidden = !on;
+    this.#parts.notice.hidden = true;
+    this.#closePanels();
+    this.#enable(!on);
+    if (!on) return;
+    if (passage) this.#pane.decide(passage);
+    this.#afterPaint();
+    this.#parts.next.focus({ preventScroll: true });
   }
 
   /** Show a remark (not an error) until the page is left. */
@@ -246,6 +265,20 @@ export class View {
     this.#parts.reasons.open = false;
     this.#parts.note.open = true;
     this.#parts.note_text.focus();
+  }
+
+  /** Enter keeps the note, Escape discards it. */
+  listenToNote() {
+    const text = this.#parts.note_text;
+    text.addEventListener("input", () => this.noteChanged());
+    text.addEventListener("keydown", (event) => {
+      if (event.isComposing) return;
+      if (event.key === "Escape") this.closeNote({ keep: false });
+      if (event.key === "Enter" && !event.shiftKey) {
+        event.preventDefault();
+        this.closeNote({ keep: true });
+      }
+    });
   }
 
   /** Close the note; its text is kept for the next verdict unless discarded. */

@@ -1,4 +1,4 @@
-"""The practice round, and an admin who pauses an annotator and restores them, in a real browser."""
+"""An admin who pauses an annotator and restores them, in a real browser."""
 
 from __future__ import annotations
 
@@ -10,33 +10,9 @@ from labeling.gold.options import GoldOptions
 from labeling.gold.questions import NewQuestion, add_question
 from labeling.queues.opening import open_queue
 from tests.browser.judging import open_judging
-from tests.browser.test_accessibility import PHONE, violations
+from tests.browser.test_accessibility import violations
 from tests.labeling.helpers import judge, make_pool
 from tests.world import World
-
-
-def test_practice_comes_first_and_explains(page_of: Callable[..., Page], world: World) -> None:
-    for document, answer in (("d3", "relevant"), ("d4", "not_relevant")):
-        why = f"Because of {document}."
-        add_question(
-            world.collection,
-            NewQuestion(query="q1", document=document, answer=answer, reason=why, practice=True),
-        )
-    queue = open_queue(make_pool(world), seed=1, gold=GoldOptions(0, 0, practice_questions=2))
-    page = page_of(world.ben, **PHONE)
-    page.goto(f"/queues/{queue.pk}/judge/")
-    expect(page.get_by_text("Practice question 1 of 2")).to_be_visible()
-    assert violations(page) == []
-    page.get_by_role("button", name="Relevant", exact=True).click()
-    expect(page.get_by_role("heading", name="Right")).to_be_visible()
-    expect(page.get_by_text("Because of d3.")).to_be_visible()
-    assert violations(page) == []
-    page.get_by_role("link", name="Next practice question").click()
-    page.get_by_role("button", name="Relevant", exact=True).click()
-    expect(page.get_by_role("heading", name="Not right")).to_be_visible()
-    expect(page.get_by_text("Because of d4.")).to_be_visible()
-    page.get_by_role("link", name="Start judging").click()
-    expect(page.locator("#judging [data-part=title]")).to_be_visible()
 
 
 def test_an_admin_pauses_and_restores(page_of: Callable[..., Page], world: World) -> None:

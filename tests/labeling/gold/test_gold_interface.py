@@ -33,7 +33,7 @@ from pooling.formats import FormatError
 from pooling.interface.problems import InputError
 from pooling.models import AdminAction
 from tests.labeling.helpers import judge, make_pool, make_queue
-from tests.world import World
+from tests.world import DOCUMENTS, World
 
 HALF = GoldOptions(gold_first_share=0.5, gold_share=0.5, practice_questions=0)
 GOOD = "query_id,document_id,answer,reason,practice\nq1,d5,relevant,It says so.,\nq1,d6,0,,1\n"
@@ -253,6 +253,10 @@ def test_practice_over_http(world: World) -> None:
         "right": False,
         "answer": "relevant",
         "reason": "Look.",
+        "passage": None,
+        "total": 1,
+        "answered": 1,
+        "question": None,
     }
     assert call(world.ben, "get", path).json()["question"] is None
     assert len(call(world.ben, "post", f"queues/{queue.pk}/claim/", {}).json()["items"]) == 2
@@ -402,8 +406,11 @@ def test_practice_on_pages(world: World) -> None:
     assert page.redirect_chain[-1][0] == f"/queues/{queue.pk}/practice/"
     form = {"item": page.context["item"]["item"], "key": page.context["key"], "verdict": "not_relevant"}
     said = ben.post(f"/queues/{queue.pk}/practice/", form).content.decode()
-    assert re.search("Not right.*Look[.].*Start judging", said, re.DOTALL)
+    assert re.search("Not right: you said not relevant, the answer is relevant.*Look[.]", said, re.DOTALL)
+    assert DOCUMENTS["d3"][0] in said
     assert ben.get(f"/queues/{queue.pk}/practice/").status_code == 302
+    summary = ben.get(f"/queues/{queue.pk}/practice/?summary").content.decode()
+    assert re.search("0 of 1 right.*Bicycles.*Look[.].*Start judging", summary, re.DOTALL)
     assert ben.get(f"/queues/{queue.pk}/judge/").status_code == 200
 
 

@@ -2,19 +2,33 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypedDict
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
-from labeling.gold import serializers as shapes
 from labeling.gold.practice import practice_round
 from labeling.judging.offers import question_offer
-from labeling.judging.practice import answer_practice
 from labeling.judging.serializers import SubmissionSerializer
+from labeling.practice import serializers as shapes
+from labeling.practice.answers import answer_practice
 from pooling.interface.api import PROBLEM, person
 from pooling.people.access import JUDGES
+
+if TYPE_CHECKING:
+    from labeling.judging.offers import PracticeOffer
+    from labeling.models import Queue
+
+
+class PracticeState(TypedDict):
+    """How far somebody is, and the next question."""
+
+    total: int
+    answered: int
+    question: PracticeOffer | None
 
 
 class Practice(APIView):
@@ -24,18 +38,28 @@ class Practice(APIView):
     def get(self, request: Request, queue_id: int) -> Response:
         """How far you are, and the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)
-        state = practice_round(queue, person(request))
-        question = question_offer(state.next) if state.next else None
-        return Response({"total": state.total, "answered": state.answered, "question": question})
+        return Response(_state(queue, request))
 
     @extend_schema(
         request=SubmissionSerializer,
         responses={200: shapes.ExplanationSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
     )
     def post(self, request: Request, queue_id: int) -> Response:
-        """Answer a question; the answer says what is right, and why."""
+        """Answer a question; the answer says what is right, and why, and has the next question."""
         queue = queue_for(request.user, queue_id, JUDGES)
         serializer = SubmissionSerializer(data=request.data)
         serializer.is_valid(raise_exception=True)
         explained = answer_practice(queue, person(request), serializer.submission())
-        return Response(shapes.ExplanationSerializer(explained).data)
+        told = {
+            "right": explained.is_right,
+            "answer": explained.answer,
+            "reason": explained.reason,
+            "passage": explained.passage,
+        }
+        return Response({**told, **_state(queue, request)})
+
+
+def _state(queue: Queue, request: Request) -> PracticeState:
+    state = practice_round(queue, person(request))
+    question = question_offer(state.next) if state.next else None
+    return {"total": state.total, "answered": state.answered, "question": question}

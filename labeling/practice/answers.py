@@ -1,0 +1,103 @@
+"""Answers to practice questions: verdicts like any other, as events that count nowhere."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from labeling.gold.practice import questions_of_round
+from labeling.judging.verdicts import record_judgment
+from labeling.models import Item, Judgment, Queue, Verdict
+from labeling.practice.deciding import deciding_span
+from pooling.interface.problems import InputError
+from pooling.texts.word_forms import forms_of
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from labeling.judging.submissions import Submission
+
+
+@dataclass(frozen=True)
+class PracticeExplanation:
+    """Whether a verdict was right, the answer, why, and the span of the text that decides it, if one does."""
+
+    is_right: bool
+    answer: str
+    reason: str
+    passage: tuple[int, int] | None
+
+    @property
+    def answer_in_words(self) -> str:
+        """The answer as pages say it."""
+        return Verdict(self.answer).label.lower()
+
+
+@dataclass(frozen=True)
+class Practised:
+    """A question of the round with what somebody answered."""
+
+    query: str
+    title: str
+    given: str
+    answer: str
+    reason: str
+    is_right: bool
+
+
+def answer_practice(
+    queue: Queue, annotator: User, submission: Submission, *, now: datetime | None = None
+) -> PracticeExplanation:
+    """Take a verdict on a question of the round and say what is right, and why.
+
+    `InputError` for an item that is not among the round's questions, and for a verdict that is refused.
+    """
+    item = (
+        Item.objects.filter(pk=submission.item, queue=queue)
+        .select_related("query", "document", "queue__collection")
+        .first()
+    )
+    question = questions_of_round(queue).get((item.query_id, item.document_id)) if item else None
+    if item is None or question is None:
+        raise InputError(
+            "This question is not part of the practice round. Request the next one.", field="item"
+        )
+    outcome = record_judgment(queue, annotator, replace(submission, practises=True), now=now)
+    if outcome.status == "rejected":
+        raise InputError(outcome.detail)
+    return PracticeExplanation(
+        submission.verdict == question.answer,
+        question.answer,
+        question.reason,
+        deciding_span(
+            item.document.text or "",
+            item.query.text,
+            question.reason,
+            forms_of(item.queue.collection.language, item.queue.collection.synonyms),
+        ),
+    )
+
+
+def practised(queue: Queue, annotator: User) -> list[Practised]:
+    """The questions that somebody answered, in the order of the round; two queries."""
+    questions = questions_of_round(queue)
+    given = Judgment.objects.filter(
+        annotator=annotator,
+        collection=queue.collection_id,
+        query__in={query for query, _ in questions},
+        document__in={document for _, document in questions},
+    ).select_related("query", "document")
+    verdicts = {(row.query_id, row.document_id): row for row in given.defer("document__text")}
+    return [
+        Practised(
+            query=row.query.text,
+            title=row.document.title,
+            given=Verdict(row.verdict).label.lower(),
+            answer=Verdict(question.answer).label.lower(),
+            reason=question.reason,
+            is_right=row.verdict == question.answer,
+        )
+        for pair, question in questions.items()
+        if (row := verdicts.get(pair))
+    ]

@@ -1,0 +1,130 @@
+// The practice round: the judging page with its keys; after a verdict the pair stays, explained, until "Next".
+
+import { Client } from "./client.js";
+import { ActiveClock } from "./clock.js";
+import { begins, remember } from "./guidelines.js";
+import { Keys } from "./keys.js";
+import { newKey } from "./session.js";
+import { Settings } from "./settings.js";
+import { View } from "./view.js";
+import { VERDICTS, Words } from "./words.js";
+
+const root = document.getElementById("judging");
+const page = JSON.parse(document.getElementById("judging-data").textContent);
+
+const settings = new Settings(page.account.id);
+const view = new View(root, { settings, words: new Words(page.words) });
+const formToken = view.form.elements.csrfmiddlewaretoken.value;
+const client = new Client(page.api, { account: page.account.id, formToken });
+const clock = new ActiveClock();
+const part = (name) => root.querySelector(`[data-part=${name}]`);
+
+let state = "asking"; // or "starting", "sending", "explained"
+let number = page.answered + 1;
+let following = null;
+
+async function judge(verdict, reason = "") {
+  if (state !== "asking" || !view.bringsDocument()) return;
+  const { item, version } = view.shown;
+  state = "sending";
+  const submission = { item, version, key: newKey(), verdict, reason, note: view.takeNote() };
+  try {
+    following = await client.practise({ ...submission, active_ms: clock.read(), shown: view.shownExtent });
+  } catch (failure) {
+    state = "asking";
+    return view.trouble(`Your answer could not be sent: ${failure.message}`);
+  }
+  state = "explained";
+  explain(verdict);
+}
+
+function explain(verdict) {
+  const { right, answer, reason, passage } = following;
+  const said = right
+    ? `Right: ${VERDICTS[answer]}.`
+    : `Not right: you said ${VERDICTS[verdict]}, the answer is ${VERDICTS[answer]}.`;
+  part("answer_said").textContent = said;
+  part("answer_said").className = right ? "verdict-relevant" : "verdict-not_relevant";
+  part("answer_reason").textContent = reason;
+  part("answer_passage").hidden = !passage;
+  part("answer_passage").textContent =
+    answer === "relevant" ? "The passage that decides it is marked." : "The nearest passage is marked.";
+  view.explain(passage);
+  view.say(`${said} ${reason}`);
+}
+
+function next() {
+  if (state !== "explained") return;
+  if (!following.question) return location.assign(page.summary);
+  number = following.answered + 1;
+  part("progress").textContent = `Practice ${number} of ${following.total} · counts nowhere`;
+  state = "asking";
+  view.explain(undefined);
+  view.show(following.question);
+  clock.restart();
+}
+
+function begin() {
+  remember(page);
+  state = "asking";
+  clock.restart();
+  view.show(page.item);
+}
+
+const ACTIONS = {
+  relevant: () => (state === "explained" ? next() : judge("relevant")),
+  not_relevant: () => (state === "explained" ? next() : judge("not_relevant")),
+  next,
+  begin,
+  cannot_judge: () => state === "asking" && view.toggleReasons(),
+  document: () => view.toggleExtent(),
+  highlight: () => view.toggleHighlight(),
+  note: () => state === "asking" && view.openNote(),
+  guidelines: () => view.toggleGuidelines(),
+  more: () => view.toggleQuery(),
+  help: () => view.openSettings(),
+};
+const VERDICT_KEYS = new Set(["relevant", "not_relevant", "next"]);
+const WHILE_STARTING = new Set(["begin", "guidelines", "help"]);
+
+function act(action, event) {
+  if (state === "starting" && !WHILE_STARTING.has(action)) return;
+  if (state === "sending" || (VERDICT_KEYS.has(action) && !view.accepts(event))) return;
+  ACTIONS[action]?.();
+}
+
+function choose(chosen, event) {
+  if (chosen === null) view.toggleReasons(false);
+  else if (view.accepts(event)) answerWithReason(view.reason(chosen));
+}
+
+function answerWithReason(reason) {
+  view.toggleReasons(false);
+  judge("cannot_judge", reason);
+}
+
+new Keys({ act, choose, choosing: () => view.choosing, settings });
+
+let tap = null;
+root.addEventListener("click", (event) => {
+  tap = event;
+  const button = event.target.closest("[data-action]");
+  if (!button) return;
+  event.preventDefault();
+  act(button.dataset.action, event);
+});
+view.form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const { name, value } = event.submitter ?? {};
+  if (name === "verdict") act(value, tap);
+  if (name === "reason" && view.accepts(tap)) answerWithReason(value);
+});
+view.listenToNote();
+
+view.adopt(page.item);
+if (begins(page, view)) {
+  state = "starting";
+  view.start();
+}
+root.dataset.held = 1;
+root.dataset.waiting = 0;
