@@ -218,11 +218,13 @@ def _sampled(rows: pl.DataFrame) -> pl.DataFrame:
 def audit_ranks(
     query_ids: Sequence[str], document_ids: pl.Series, starts: Sequence[int], seed: int
 ) -> list[int]:
-    """The place of each document in its query's audit order; `starts` is where each query's rows begin."""
+    """The place of each document in its query's audit order; `starts` is where each query's rows begin. A pool
+    without entries has no queries, and the list is empty.
+    """
     from pooling.audit.sample import audit_order
 
     places = [0] * len(document_ids)
-    ends = [*starts[1:], len(document_ids)]
+    ends = [*starts, len(document_ids)][1:]
     for query_id, start, end in zip(query_ids, starts, ends, strict=True):
         for rank, row in enumerate(audit_order(query_id, document_ids[start:end], seed).tolist()):
             places[start + row] = rank

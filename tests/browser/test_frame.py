@@ -6,7 +6,7 @@ import gzip
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import Page, Response
+from playwright.sync_api import Page, Response, expect
 
 from labeling.models import Queue
 from tests.browser.test_accessibility import LOOKS
@@ -77,3 +77,16 @@ def test_pages_stand_still_and_weigh_little(
         transferred.clear()
     assert (moved, heavy, wide) == ({}, {}, [])
     assert len(edges) == 1, edges
+
+
+def test_tabs_are_one_line_on_a_phone_with_the_current_one_in_view(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    page = page_of(world.ada, viewport={"width": 390, "height": 844})
+    for address in ("", "edit/"):  # the first tab and the last
+        page.goto(f"/collections/{world.collection.slug}/{address}")
+        tabs = page.locator(".tabs")
+        current = tabs.locator("[aria-current]")
+        expect(current).to_be_in_viewport(ratio=1)
+        assert len({round(tab.bounding_box()["y"]) for tab in tabs.locator("a").all()}) == 1  # type: ignore[index]
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")

@@ -195,3 +195,10 @@ def test_the_share_answered_is_over_the_queries_measured() -> None:
     sample = AuditSample(pl.DataFrame(), pl.DataFrame(), strata)
     measured = pl.Series(["q1", "q2", "q3", "q4", "elsewhere"])
     assert answered_share(sample, measured) == pytest.approx((1 + 1 / 4 + 0 + 1 + 0) / 5)
+
+
+def test_a_pool_without_entries_gives_a_report_without_estimates(world: World) -> None:
+    three_pools(world)
+    empty = Pool.objects.create(collection=world.collection, name="empty", depth=1)
+    estimates = make_report(world, pool=empty).result["estimates"]
+    assert estimates["relevant"] is None

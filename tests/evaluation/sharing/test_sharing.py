@@ -125,6 +125,15 @@ def test_admins_see_links_with_when_they_were_opened_and_what_was_done(world: Wo
     assert 'id="share"' not in text(client.get(report.get_absolute_url()))  # type: ignore[arg-type]
 
 
+def test_withdrawing_a_link_asks_first(world: World, client: Client) -> None:
+    report = make_report(world)
+    address_of(report, world)
+    client.force_login(world.ada)
+    page = text(client.get(report.get_absolute_url()))  # type: ignore[arg-type]
+    assert "The link stops working for everyone who has it" in page
+    assert "Withdraw for good" in page
+
+
 def test_a_comparison_has_an_address_and_can_be_shared(world: World, client: Client) -> None:
     report = make_report(world)
     client.force_login(world.ada)
