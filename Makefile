@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo run test spark lint format map docs bench migrations-check
+.PHONY: demo run test spark lint format map docs bench migrations-check pictures
 
 # The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
 demo: $(VENV)/.installed
@@ -36,6 +36,11 @@ format: $(VENV)/.installed-dev
 # The picture of rooms and arrows, and the tables of rooms, in the guide's architecture page.
 map: $(VENV)/.installed-dev
 	$(BIN)/python -m docs.draw_map
+
+# The pictures of README and guide, from a fresh demo.
+pictures: $(VENV)/.installed-dev
+	$(BIN)/python -m tests.browser.chromium
+	$(BIN)/python -m docs.take_pictures
 
 # The guide as a static site in site/, with a reference of the Python functions; stops at a link that leads nowhere.
 docs: $(VENV)/.installed-docs
