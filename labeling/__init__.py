@@ -6,6 +6,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - items: the items of a queue: numbers, order, slots, passages
 - adaptive: queues whose order follows the labels
 - gold: questions with known answers, repeats, practice, and who is paused
+- plausibility: work that nobody can have done with care, and what an admin decides about it
 - qrels: labels as they stand, imported and released
 - exposure: which pre-labels people see, and what that does to them
 - judging: claim, verdict, skip and undo

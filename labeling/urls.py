@@ -11,6 +11,8 @@ from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
 from labeling.judging import api as judging_api
 from labeling.judging import views as judging
+from labeling.plausibility import api as plausibility_api
+from labeling.plausibility import views as plausibility_views
 from labeling.practice import api as practice_api
 from labeling.practice import views as practice_views
 from labeling.prelabels import api as prelabel_api
@@ -46,6 +48,17 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/hand-back/", queue_views.queue_hand_back, name="queue_hand_back"),
     path("queues/<int:queue_id>/finish/", queue_views.queue_finish, name="queue_finish"),
     path("queues/<int:queue_id>/quality/", quality_views.quality, name="quality"),
+    path("queues/<int:queue_id>/decisions/", plausibility_views.work_decision, name="work_decision"),
+    path(
+        "queues/<int:queue_id>/decisions/<int:decision_id>/undo/",
+        plausibility_views.work_decision_undo,
+        name="work_decision_undo",
+    ),
+    path(
+        "queues/<int:queue_id>/mine/questions/<int:decision_id>/",
+        plausibility_views.work_reply,
+        name="work_reply",
+    ),
     path("queues/<int:queue_id>/disagreements/", disagreements.disagreements, name="disagreements"),
     path(
         "queues/<int:queue_id>/quality/<slug:picture>/<slug:variant>/",
@@ -136,6 +149,14 @@ api_urlpatterns: list[URLPattern] = [
         "collections/<slug:slug>/search-finds/", search_api.FoundBySearch.as_view(), name="api_search_finds"
     ),
     path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
+    path(
+        "queues/<int:queue_id>/implausible/", plausibility_api.Implausible.as_view(), name="api_implausible"
+    ),
+    path(
+        "queues/<int:queue_id>/implausible/<int:decision_id>/undo/",
+        plausibility_api.DecisionUndone.as_view(),
+        name="api_implausible_undo",
+    ),
     path("queues/<int:queue_id>/progress/", progress_api.Progress.as_view(), name="api_queue_progress"),
     path("queues/<int:queue_id>/selection/", selection_api.AdaptiveOrder.as_view(), name="api_selection"),
     path("queues/<int:queue_id>/finish/", selection_api.FinishQueries.as_view(), name="api_queue_finish"),

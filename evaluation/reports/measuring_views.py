@@ -22,6 +22,7 @@ from evaluation.reports.measuring import Measuring, proposed_release, request_me
 from evaluation.reports.serializers import ReportJobSerializer, ReportSerializer
 from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.items.reading_speed import too_fast_in
+from labeling.plausibility.reader import proposals_in
 from pooling.interface.api import PROBLEM, parsed
 from pooling.interface.api import person as caller
 from pooling.interface.forms import show_problem
@@ -77,6 +78,7 @@ def measure(request: HttpRequest, slug: str) -> HttpResponse:
         "section": "reports",
         "form": form,
         "too_fast": too_fast_in(collection),
+        "implausible": proposals_in(collection),
     }
     return render(request, "evaluation/measure.html", context)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -10,32 +9,18 @@ from django.db.models import Case, Count, F, FloatField, Q, Value, When
 from django.db.models.functions import Cast, Coalesce, Length, Substr
 
 from labeling.items.reading import (
-    ENOUGH,
     MOST_CHARACTERS,
     MS_PER_CHARACTER,
     FastAnnotator,
     is_implausible,
     least_ms,
 )
-from labeling.models import Judgment, Queue, Verdict
+from labeling.models import Judgment, Verdict
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
 
     from pooling.models import Collection
-
-# Of a queue, how many of the newest answers are looked at for its page.
-NEWEST = 1_000
-
-
-def lately_too_fast(queue: Queue) -> list[FastAnnotator]:
-    """Those whose last ENOUGH answers in a queue are, among the newest of all; by name."""
-    newest = _timed(Judgment.objects.filter(event__queue=queue)).order_by("-event")[:NEWEST]
-    answers: dict[str, list[bool]] = defaultdict(list)
-    for name, spent, least in newest.values_list("annotator__username", "event__active_ms", F("least_ms")):
-        answers[name].append(spent < least)
-    found = (FastAnnotator(name, sum(own[:ENOUGH]), len(own[:ENOUGH])) for name, own in answers.items())
-    return sorted(_implausible(found), key=lambda one: one.username)
 
 
 def too_fast_in(collection: Collection) -> list[FastAnnotator]:

@@ -17,11 +17,12 @@ from labeling.adaptive.finishing import finish_queries
 from labeling.adaptive.state import endings_sentence, order_progress, plans_of, prior_sentence, query_rows
 from labeling.gold.quarantine import annotator_named
 from labeling.gold.scores import gold_rows
-from labeling.items.reading_speed import lately_too_fast
 from labeling.judging.blind_counts import own_figures, own_queues
 from labeling.judging.own_work import own_verdicts, own_work
 from labeling.judging.progress_figures import QueueProgress
 from labeling.models import Queue
+from labeling.plausibility.decisions import questions_for
+from labeling.plausibility.reader import proposals
 from labeling.progress.counts import listed_queues, queue_progress
 from labeling.progress.judged_share import judged_share
 from labeling.progress.lists import ANNOTATORS, OWN_QUEUES, OWN_VERDICTS, QUEUES, AnnotatorRow
@@ -174,7 +175,7 @@ def _shown(request: HttpRequest, queue: Queue, form: QueueSettingsForm) -> HttpR
         "adaptive": (order := order_progress(queue)),
         "form": form,
         "can_measure": _is_judged(progress) and _has_news(queue.collection),
-        "too_fast": lately_too_fast(queue) if queue.collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
+        "implausible": proposals(queue) if queue.collection.role == Role.ADMIN else [],  # type: ignore[attr-defined]
     }
     if order:
         page = page_of(request, plans_of(queue))
@@ -224,6 +225,7 @@ def own_work_page(request: HttpRequest, queue_id: int) -> HttpResponseBase:
         "section": "queues",
         "own": own_figures(queue, user),
         "work": own_work(queue, user),
+        "questions": questions_for(queue, user),
         "table": OWN_VERDICTS.shown(request, own_verdicts(queue, user)),
     }
     return answer(request, "labeling/own_work.html", context)

@@ -13,6 +13,7 @@ from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile
+from labeling.plausibility.reader import proposals_in
 from labeling.qrels.forms import QrelsForm, ReleaseForm
 from labeling.qrels.imported import label_files
 from labeling.qrels.labels import has_labels
@@ -56,6 +57,7 @@ def release_new(request: HttpRequest, slug: str) -> HttpResponse:
         "form": form,
         "counts": counts,
         "too_fast": too_fast_in(collection),
+        "implausible": proposals_in(collection),
         "collection": collection,
         "section": "releases",
     }

@@ -12,6 +12,8 @@ from django.views.decorators.http import require_GET
 
 from labeling.access import queue_for
 from labeling.gold.rule import ENOUGH_TO_READ
+from labeling.plausibility.reader import proposals
+from labeling.plausibility.record import decisions_on
 from labeling.progress.counts import listed_queues
 from labeling.quality import charts as quality_charts
 from labeling.quality.facts import AnnotatorQuality
@@ -19,6 +21,7 @@ from labeling.quality.figures import KEPT_SECONDS, queue_quality
 from labeling.quality.lists import QUALITY
 from pooling.interface.charting import VARIANTS
 from pooling.interface.pages import person
+from pooling.models import Role
 from pooling.people.access import READERS, collection_for
 from pooling.tables.answers import answer
 
@@ -44,7 +47,10 @@ def quality(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Agreement, annotators, places in a session, pace and hard queries."""
     queue = queue_for(request.user, queue_id, READERS)
     found = queue_quality(queue)
+    is_admin = queue.collection.role == Role.ADMIN  # type: ignore[attr-defined]
     context = {
+        "implausible": proposals(queue) if is_admin else [],
+        "decisions": decisions_on(queue) if is_admin else [],
         "queue": queue,
         "collection": queue.collection,
         "section": "quality",

@@ -16,6 +16,7 @@ from labeling.qrels.releases import release_qrels
 from pooling.models import Job
 from tests.browser.test_accessibility import LOOKS, violations
 from tests.labeling.helpers import judge, make_adaptive_queue
+from tests.labeling.plausibility.test_decisions import clicked_queue
 from tests.world import World
 
 
@@ -109,3 +110,21 @@ def test_a_question_stays_open_while_its_page_is_brought_up_to_date(
         page.get_by_role("button", name=answer).click()
         expect(page.get_by_text("ancelling").first).to_be_visible()
         expect(page.get_by_role("button", name=answer)).to_be_hidden()
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_implausible_work_is_decided_on_the_quality_page(
+    look: str, page_of: Callable[..., Page], world: World
+) -> None:
+    queue = clicked_queue(world)
+    page = page_of(world.ada, **LOOKS[look])
+    page.goto(queue.get_absolute_url())
+    page.get_by_role("link", name="Decide", exact=True).click()
+    assert violations(page) == []
+    page.get_by_text("Ask ben", exact=True).click()
+    page.get_by_label("Question to ben").fill("Is the text shown at all?")
+    page.get_by_role("button", name="Send question to ben").click()
+    expect(page.get_by_text("ben will see your question")).to_be_visible()
+    assert violations(page) == []
+    page.get_by_role("button", name="Undo", exact=True).click()
+    expect(page.get_by_text("undone by ada")).to_be_visible()

@@ -183,14 +183,14 @@ def test_as_many_statements_for_many_people(
     queue = judged_queue(world)
     client = signed_in(world.ada)
     address = f"/queues/{queue.pk}/quality/"
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(20):
         client.get(address)
     for number in range(5):
         user = make_user(f"more{number}")
         add_member(world.collection, user.username, "annotator")
         for item in queue.items.all():
             judge(queue, user, item.pk)
-    with django_assert_num_queries(16):
+    with django_assert_num_queries(20):
         client.get(address)
 
 

@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from labeling.items.reading import is_implausible, least_ms
-from labeling.items.reading_speed import lately_too_fast, too_fast_in
+from labeling.items.reading_speed import too_fast_in
 from labeling.models import Queue
 from labeling.quality.facts import AgreementFigures
 from labeling.quality.figures import NO_SPEED, queue_quality
@@ -143,11 +143,9 @@ def test_admins_see_who_clicks_through_at_once_and_before_a_release(world: World
     queue = fast_queue(world, 900)
     words = "ben answered 24 of 24 pairs faster than anybody can read."
     assert [one.sentence for one in too_fast_in(world.collection)] == [words]
-    assert [one.timed for one in lately_too_fast(queue)] == [20]
     ada = signed_in(world.ada)
     for address in (f"/queues/{queue.pk}/quality/", "/collections/harbour/qrels/new/"):
         assert words in ada.get(address).content.decode()
-    assert "ben answered 20 of 20 pairs" in ada.get(queue.get_absolute_url()).content.decode()
     for person in (world.ben, world.vera):
         assert "faster than anybody" not in signed_in(person).get(queue.get_absolute_url()).content.decode()
     assert signed_in(world.ben).get(f"/queues/{queue.pk}/quality/").status_code == 403
@@ -155,7 +153,7 @@ def test_admins_see_who_clicks_through_at_once_and_before_a_release(world: World
 
 def test_people_who_read_are_not_named(world: World) -> None:
     queue = fast_queue(world, 5_000)
-    assert too_fast_in(world.collection) == lately_too_fast(queue) == []
+    assert too_fast_in(world.collection) == []
     assert [one["about"] for one in queue_quality(queue)["verdict"]] == ["agreement", "annotators", "waiting"]
 
 

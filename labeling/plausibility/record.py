@@ -1,0 +1,121 @@
+"""The record of decisions on implausible work: entries of the collection's activity log, read together.
+
+An entry is a decision, what undid one, or what the annotator answered; the later ones name the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from labeling.models import Queue
+from pooling.models import AdminAction
+from pooling.people.activity_log import record_action
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+ACTION = "implausible work"
+# What an admin may decide, with how the record has it.
+PAUSE, ASK, IGNORE = "pause", "ask", "ignore"
+DECISIONS = {PAUSE: "paused", ASK: "asked", IGNORE: "ignored"}
+UNDONE, ANSWERED = "undone", "answered"
+
+
+@dataclass(frozen=True)
+class WorkDecision:
+    """What was decided on somebody's last answers in a queue; kept when it is undone.
+
+    The rule looks at answers after `last_event` from then on, and again at those before once it is undone.
+    `quarantine` is the key of the pause, where it was one.
+    """
+
+    annotator_id: int
+    annotator: str
+    decision: str
+    last_event: int
+    chance: float
+    signs: list[str] = field(default_factory=list)
+    question: str = ""
+    reply: str = ""
+    quarantine: int | None = None
+    id: int = 0
+    decided_by: str | None = None
+    decided_at: datetime | None = None
+    undone_by: str | None = None
+    undone_at: datetime | None = None
+
+    @property
+    def in_words(self) -> str:
+        """What became of the annotator."""
+        return DECISIONS[self.decision]
+
+
+def decisions_on(queue: Queue) -> list[WorkDecision]:
+    """The decisions in a queue, newest first. One statement."""
+    rows = AdminAction.objects.filter(
+        collection=queue.collection_id, action__startswith=f"{ACTION} ", detail__queue_id=queue.pk
+    )
+    known: dict[int, WorkDecision] = {}
+    for row in rows.select_related("actor").order_by("pk"):
+        what = row.action.removeprefix(f"{ACTION} ")
+        by = row.actor.get_username() if row.actor else None
+        if what == UNDONE:
+            first = known[row.detail["decision"]]
+            known[first.id] = replace(first, undone_by=by, undone_at=row.at)
+        elif what == ANSWERED:
+            first = known[row.detail["decision"]]
+            known[first.id] = replace(first, reply=row.detail["reply"])
+        else:
+            known[row.pk] = _decision(row, by)
+    return list(known.values())[::-1]
+
+
+def write_decision(queue: Queue, decision: WorkDecision, by: User) -> WorkDecision:
+    """Append a decision."""
+    row = record_action(
+        queue.collection,
+        by,
+        f"{ACTION} {decision.in_words}",
+        decision.annotator,
+        queue=queue.name,
+        queue_id=queue.pk,
+        choice=decision.decision,
+        annotator_id=decision.annotator_id,
+        last_event=decision.last_event,
+        chance=decision.chance,
+        signs=decision.signs,
+        question=decision.question,
+        quarantine=decision.quarantine,
+    )
+    return _decision(row, by.get_username())
+
+
+def write_undone(queue: Queue, decision: WorkDecision, by: User) -> None:
+    """Append that a decision was taken back."""
+    facts = {"queue": queue.name, "queue_id": queue.pk, "decision": decision.id}
+    record_action(queue.collection, by, f"{ACTION} {UNDONE}", decision.annotator, **facts)
+
+
+def write_reply(queue: Queue, decision: WorkDecision, by: User, reply: str) -> None:
+    """Append what an annotator answered."""
+    facts = {"queue": queue.name, "queue_id": queue.pk, "decision": decision.id, "reply": reply}
+    record_action(queue.collection, by, f"{ACTION} {ANSWERED}", decision.annotator, **facts)
+
+
+def _decision(row: AdminAction, by: str | None) -> WorkDecision:
+    facts = row.detail
+    return WorkDecision(
+        annotator_id=facts["annotator_id"],
+        annotator=row.subject,
+        decision=facts["choice"],
+        last_event=facts["last_event"],
+        chance=facts["chance"],
+        signs=facts["signs"],
+        question=facts["question"],
+        quarantine=facts["quarantine"],
+        id=row.pk,
+        decided_by=by,
+        decided_at=row.at,
+    )

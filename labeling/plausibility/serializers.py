@@ -1,0 +1,57 @@
+"""The JSON of proposals and decisions on implausible work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from labeling.plausibility.decisions import LONGEST_QUESTION
+from labeling.plausibility.record import DECISIONS
+
+
+class WorkProposalSerializer(serializers.Serializer[Any]):
+    """Somebody whose last answers an admin should look at."""
+
+    annotator = serializers.CharField(source="username")
+    answers = serializers.IntegerField(source="found.answers", help_text="The last ones, of which it speaks.")
+    chance = serializers.FloatField(
+        source="found.chance", help_text="How often careful people show signs as strong."
+    )
+    signs = serializers.ListField(source="found.sentences", child=serializers.CharField())
+
+
+class WorkDecisionSerializer(serializers.Serializer[Any]):
+    """What an admin decided, and what it rested on."""
+
+    id = serializers.IntegerField()
+    annotator = serializers.CharField()
+    decision = serializers.ChoiceField(choices=list(DECISIONS))
+    chance = serializers.FloatField()
+    signs = serializers.ListField(child=serializers.CharField())
+    question = serializers.CharField()
+    reply = serializers.CharField()
+    decided_by = serializers.CharField(allow_null=True)
+    decided_at = serializers.DateTimeField()
+    undone_at = serializers.DateTimeField(allow_null=True)
+
+
+class ImplausibleSerializer(serializers.Serializer[Any]):
+    """What the rule proposes in a queue, and what was decided there, newest first."""
+
+    proposals = WorkProposalSerializer(many=True)
+    decisions = WorkDecisionSerializer(many=True)
+
+
+class WorkDecisionRequestSerializer(serializers.Serializer[Any]):
+    """A decision on a proposal."""
+
+    annotator = serializers.CharField(max_length=150)
+    decision = serializers.ChoiceField(choices=list(DECISIONS))
+    question = serializers.CharField(
+        max_length=LONGEST_QUESTION,
+        required=False,
+        allow_blank=True,
+        default="",
+        help_text="What the annotator is asked; needed for `ask`.",
+    )

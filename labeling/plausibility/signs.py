@@ -1,0 +1,293 @@
+"""Whether somebody's last answers can be careful work: five signs, each with its chance. Pure.
+
+The chance of a sign is a p-value: how often careful people would show one at least as strong.
+
+- `speed`: answers faster than anybody can read (`labeling.items.reading`). The sign allows careful people
+  to be so fast on three pairs in four: a binomial tail.
+- `one_answer`: the longest run of one verdict. What to expect of a query comes from the verdicts of others,
+  with a beta distribution for how queries differ (`SPREAD`) and one for the share of relevant in the queue;
+  multiplied by the places where a run may begin. Without verdicts of others, even a long run says little.
+- `alternation`: verdicts that change from pair to pair. Pairs come shuffled within a query, so any order of
+  the verdicts given there is as likely as another: the exact distribution of runs (Wald & Wolfowitz, 1940),
+  convolved over queries.
+- `model`: agreement with the model's labels on pairs judged blind, against that of the others.
+- `unopened`: long documents answered from the passage alone, against the others.
+
+The last two differ a lot between careful people, and a model may be wrong: their chances have floors, so
+that neither can lead to a proposal alone. Fisher's method (1932) combines all; at PROPOSED, the rule proposes
+a look. It has no other effect. Error rates: `benchmarks/bench_implausible.py`.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import pairwise
+from math import comb, exp, lgamma, log
+from typing import TYPE_CHECKING
+
+from pooling.formats.wording import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+# The rule sees the last answers of somebody in a queue, and says nothing of fewer.
+WINDOW, FEWEST = 100, 20
+PROPOSED = 1e-4
+# Of careful people's answers, so many may be faster than anybody can read.
+FAST_SHARE = 0.75
+# Queries differ as draws from a beta distribution of this concentration; the others' verdicts count as so
+# many at most, because people differ in what they call relevant: in all, and on one query.
+SPREAD, WORTH_IN_ALL, WORTH_OF_QUERY = 2.0, 40.0, 8.0
+GRID = 40
+MODEL_FLOOR, UNOPENED_FLOOR = 0.01, 0.05
+MODEL_PAIRS, LONG_DOCUMENTS, OF_OTHERS = 10, 10, 20
+WORTH_OF_MODEL, WORTH_OF_OPENING = 20.0, 2.0
+# A sign with a larger chance is not worth a sentence.
+TOLD = 0.05
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One verdict: the key of its query, whether it was too fast (None: not timed), whether the model said
+    relevant (None: no label, or it was seen), and whether a long document was opened (None: it was short)."""
+
+    query: int
+    relevant: bool
+    is_fast: bool | None = None
+    model: bool | None = None
+    opened: bool | None = None
+
+
+@dataclass(frozen=True)
+class Others:
+    """What others did: relevant of all verdicts for each query, agreements with the model of all they judged
+    blind, and opened of the long documents."""
+
+    verdicts: Mapping[int, tuple[int, int]]
+    model: tuple[int, int] = (0, 0)
+    opened: tuple[int, int] = (0, 0)
+
+
+@dataclass(frozen=True)
+class Sign:
+    """name: `speed`, `one_answer`, `alternation`, `model` or `unopened`; how often careful people would show
+    as strong a one; and the sentence for an admin."""
+
+    name: str
+    chance: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What somebody's last `answers` show: the signs, the least likely first, and the chance of them all."""
+
+    answers: int
+    chance: float
+    signs: tuple[Sign, ...]
+
+    @property
+    def is_implausible(self) -> bool:
+        """Whether an admin should look."""
+        return self.chance < PROPOSED
+
+    @property
+    def sentences(self) -> list[str]:
+        """The signs worth telling."""
+        return [sign.sentence for sign in self.signs if sign.chance <= TOLD]
+
+
+def others_of(answers: Iterable[Answer]) -> Others:
+    """Count the answers of others."""
+    relevant, many = Counter[int](), Counter[int]()
+    agreed = asked = opened = long = 0
+    for answer in answers:
+        many[answer.query] += 1
+        relevant[answer.query] += answer.relevant
+        if answer.model is not None:
+            asked += 1
+            agreed += answer.model == answer.relevant
+        if answer.opened is not None:
+            long += 1
+            opened += answer.opened
+    verdicts = {query: (relevant[query], count) for query, count in many.items()}
+    return Others(verdicts, (agreed, asked), (opened, long))
+
+
+def examined(answers: Sequence[Answer], others: Others) -> Finding | None:
+    """What the last answers of somebody show, in the order in which they were given; None of too few.
+
+    >>> clicks = [Answer(at // 10, at % 3 == 0, is_fast=True) for at in range(40)]
+    >>> found = examined(clicks, Others({}))
+    >>> found.is_implausible, found.sentences[0]
+    (True, '40 of 40 answers came faster than anybody can read.')
+    """
+    last = answers[-WINDOW:]
+    if len(last) < FEWEST:
+        return None
+    found = (
+        _speed(last),
+        _one_answer(last, others),
+        _alternation(last),
+        _model(last, others),
+        _unopened(last, others),
+    )
+    signs = sorted((sign for sign in found if sign), key=lambda sign: sign.chance)
+    return Finding(len(last), combined([sign.chance for sign in signs]), tuple(signs))
+
+
+def combined(chances: Sequence[float]) -> float:
+    """The chance that independent signs are together as strong as these: Fisher's method.
+
+    >>> round(combined([0.05, 0.05]), 4), combined([])
+    (0.0175, 1.0)
+    """
+    strength = -sum(log(max(chance, 1e-300)) for chance in chances)
+    term = total = 1.0
+    for step in range(1, len(chances)):
+        term *= strength / step
+        total += term
+    return min(1.0, exp(-strength) * total)
+
+
+def _speed(answers: Sequence[Answer]) -> Sign | None:
+    timed = [answer.is_fast for answer in answers if answer.is_fast is not None]
+    if len(timed) < FEWEST:
+        return None
+    fast = sum(timed)
+    chance = sum(
+        comb(len(timed), many) * FAST_SHARE**many * (1 - FAST_SHARE) ** (len(timed) - many)
+        for many in range(fast, len(timed) + 1)
+    )
+    told = f"{fast} of {counted(len(timed), 'answer')} came faster than anybody can read."
+    return Sign("speed", min(1.0, chance), told)
+
+
+def _one_answer(answers: Sequence[Answer], others: Others) -> Sign:
+    begin, end = _longest_run([answer.relevant for answer in answers])
+    said = answers[begin].relevant
+    run = Counter(answer.query for answer in answers[begin:end])
+    # Of either verdict, from any place.
+    chance = min(1.0, 2 * (len(answers) - (end - begin) + 1) * _chance_of_run(run, said, others))
+    word = "relevant" if said else "not relevant"
+    return Sign("one_answer", chance, f"{counted(end - begin, 'answer')} in a row were “{word}”.")
+
+
+def _longest_run(said: Sequence[bool]) -> tuple[int, int]:
+    best = (0, 0)
+    begin = 0
+    for at in range(1, len(said) + 1):
+        if at == len(said) or said[at] != said[begin]:
+            best = max(best, (begin, at), key=lambda run: run[1] - run[0])
+            begin = at
+    return best
+
+
+def _chance_of_run(run: Mapping[int, int], said: bool, others: Others) -> float:
+    """How likely every pair of these queries is said to be so, over all shares that the others leave open."""
+    totals = [sum(column) for column in zip(*others.verdicts.values(), strict=True)] or [0, 0]
+    as_said, not_said = _worth(totals[0], totals[1], said, WORTH_IN_ALL)
+    known = {query: _worth(*others.verdicts.get(query, (0, 0)), said, WORTH_OF_QUERY) for query in run}
+    weights, chances = [], []
+    for step in range(GRID):
+        share = (step + 0.5) / GRID
+        weights.append(exp(as_said * log(share) + not_said * log(1 - share)))
+        of_queries = 0.0
+        for query, long in run.items():
+            yes, rest = known[query]
+            of_queries += _all_alike(long, SPREAD * share + yes, SPREAD * (1 - share) + rest)
+        chances.append(exp(of_queries))
+    return sum(a * b for a, b in zip(weights, chances, strict=True)) / sum(weights)
+
+
+def _worth(relevant: int, many: int, said: bool, most: float) -> tuple[float, float]:
+    """What verdicts of others count: as was said, and otherwise; together `most` at most."""
+    each = min(many, most) / many if many else 0.0
+    yes, rest = (relevant, many - relevant) if said else (many - relevant, relevant)
+    return each * yes, each * rest
+
+
+def _all_alike(long: int, first: float, second: float) -> float:
+    """The logarithm of the chance that `long` draws are all of the first kind, its share from a beta."""
+    both = first + second
+    return lgamma(first + long) - lgamma(first) + lgamma(both) - lgamma(both + long)
+
+
+def _alternation(answers: Sequence[Answer]) -> Sign:
+    of_queries: dict[int, list[bool]] = defaultdict(list)
+    for answer in answers:
+        of_queries[answer.query].append(answer.relevant)
+    changes = steps = 0
+    known = [1.0]
+    for said in of_queries.values():
+        changes += sum(one != next_ for one, next_ in pairwise(said))
+        steps += len(said) - 1
+        known = _convolved(known, _changes_by_chance(sum(said), len(said) - sum(said)))
+    told = f"The verdict changed from pair to pair {changes} of {steps} times."
+    return Sign("alternation", min(1.0, sum(known[changes:])), told)
+
+
+def _changes_by_chance(first: int, second: int) -> list[float]:
+    """The probability of each number of changes in a random order of two kinds.
+
+    >>> [round(chance, 3) for chance in _changes_by_chance(2, 2)]
+    [0.0, 0.333, 0.333, 0.333, 0.0]
+    """
+    if not first or not second:
+        return [1.0]
+    orders = comb(first + second, first)
+    known = [0.0]
+    for runs in range(2, 2 * min(first, second) + 2):
+        half, odd = divmod(runs, 2)
+        if odd:
+            ways = comb(first - 1, half) * comb(second - 1, half - 1)
+            ways += comb(first - 1, half - 1) * comb(second - 1, half)
+        else:
+            ways = 2 * comb(first - 1, half - 1) * comb(second - 1, half - 1)
+        known.append(ways / orders)
+    return known
+
+
+def _convolved(one: Sequence[float], other: Sequence[float]) -> list[float]:
+    known = [0.0] * (len(one) + len(other) - 1)
+    for at, chance in enumerate(one):
+        for step, more in enumerate(other):
+            known[at + step] += chance * more
+    return known
+
+
+def _model(answers: Sequence[Answer], others: Others) -> Sign | None:
+    asked = [answer.model == answer.relevant for answer in answers if answer.model is not None]
+    agreed, many = others.model
+    if len(asked) < MODEL_PAIRS or many < OF_OTHERS:
+        return None
+    chance = _at_most(sum(asked), len(asked), agreed / many, WORTH_OF_MODEL)
+    told = (
+        f"{sum(asked)} of {counted(len(asked), 'answer')} agree with the model's labels, which were hidden; "
+        f"of the others' answers {100 * agreed / many:.0f} % do."
+    )
+    return Sign("model", max(chance, MODEL_FLOOR), told)
+
+
+def _unopened(answers: Sequence[Answer], others: Others) -> Sign | None:
+    long = [answer.opened for answer in answers if answer.opened is not None]
+    opened, many = others.opened
+    if len(long) < LONG_DOCUMENTS or many < OF_OTHERS:
+        return None
+    chance = _at_most(sum(long), len(long), opened / many, WORTH_OF_OPENING)
+    of = counted(len(long), "long document")
+    told = f"{sum(long)} of {of} were opened; the others open {100 * opened / many:.0f} %."
+    return Sign("unopened", max(chance, UNOPENED_FLOOR), told)
+
+
+def _at_most(found: int, many: int, share: float, worth: float) -> float:
+    """The chance of at most `found` of `many` for somebody from a beta distribution around a share."""
+    first, second = 1 + worth * share, 1 + worth * (1 - share)
+    whole = lgamma(first + second) - lgamma(first) - lgamma(second)
+    total = 0.0
+    for hits in range(found + 1):
+        ways = lgamma(many + 1) - lgamma(hits + 1) - lgamma(many - hits + 1)
+        rest = lgamma(first + hits) + lgamma(second + many - hits) - lgamma(first + second + many)
+        total += exp(whole + ways + rest)
+    return min(1.0, total)
