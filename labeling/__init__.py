@@ -4,6 +4,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 
 - consensus (pure): one label from several verdicts, and how far people agree
 - items: the items of a queue: numbers, order, slots, passages
+- reading: how texts are shown to people who judge them, and how they like to read
 - adaptive: queues whose order follows the labels
 - gold: questions with known answers, repeats, practice, and who is paused
 - plausibility: work that nobody can have done with care, and what an admin decides about it

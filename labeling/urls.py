@@ -28,6 +28,7 @@ from labeling.quality import disagreements
 from labeling.quality import views as quality_views
 from labeling.queues import api as queues_api
 from labeling.queues import views as queues_views
+from labeling.reading import api as reading_api
 from labeling.score_audits import api as score_audit_api
 from labeling.score_audits import views as score_audit_views
 from labeling.search import api as search_api
@@ -196,6 +197,7 @@ api_urlpatterns: list[URLPattern] = [
         score_audit_api.ScoreAudits.as_view(),
         name="api_score_audits",
     ),
+    path("reading/", reading_api.Reading.as_view(), name="api_reading"),
     path("queues/<int:queue_id>/practice/", practice_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
     path(

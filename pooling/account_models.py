@@ -54,6 +54,7 @@ class Preferences(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="preferences"
     )
     columns = models.JSONField(default=dict, help_text="Names of columns by the name of a table.")
+    reading = models.JSONField(default=dict, help_text="How documents to judge are shown.")
 
     def __str__(self) -> str:
         return f"preferences of {self.user}"

@@ -14,6 +14,9 @@ from labeling.items.numbers import number_of
 from labeling.items.passages import best_passage, strongest_sentence, term_marks
 from labeling.items.statements import left_of_queries
 from labeling.models import Highlight, Item, Lease, Queue
+from labeling.reading.facts import facts_of
+from labeling.reading.flow import reflowed
+from labeling.reading.rich import rich_html
 from pooling.texts.word_forms import forms_of
 
 if TYPE_CHECKING:
@@ -35,12 +38,16 @@ class OfferedDocument(TypedDict):
     `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
     is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
     shown whole; `sentence` the strongest one by the query's words. A queue may highlight neither words nor
-    sentence: the passage is the same then.
+    sentence: the passage is the same then. `text` is without the breaks of a hard wrap, at the same offsets.
+    `html` is a text whose source is Markdown or HTML, sanitised and marked, null for any other; it is shown
+    whole. `facts` are date, source, author and URL, as far as they are known.
     """
 
     id: str
     title: str
     text: str | None
+    html: str | None
+    facts: list[str]
     title_marks: list[tuple[int, int]]
     marks: list[tuple[int, int]]
     passage: tuple[int, int] | None
@@ -105,16 +112,24 @@ def _query(item: Item) -> OfferedQuery:
 
 def _document(item: Item, queue: Queue) -> OfferedDocument:
     query, document = item.query, item.document
-    text = document.text or ""
+    # The words of a long text are looked for once: its offsets are those of the text as it is stored.
+    text = reflowed(document.text or "")
     forms = forms_of(queue.collection.language, queue.collection.synonyms)
     marks = term_marks(query.text, text, forms)
     has_marks, has_sentence = queue.highlight != Highlight.NONE, queue.highlight == Highlight.SENTENCE
+    html = rich_html(
+        document.text or "",
+        document.metadata,
+        lambda part: term_marks(query.text, part, forms) if has_marks else [],
+    )
     return {
         "id": document.external_id,
         "title": document.title,
-        "text": document.text,
+        "text": None if document.text is None else text,
+        "html": html,
+        "facts": facts_of(document.metadata),
         "title_marks": term_marks(query.text, document.title, forms) if has_marks else [],
         "marks": marks if has_marks else [],
-        "passage": best_passage(text, marks, forms),
-        "sentence": strongest_sentence(text, marks, forms) if has_sentence else None,
+        "passage": None if html else best_passage(text, marks, forms),
+        "sentence": strongest_sentence(text, marks, forms) if has_sentence and not html else None,
     }

@@ -35,7 +35,20 @@ EMPTY: dict[str, str] = {
     "next": "; the next becomes free at {time}",
     "finished": "Every document of this queue is judged. Thank you.",
 }
-WORDS: dict[str, Any] = {"progress": PROGRESS, "reasons": REASONS, "empty": EMPTY}
+# The most words of a query that is shown in the largest letters, the next smaller and the one after.
+QUERY_SIZES = (12, 18, 29)
+WORDS: dict[str, Any] = {
+    "progress": PROGRESS,
+    "reasons": REASONS,
+    "empty": EMPTY,
+    "query_sizes": QUERY_SIZES,
+}
+
+
+def query_size(text: str) -> int:
+    """How small a query is shown, 0 to 3: by its words, or by its letters in scripts without spaces."""
+    words = max(len(text.split()), len(text) // 7)
+    return sum(words > most for most in QUERY_SIZES)
 
 
 def empty_sentence(empty: EmptyQueue | None) -> str:

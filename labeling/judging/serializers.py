@@ -40,6 +40,12 @@ class OfferedDocumentSerializer(serializers.Serializer[Any]):
     id = serializers.CharField()
     title = serializers.CharField()
     text = serializers.CharField(allow_null=True, help_text="Null if the text was not imported.")
+    html = serializers.CharField(
+        allow_null=True, help_text="Sanitised, of a text in Markdown or HTML; null for any other."
+    )
+    facts = serializers.ListField(
+        child=serializers.CharField(), help_text="Date, source, author and URL, as far as they are known."
+    )
     title_marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
     marks = serializers.ListField(child=serializers.ListField(child=serializers.IntegerField()))
     passage = serializers.ListField(

@@ -19,6 +19,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.safestring import mark_safe
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
@@ -29,7 +30,13 @@ from labeling.items.passages import Part, marked_parts
 from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PRACTICE_FIRST, claim
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
-from labeling.judging.sentences import WORDS, empty_sentence, is_finished, progress_sentence
+from labeling.judging.sentences import (
+    WORDS,
+    empty_sentence,
+    is_finished,
+    progress_sentence,
+    query_size,
+)
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, skip, undo
 from labeling.models import (
@@ -40,6 +47,7 @@ from labeling.models import (
     Reason,
     Verdict,
 )
+from labeling.reading.choices import CHOICES, reading_of
 from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -131,6 +139,7 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             "last": recent[-1] if recent else None,
             "begins": page_data["begins"] and offer is not None,
             **guidelines_of(queue.collection),
+            **looks_of(person(request), offer["query"]["text"] if offer else ""),
             "reasons": Reason.choices,
             "progress_sentence": progress_sentence(counts),
             "page_data": page_data,
@@ -213,6 +222,19 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
     }
 
 
+class LooksShown(TypedDict):
+    """How the page is shown to somebody: their choices, what can be chosen, and how small the query is."""
+
+    reading: Mapping[str, str]
+    reading_choices: Mapping[str, tuple[str, Mapping[str, str]]]
+    query_size: int
+
+
+def looks_of(user: User, query: str) -> LooksShown:
+    """What the templates need for the looks of the page."""
+    return {"reading": reading_of(user), "reading_choices": CHOICES, "query_size": query_size(query)}
+
+
 class GuidelinesShown(TypedDict):
     """The guidelines as HTML: all of them, their beginning, and whether there is more than that."""
 
@@ -258,6 +280,7 @@ class MarkedDocument(TypedDict):
     """Title and text of an offered document, cut at their marks for the template to escape and mark.
 
     `shown`: whether the text is the passage or the whole document; a passage may start late or end early.
+    `rich`: sanitised HTML in its place, where the source is Markdown or HTML.
     """
 
     title_parts: list[Part]
@@ -265,6 +288,7 @@ class MarkedDocument(TypedDict):
     shown: str
     starts_late: bool
     ends_early: bool
+    rich: str
 
 
 def marked_document(document: OfferedDocument, *, whole: bool = False) -> MarkedDocument:
@@ -278,6 +302,7 @@ def marked_document(document: OfferedDocument, *, whole: bool = False) -> Marked
         "title_parts": marked_parts(document["title"], document["title_marks"]),
         "text_parts": marked_parts(text, marks),
         "shown": "passage" if is_passage else "document",
+        "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/reading/rich.py
         "starts_late": is_passage and start > 0,
         "ends_early": is_passage and end < len((document["text"] or "").rstrip()),
     }

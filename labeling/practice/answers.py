@@ -10,6 +10,7 @@ from labeling.gold.practice import questions_of_round
 from labeling.judging.verdicts import record_judgment
 from labeling.models import Item, Judgment, Queue, Verdict
 from labeling.practice.deciding import deciding_span
+from labeling.reading.flow import reflowed
 from pooling.interface.problems import InputError
 from pooling.texts.word_forms import forms_of
 
@@ -71,7 +72,7 @@ def answer_practice(
         question.answer,
         question.reason,
         deciding_span(
-            item.document.text or "",
+            reflowed(item.document.text or ""),
             item.query.text,
             question.reason,
             forms_of(item.queue.collection.language, item.queue.collection.synonyms),

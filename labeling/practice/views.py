@@ -17,7 +17,13 @@ from labeling.gold.practice import PracticeRound, practice_round
 from labeling.judging.offers import question_offer
 from labeling.judging.sentences import WORDS
 from labeling.judging.submissions import Submission
-from labeling.judging.views import VerdictForm, guidelines_of, marked_document, version_of_guidelines
+from labeling.judging.views import (
+    VerdictForm,
+    guidelines_of,
+    looks_of,
+    marked_document,
+    version_of_guidelines,
+)
 from labeling.models import Item, Queue, Reason, Verdict
 from labeling.practice.answers import answer_practice, practised
 from pooling.interface.pages import person
@@ -92,5 +98,6 @@ def _page(
         "page_data": page_data,
         **marked_document(offer["document"], whole=is_explained),
         **guidelines_of(queue.collection),
+        **looks_of(person(request), offer["query"]["text"]),
     }
     return render(request, "labeling/judge.html", context)

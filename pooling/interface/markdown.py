@@ -82,6 +82,19 @@ def _rendered(text: str, pictures: bool) -> SafeString:
     return mark_safe(html)  # noqa: S308  cleaned in the line above
 
 
+def plain_html(text: str) -> str:
+    """HTML of a Markdown text, before `safe_structure` has sanitised it."""
+    html: str = _parser().render(text)
+    return html
+
+
+def safe_structure(html: str) -> str:
+    """Headings, paragraphs, lists, tables and code of any HTML, without attributes, links and pictures."""
+    import nh3
+
+    return nh3.clean(html, tags=TAGS - {"a"}, attributes={"*": set()})
+
+
 @cache
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt

@@ -28,6 +28,7 @@ export class DocumentPane {
     this.#parts.title.classList.toggle("quiet", !title);
     this.#parts.text.hidden = !text;
     this.#parts.no_text.hidden = Boolean(text);
+    this.#paintFacts();
     this.#paintText();
   }
 
@@ -44,6 +45,7 @@ export class DocumentPane {
 
   /** Show the whole document with this span marked, in the middle of the screen. */
   decide(span) {
+    if (this.#document.html) return;
     this.#document = { ...this.#document, passage: span };
     this.#whole = this.#openedWhole = true;
     this.#paintText();
@@ -55,8 +57,25 @@ export class DocumentPane {
     return this.#whole;
   }
 
+  #paintFacts() {
+    const { facts = [] } = this.#document;
+    this.#parts.facts.hidden = !facts.length;
+    this.#parts.facts.replaceChildren(
+      ...facts.map((fact) => Object.assign(document.createElement("span"), { textContent: fact })),
+    );
+  }
+
+  // The server has sanitised this; the parser runs nothing, and the policy of the page would not let it.
+  #paintRich(html) {
+    const { body } = new DOMParser().parseFromString(html, "text/html");
+    this.#parts.text.replaceChildren(...body.childNodes);
+    this.#parts.extent.hidden = true;
+  }
+
   #paintText() {
-    const { text, passage, marks = [] } = this.#document;
+    const { text, html, passage, marks = [] } = this.#document;
+    this.#parts.text.classList.toggle("judging-rich", Boolean(html));
+    if (html) return this.#paintRich(html);
     const span = spanOf(text ?? "");
     if (!passage) this.#parts.text.replaceChildren(...marked(span, marks));
     else if (this.#whole) this.#parts.text.replaceChildren(...this.#wholeWithPassage(span));

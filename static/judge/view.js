@@ -2,6 +2,7 @@
 
 import { DocumentPane } from "./document_pane.js";
 import { capOf } from "./keys.js";
+import { Reading } from "./reading.js";
 import { SettingsDialog } from "./settings_dialog.js";
 import { VERDICTS, verdicts } from "./words.js";
 
@@ -32,6 +33,7 @@ export class View {
     this.#settings = settings;
     this.#pane = new DocumentPane(this.#parts);
     this.#dialog = new SettingsDialog(this.#parts.settings, settings);
+    new Reading(root, this.#parts.reading, this.form.elements.csrfmiddlewaretoken.value);
     settings.addEventListener("change", () => this.#applySettings());
     this.#applySettings();
     this.#parts.guidelines?.addEventListener("click", (event) => {
@@ -351,6 +353,7 @@ export class View {
 
   #paintQuery(query) {
     this.#parts.query.textContent = query.text;
+    this.#parts.query.dataset.length = this.#words.querySize(query.text);
     const { search } = this.#parts;
     search.href = `${search.dataset.address}?query=${encodeURIComponent(query.id)}`;
     this.#parts.narrative.textContent = query.narrative ?? "";

@@ -20,6 +20,12 @@ export class Words {
     return known.map(([name, wording]) => filled(wording, { count: counts[name] })).join(" · ");
   }
 
+  /** How small a query is shown, 0 to 3: by its words, or by its letters in scripts without spaces. */
+  querySize(text) {
+    const words = Math.max(text.split(/\s+/).filter(Boolean).length, Math.floor(text.length / 7));
+    return this.#words.query_sizes.filter((most) => words > most).length;
+  }
+
   /** Why there is nothing to judge. `serverTime`: the server's clock when it answered, in milliseconds. */
   empty(empty, serverTime) {
     const { not_open: notOpen, waiting, next, finished } = this.#words.empty;

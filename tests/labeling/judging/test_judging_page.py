@@ -83,6 +83,8 @@ def test_it_says_nothing_of_runs_ranks_and_others(world: World) -> None:
     assert page.context["item"]["query"].keys() == {"id", "text", "narrative", "left"}
     assert page.context["item"]["document"].keys() == {
         "sentence",
+        "html",
+        "facts",
         "id",
         "title",
         "text",

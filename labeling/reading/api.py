@@ -1,0 +1,37 @@
+"""How somebody likes to read, over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.reading.choices import CHOICES, reading_of, remember_reading
+from pooling.interface.api import PROBLEM, parsed, person
+
+
+class ReadingSerializer(serializers.Serializer[Any]):
+    """Text size, line width, typeface and contrast."""
+
+    size = serializers.ChoiceField(choices=list(CHOICES["size"][1]), required=False)
+    width = serializers.ChoiceField(choices=list(CHOICES["width"][1]), required=False)
+    face = serializers.ChoiceField(choices=list(CHOICES["face"][1]), required=False)
+    contrast = serializers.ChoiceField(choices=list(CHOICES["contrast"][1]), required=False)
+
+
+class Reading(APIView):
+    """How you like to read documents."""
+
+    @extend_schema(responses={200: ReadingSerializer})
+    def get(self, request: Request) -> Response:
+        """What you chose."""
+        return Response(reading_of(person(request)))
+
+    @extend_schema(request=ReadingSerializer, responses={200: ReadingSerializer, 400: PROBLEM})
+    def patch(self, request: Request) -> Response:
+        """Change some of it; the answer has all."""
+        return Response(remember_reading(person(request), parsed(ReadingSerializer, request)))
