@@ -45,6 +45,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         help="the pool behind the labels, as `pool` writes it: estimates from its audit, and what is missing",
     )
+    parser.add_argument(
+        "--complete",
+        action="store_true",
+        help="QRELS names all that is relevant to its queries: unlisted documents are not relevant",
+    )
     _add_conventions(parser)
     _add_queries(parser)
     _add_interval(parser)
@@ -102,6 +107,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         queries=queries,
         strata=strata,
         chunks=chunks,
+        complete=options["complete"],
         engine=options["engine"],
         **settings.arguments(),
     )

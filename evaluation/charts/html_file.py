@@ -94,7 +94,9 @@ def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, A
         seed=interval["seed"],
         confidence=interval["level"],
     )
-    command = command_of(spelled, str(options["qrels"]), [str(path) for path in runs])
+    command = command_of(
+        spelled, str(options["qrels"]), [str(path) for path in runs], complete=options["complete"]
+    )
     for name in ("pool", "queries", "tag"):
         if options[name]:
             command += f" --{name} {shlex.quote(str(options[name]))}"

@@ -218,8 +218,8 @@ def _sampled(rows: pl.DataFrame) -> pl.DataFrame:
 def audit_ranks(
     query_ids: Sequence[str], document_ids: pl.Series, starts: Sequence[int], seed: int
 ) -> list[int]:
-    """The place of each document in its query's audit order; `starts` is where each query's rows begin. A pool
-    without entries has no queries, and the list is empty.
+    """The place of each document in its query's audit order; `starts` is where each query's rows begin, empty
+    for a pool without entries.
     """
     from pooling.audit.sample import audit_order
 

@@ -35,6 +35,7 @@ OF_LABELS = {
     "by_tag": "--by-tag",
     "minimum_queries": "--minimum-queries",
     "compare": "--compare",
+    "complete": "--complete",
     "trade_offs": "--trade-offs",
 }
 CHARTS = (".svg", ".png")

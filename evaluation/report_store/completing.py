@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from evaluation.scoring.inputs import completed
 from labeling.qrels.releases import complete_files, read_release
 
 if TYPE_CHECKING:
     import polars as pl
 
     from labeling.models import QrelsRelease
-
-PAIR = ["query_id", "document_id"]
 
 
 def complete_queries(release: QrelsRelease) -> set[str]:
@@ -32,15 +31,6 @@ def completed_labels(release: QrelsRelease, found: Iterable[pl.DataFrame]) -> pl
 
     found: frames with query_id and document_id, such as runs and pools; read only if there is such a query.
     """
-    import polars as pl
-
     labels = read_release(release)
-    if not (queries := complete_queries(release)):
-        return labels
-    known = pl.DataFrame({"query_id": sorted(queries)}, schema={"query_id": pl.String})
-    pairs = [frame.select(PAIR).join(known, on="query_id", how="semi") for frame in found]
-    if not pairs:
-        return labels
-    unlisted = pl.concat(pairs).unique().join(labels, on=PAIR, how="anti")
-    zeros = unlisted.with_columns(relevance=pl.lit(0, dtype=labels.schema["relevance"]))
-    return pl.concat([labels, zeros.select(labels.columns)]).sort(PAIR)
+    queries = complete_queries(release)
+    return completed(labels, queries, found) if queries else labels

@@ -80,9 +80,9 @@ class Provenance:
         return [*facts, f"Make again: {self.command}"]
 
 
-def command_of(settings: Settings, qrels: str, runs: Sequence[str]) -> str:
+def command_of(settings: Settings, qrels: str, runs: Sequence[str], *, complete: bool = False) -> str:
     """The shell line of `soundings evaluate` with every setting spelled out; without tags and the pool, which
-    are no part of the files.
+    are no part of the files. complete: the labels were declared so.
 
     >>> from evaluation.scoring.config import Settings
     >>> command_of(Settings(k=(5, 10), seed=1, conventions={"ties": "file"}), "qrels.txt", ["a b.run"])
@@ -107,4 +107,4 @@ def command_of(settings: Settings, qrels: str, runs: Sequence[str]) -> str:
     for name, values in options:
         if values:
             words += [f"--{name.replace('_', '-')}", *map(str, values)]
-    return shlex.join(words)
+    return shlex.join([*words, "--complete"] if complete else words)

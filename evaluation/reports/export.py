@@ -16,6 +16,7 @@ from evaluation.comparisons.wording import answer_in_words
 from evaluation.models import Report
 from evaluation.pool_estimates.score_audit_page import by_scores_cells
 from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.report_store.completing import complete_queries
 from evaluation.report_store.files import TABLES, file_stem, read_table
 from evaluation.report_store.provenance import Provenance, command_of
 from evaluation.report_store.settings import conventions_in_words, settings_of
@@ -37,6 +38,7 @@ def provenance_of(report: Report) -> Provenance:
     options, release = report.options, report.options["release"]
     labels, runs = release_file_name(report.release, "trec"), [run["name"] for run in options["runs"]]
     pools = ", ".join(options["pools"])
+    complete = 0 < report.result["queries"]["labelled"] <= len(complete_queries(report.release))
     by = f" by {report.created_by.get_username()}" if report.created_by else ""
     return Provenance(
         labels=(release["name"], release["sha256"]),
@@ -45,7 +47,7 @@ def provenance_of(report: Report) -> Provenance:
         samples=options["bootstrap_samples"],
         seed=options["seed"],
         pool=f"{pools}, and the run's first K" if pools else "the runs' first K",
-        command=command_of(settings_of(report), labels, [f"{run}.run" for run in runs]),
+        command=command_of(settings_of(report), labels, [f"{run}.run" for run in runs], complete=complete),
         made=f"{report.created_at.strftime(MADE)}{by}" if report.created_at else "",
     )
 

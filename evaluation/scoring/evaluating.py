@@ -36,10 +36,14 @@ from evaluation.scoring.inputs import (
     RunSource,
     Source,
     collapsed_sources,
+    completed,
     cutoffs_array,
     named_runs,
+    only_queries,
     pool_frame,
+    qrels_frame,
     read_labels,
+    run_frame,
 )
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from evaluation.scoring.scorer import Scorer, Worked
@@ -64,9 +68,12 @@ from pooling.formats.parts import in_threads
 if TYPE_CHECKING:
     import polars as pl
 
+    from pooling.formats.parts import PlainRows
     from pooling.interface.progress import Progress
     from pooling.ranking.chunks import Chunks
 
+# Beside every number whose labels were declared complete.
+COMPLETE = "unlisted documents count as not relevant, as declared by whoever ran this evaluation"
 
 _COLUMNS_AT_ONCE = 4
 
@@ -93,6 +100,7 @@ def evaluate(
     thresholds: Mapping[str, float] | None = None,
     minimum_queries: int | None = None,
     chunks: Chunks | None = None,
+    complete: bool = False,
     engine: str = "local",
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -115,6 +123,8 @@ def evaluate(
       not; see `Evaluation.below`.
     - `minimum_queries`: with fewer in the means, `Evaluation.warnings` says so.
     - `chunks`: the runs hold chunks, and each document counts where its best chunk stands.
+    - `complete`: the qrels name all that is relevant to their queries, so that every other document counts as
+      not relevant.
     - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
       scored here.
     - `progress`: called with the share of the work that is done, once every run is read.
@@ -155,10 +165,15 @@ def evaluate(
     notes: list[str] = []
     if chunks is not None:
         sources = collapsed_sources(sources, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist())
-    labels = label_pairs(read_labels(qrels, queries, notes), conventions.min_relevance)
+    pooled = pool_frame(pool)
+    if complete:
+        listed = only_queries(qrels_frame(qrels, notes), queries)
+        read: PlainRows | pl.DataFrame = _completed(listed, sources, pooled)
+    else:
+        read = read_labels(qrels, queries, notes)
+    labels = label_pairs(read, conventions.min_relevance)
     if not labels.query_count:
         raise ValueError("No query of the qrels is left to score; check the qrels, and the queries chosen.")
-    pooled = pool_frame(pool)
     keyed = len(sources) > 1 or pooled is not None
     scorer = Scorer(labels, cutoffs, conventions, queries, keyed)
     recalled = [at for name, at in asked if name == "recall" and at is not None]
@@ -178,6 +193,8 @@ def evaluate(
     settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
+    if complete:
+        settings["complete"] = COMPLETE
     many = len(scope.groups)
 
     def figures(group: int) -> dict[str, dict[str, Figure]]:
@@ -397,6 +414,14 @@ def _figure(
 
 def _plain(number: float) -> float | None:
     return None if np.isnan(number) else float(number)
+
+
+def _completed(
+    labels: pl.DataFrame, sources: Mapping[str, RunSource], pooled: pl.DataFrame | None
+) -> pl.DataFrame:
+    """The labels, all of whose queries are complete, with the unlisted documents of runs and pool."""
+    found = (run_frame(name, source) for name, source in sources.items())
+    return completed(labels, set(labels["query_id"]), (*found, *(() if pooled is None else (pooled,))))
 
 
 def _pool_in_words(pool: Source | None) -> str:

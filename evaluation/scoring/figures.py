@@ -97,10 +97,12 @@ class PlainConventions(TypedDict):
 
 
 class MeasuredHow(TypedDict):
-    """How intervals and bounds were made: the pool in words, and how chunks became documents, if they did."""
+    """How intervals and bounds were made: the pool in words; how chunks became documents, if they did; and by
+    whose declaration the labels are complete, if they are."""
 
     interval: IntervalSettings
     pool: str
+    complete: NotRequired[str]
     chunks: NotRequired[Mapping[str, Any]]
 
 

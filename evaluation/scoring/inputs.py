@@ -174,6 +174,24 @@ def pool_frame(source: Source | None) -> pl.DataFrame | None:
 _Rows = TypeVar("_Rows", "pl.DataFrame", "pl.DataFrame | PlainRows")
 
 
+def completed(labels: pl.DataFrame, queries: Iterable[str], found: Iterable[pl.DataFrame]) -> pl.DataFrame:
+    """The labels with relevance 0 for the pairs of `found` that no label names, where their query is one of
+    `queries`: those whose labels name all that is relevant.
+
+    found: frames with query_id and document_id, such as runs and pools.
+    """
+    import polars as pl
+
+    pair = ["query_id", "document_id"]
+    known = pl.DataFrame({"query_id": sorted(queries)}, schema={"query_id": pl.String})
+    pairs = [frame.select(pair).join(known, on="query_id", how="semi") for frame in found]
+    if not pairs:
+        return labels
+    unlisted = pl.concat(pairs).unique().join(labels, on=pair, how="anti")
+    zeros = unlisted.with_columns(relevance=pl.lit(0, dtype=labels.schema["relevance"]))
+    return pl.concat([labels, zeros.select(labels.columns)]).sort(pair)
+
+
 def only_queries(rows: _Rows, queries: Collection[str] | None) -> _Rows:
     """The rows of these queries; all when `queries` is None."""
     if queries is None:

@@ -353,12 +353,13 @@ class Evaluation:
         coverage = (
             "" if judged is None or measure == "judged" else f" · judged@{at} {percent(judged['mean'])}"
         )
-        return f"{value} · {conventions}{self._chunks()}{coverage}"
+        return f"{value} · {conventions}{self._inputs()}{coverage}"
 
-    def _chunks(self) -> str:
-        """How documents were made of chunks, where they were."""
+    def _inputs(self) -> str:
+        """How documents were made of chunks, and by whose declaration labels are complete, where they are."""
         chunks = self.settings.get("chunks")
-        return f" · {chunks['words']}" if chunks else ""
+        words = [chunks["words"] if chunks else "", self.settings.get("complete", "")]
+        return "".join(f" · {one}" for one in words if one)
 
     def _run(self, name: str) -> RunEvaluation:
         if name not in self.runs:

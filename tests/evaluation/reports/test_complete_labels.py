@@ -6,6 +6,7 @@ from typing import Any
 
 from evaluation.failures.side_by_side import side_by_side
 from evaluation.models import Report
+from evaluation.reports.export import provenance_of
 from labeling.qrels.releases import import_qrels, release_qrels
 from tests.evaluation.cast import SPARSE, make_report
 from tests.world import World
@@ -65,3 +66,11 @@ def test_a_declaration_holds_for_the_queries_of_its_file_alone(world: World) -> 
     }
     assert labels["q1"] == {0, 1}
     assert None in labels["q2"]
+
+
+def test_the_command_that_reproduces_a_report_declares_labels_that_are_complete_for_all_queries(
+    world: World,
+) -> None:
+    assert provenance_of(report_on(world, (SPARSE, True))).command.endswith(" --complete")
+    partly = report_on(world, ("q1 0 d1 1\n", True), ("q2 0 d2 1\n", False))
+    assert "--complete" not in provenance_of(partly).command

@@ -67,6 +67,38 @@ def test_the_output_begins_with_the_answer(folder: Path, capsys: pytest.CaptureF
     assert answer["sentence"] in (folder / "report.html").read_text()
 
 
+def test_complete_labels_leave_nothing_open_and_the_output_says_who_declared_them(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    usual = printed(capsys, folder, "--k", "2")["runs"]["bm25"]
+    declared = printed(capsys, folder, "--k", "2", "--complete")
+    found = declared["runs"]["bm25"]
+
+    assert usual["judged@2"]["mean_of_retrieved"] < found["judged@2"]["mean_of_retrieved"] == 1
+    assert usual["recall@2"]["bounds"][1] > usual["recall@2"]["mean"]
+    assert found["recall@2"]["bounds"] == [found["recall@2"]["mean"]] * 2
+    assert found["recall@2"]["mean"] == usual["recall@2"]["mean"]
+    words = "unlisted documents count as not relevant, as declared by whoever ran this evaluation"
+    assert words in found["recall@2"]["line"]
+    assert words not in usual["recall@2"]["line"]
+    assert declared["conventions"]["complete"] == words
+
+
+def test_chunks_and_pools_can_have_complete_labels(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "bm25.run").write_text("q1 Q0 a#1 1 3 t\nq1 Q0 x#2 2 2 t\nq2 Q0 y#1 1 1 t\n")
+    header = "query_id,document_id,in_audit,inclusion_probability"
+    (folder / "pool.csv").write_text(f"{header}\nq1,z,0,1\nq1,a,0,1\n")
+    pool = ["--pool", str(folder / "pool.csv")]
+    found = printed(capsys, folder, "--k", "2", "--complete", "--collapse-chunks", "#", *pool)
+    assert found["runs"]["bm25"]["judged@2"]["mean_of_retrieved"] == 1
+
+
+def test_without_labels_none_can_be_complete(folder: Path) -> None:
+    assert (
+        "--complete needs labels" in refusal(folder, "--complete", "--against", str(folder / "dense.run"))[0]
+    )
+
+
 def test_the_margin_is_refused_out_of_bounds(folder: Path) -> None:
     assert refusal(folder, "--margin", "2")[0].startswith("margin is 2.0. Write a number from 0 to 0.5")
 
