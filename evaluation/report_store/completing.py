@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-from evaluation.scoring.inputs import completed
 from labeling.qrels.releases import complete_files, read_release
 
 if TYPE_CHECKING:
@@ -32,5 +31,8 @@ def completed_labels(release: QrelsRelease, found: Iterable[pl.DataFrame]) -> pl
     found: frames with query_id and document_id, such as runs and pools; read only if there is such a query.
     """
     labels = read_release(release)
-    queries = complete_queries(release)
-    return completed(labels, queries, found) if queries else labels
+    if not (queries := complete_queries(release)):
+        return labels
+    from evaluation.scoring.inputs import completed
+
+    return completed(labels, queries, found)

@@ -73,7 +73,7 @@ if TYPE_CHECKING:
     from pooling.ranking.chunks import Chunks
 
 # Beside every number whose labels were declared complete.
-COMPLETE = "unlisted documents count as not relevant, as declared by whoever ran this evaluation"
+COMPLETE = "unlisted documents count as not relevant, as declared by the person who ran this evaluation"
 
 _COLUMNS_AT_ONCE = 4
 

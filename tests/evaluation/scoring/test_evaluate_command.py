@@ -78,7 +78,7 @@ def test_complete_labels_leave_nothing_open_and_the_output_says_who_declared_the
     assert usual["recall@2"]["bounds"][1] > usual["recall@2"]["mean"]
     assert found["recall@2"]["bounds"] == [found["recall@2"]["mean"]] * 2
     assert found["recall@2"]["mean"] == usual["recall@2"]["mean"]
-    words = "unlisted documents count as not relevant, as declared by whoever ran this evaluation"
+    words = "unlisted documents count as not relevant, as declared by the person who ran this evaluation"
     assert words in found["recall@2"]["line"]
     assert words not in usual["recall@2"]["line"]
     assert declared["conventions"]["complete"] == words
