@@ -175,8 +175,10 @@ class _Site:
         answer = self._api.get(f"{self._address}/search/", {"query": query, "words": title})
         hits = [hit for hit in answer.json()["documents"] if hit["id"] == offer["document"]["id"]]
         page = self._pages.get(f"/queues/{self._queue.pk}/judge/", {"item": offer["item"]})
+        own = self._api.get(f"{self._address}/own-verdicts/", {"query": query}).json()
         return {
             **_numbers("hit", hits[0] if hits else {}),
+            **_numbers("own", own),
             **_page("judge", page.content.decode()),
         }
 

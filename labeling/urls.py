@@ -134,6 +134,7 @@ api_urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/skip/", judging_api.Skips.as_view(), name="api_queue_skip"),
     path("queues/<int:queue_id>/undo/", judging_api.Undos.as_view(), name="api_queue_undo"),
     path("queues/<int:queue_id>/renew/", judging_api.Renewals.as_view(), name="api_queue_renew"),
+    path("queues/<int:queue_id>/own-verdicts/", judging_api.OwnVerdicts.as_view(), name="api_own_verdicts"),
     path("queues/<int:queue_id>/release/", judging_api.Returns.as_view(), name="api_queue_release"),
     path(
         "queues/<int:queue_id>/adjudication/",

@@ -16,6 +16,7 @@ from labeling.exposure.showing import Proposal
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import Offer, offers_of
+from labeling.judging.own_work import own_verdicts_of_query
 from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
@@ -200,3 +201,19 @@ class Returns(APIView):
         queue = queue_for(request.user, queue_id, JUDGES, deleted_too=True)
         tokens = parsed(serializers.LeasesSerializer, request)["leases"]
         return Response({"released": release(queue, person(request), tokens)})
+
+
+class OwnVerdicts(APIView):
+    """What you said of a query's documents, to keep to one line."""
+
+    @extend_schema(
+        parameters=[serializers.OfQuerySerializer],
+        responses={200: serializers.OwnVerdictsSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Your verdicts that were not undone, and nobody else's."""
+        queue = queue_for(request.user, queue_id, JUDGES)
+        asked = serializers.OfQuerySerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        verdicts = own_verdicts_of_query(queue, person(request), asked.validated_data["query"])
+        return Response({"verdicts": verdicts})

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.db.models.functions import TruncDate
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 DAYS = 14
 # Enough for a median; a year's work of one person need not be read for it.
 TIMED = 2_000
+# A strip beside a document needs no more of a query.
+MOST_OF_QUERY = 500
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,28 @@ def own_verdicts(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
     verdicts = given_in(queue, user).filter(**THERE)
     undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     return verdicts.annotate(undone=Exists(undone)).select_related("query", "document").order_by("-pk")
+
+
+class OwnVerdict(TypedDict):
+    """A verdict that a person gave and did not undo."""
+
+    document: str
+    title: str
+    verdict: str
+
+
+def own_verdicts_of_query(queue: Queue, user: User, query_id: str) -> list[OwnVerdict]:
+    """The person's verdicts on documents of a query in this queue that were not undone, oldest first.
+
+    A verdict on a pair that is shown again is a verdict like any other, so that the list grows by one with
+    every pair, whatever it is.
+    """
+    given = own_verdicts(queue, user).filter(query__external_id=query_id)[:MOST_OF_QUERY]
+    return [
+        {"document": one.document.external_id, "title": one.document.title, "verdict": one.verdict}
+        for one in reversed(given)
+        if not one.undone  # type: ignore[attr-defined]
+    ]
 
 
 def own_work(queue: Queue, user: User, *, now: datetime | None = None) -> OwnWork:

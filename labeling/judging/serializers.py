@@ -245,3 +245,23 @@ class ReleasedSerializer(serializers.Serializer[Any]):
     """How many leases were returned."""
 
     released = serializers.IntegerField()
+
+
+class OfQuerySerializer(serializers.Serializer[Any]):
+    """Which query one's own verdicts are asked of."""
+
+    query = serializers.CharField(max_length=1000)
+
+
+class OwnVerdictSerializer(serializers.Serializer[Any]):
+    """A verdict that you gave and did not undo."""
+
+    document = serializers.CharField()
+    title = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+
+
+class OwnVerdictsSerializer(serializers.Serializer[Any]):
+    """Your verdicts on the documents of a query, oldest first."""
+
+    verdicts = OwnVerdictSerializer(many=True)

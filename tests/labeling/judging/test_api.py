@@ -278,6 +278,8 @@ CALLS = [
     ("post", "renew/", {"leases": []}, (404, 200, 403, 200)),
     ("post", "release/", {"leases": []}, (404, 200, 403, 200)),
     ("get", "progress/", None, (404, 200, 200, 200)),
+    ("get", "own-verdicts/?query=q1", None, (404, 200, 403, 200)),
+    ("get", "own-verdicts/", None, (404, 400, 403, 400)),
 ]
 
 

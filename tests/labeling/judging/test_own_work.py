@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.judging.leases import claim
-from labeling.judging.own_work import own_verdicts, own_work
+from labeling.judging.own_work import own_verdicts, own_verdicts_of_query, own_work
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, undo
 from labeling.models import JudgmentEvent, Queue
@@ -87,3 +87,22 @@ def test_the_page_asks_as_often_for_many_verdicts_as_for_one(
     judge_some(queue, world, *range(1, 12))
     with django_assert_num_queries(len(few.captured_queries)):
         client.get(f"/queues/{queue.pk}/mine/")
+
+
+def test_what_one_said_of_a_query_is_ones_own_and_stands(queue: Queue, world: World) -> None:
+    first, second, third = judge_some(queue, world, 1, 2, 3)
+    undo(queue, world.ben, second)
+    events = {event.key: event for event in own_verdicts(queue, world.ben)}
+    query = events[first].query.external_id
+    said = own_verdicts_of_query(queue, world.ben, query)
+    assert [one["document"] for one in said] == [events[key].document.external_id for key in (first, third)]
+    assert {one["verdict"] for one in said} == {"relevant"}
+    assert own_verdicts_of_query(queue, world.cleo, query) == []
+
+
+def test_a_verdict_on_a_pair_shown_again_is_one_more(queue: Queue, world: World) -> None:
+    (key,) = judge_some(queue, world, 1)
+    event = JudgmentEvent.objects.get(key=key)
+    event.pk, event.key, event.repeats_id = None, "again", event.pk
+    event.save()
+    assert len(own_verdicts_of_query(queue, world.ben, event.query.external_id)) == 2
