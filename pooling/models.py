@@ -140,6 +140,35 @@ class AdminAction(models.Model):
         return f"{self.actor}: {self.action} {self.subject}"
 
 
+class TextImport(Kept):
+    """A file of queries or documents that was imported; what it created goes and comes back with it."""
+
+    QUERIES = "queries"
+    DOCUMENTS = "documents"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="text_imports")
+    of = models.CharField(max_length=20, choices=[(QUERIES, QUERIES), (DOCUMENTS, DOCUMENTS)])
+    name = models.CharField(max_length=300)
+    created_count = models.PositiveIntegerField(default=0, help_text="New, or brought back.")
+    changed_count = models.PositiveIntegerField(default=0)
+    changed_ids = models.JSONField(default=list, help_text="The first of those whose texts it changed.")
+    imported_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    imported_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["-pk"]
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def list_page(self) -> str:
+        """The name of the address that lists what it brought."""
+        return self.of
+
+
 class Query(Kept):
     """A query with the collection's own, opaque id; `metadata` may hold `narrative` and `tags`."""
 
@@ -147,6 +176,9 @@ class Query(Kept):
     external_id = models.CharField(max_length=500)
     text = models.TextField()
     metadata = models.JSONField(default=dict, blank=True)
+    brought_by = models.ForeignKey(
+        TextImport, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
 
     class Meta:
         verbose_name_plural = "queries"
@@ -178,6 +210,9 @@ class Document(Kept):
     metadata = models.JSONField(default=dict, blank=True)
     # Counts up when title or text change, so that a verdict says which text was on screen.
     version = models.PositiveIntegerField(default=1)
+    brought_by = models.ForeignKey(
+        TextImport, null=True, on_delete=models.SET_NULL, related_name="+", db_index=False
+    )
 
     class Meta:
         constraints = [

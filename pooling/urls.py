@@ -96,6 +96,8 @@ api_urlpatterns: list[URLPattern] = [
         Restored.as_view(kind="collection"),
         name="api_collection_restore",
     ),
+    path("imports/<int:import_id>/", Tidied.as_view(kind="import"), name="api_import"),
+    path("imports/<int:import_id>/restore/", Restored.as_view(kind="import"), name="api_import_restore"),
     path("runs/<int:run_id>/", Tidied.as_view(kind="run"), name="api_run"),
     path("runs/<int:run_id>/restore/", Restored.as_view(kind="run"), name="api_run_restore"),
     path("pools/<int:pool_id>/", Tidied.as_view(kind="pool"), name="api_pool"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from labeling.gold.questions import follow_gold
@@ -21,10 +21,20 @@ from labeling.models import (
     Queue,
 )
 from pooling.formats.wording import counted
-from pooling.models import Collection, Document, Pool, Query
+from pooling.models import Collection, Document, Pool, Query, TextImport
 from pooling.texts.importing import lock
 from pooling.tidying.erasing import empties_collections
-from pooling.tidying.kinds import Dependant, Ground, Kind, dependant, depends_on, register, rests_on, when
+from pooling.tidying.kinds import (
+    Dependant,
+    Ground,
+    Kind,
+    dependant,
+    depends_on,
+    register,
+    rests_on,
+    when,
+    when_many,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -92,6 +102,11 @@ def _said_of_document(document: Document) -> Sequence[Dependant]:
     return _said_of({"document": document})
 
 
+@depends_on(TextImport)
+def _said_of_import(one: TextImport) -> Sequence[Dependant]:
+    return _said_of({"query__brought_by" if one.of == TextImport.QUERIES else "document__brought_by": one})
+
+
 def _said_of(pairs: dict[str, Any]) -> list[Dependant]:
     kept = "is kept, and does not count meanwhile/are kept, and do not count meanwhile"
     return [
@@ -132,26 +147,26 @@ def _as_it_was(queue: Queue, by: User | None) -> None:
     follow_gold(queue.collection)
 
 
-@when("deleted", Query)
-def _withdraw_query(query: Query, by: User | None) -> None:
-    withdraw_items(Q(query=query))
+@when_many("deleted", Query)
+def _withdraw_queries(collection: Collection, queries: QuerySet[Query]) -> None:
+    withdraw_items(Q(query__in=queries.values("pk")))
 
 
-@when("deleted", Document)
-def _withdraw_document(document: Document, by: User | None) -> None:
-    withdraw_items(Q(document=document))
+@when_many("deleted", Document)
+def _withdraw_documents(collection: Collection, documents: QuerySet[Document]) -> None:
+    withdraw_items(Q(document__in=documents.values("pk")))
 
 
-@when("restored", Query)
-def _return_query(query: Query, by: User | None) -> None:
-    return_items(Q(query=query))
-    _follow(query.collection)
+@when_many("restored", Query)
+def _return_queries(collection: Collection, queries: QuerySet[Query]) -> None:
+    return_items(Q(query__in=queries.values("pk")))
+    _follow(collection)
 
 
-@when("restored", Document)
-def _return_document(document: Document, by: User | None) -> None:
-    return_items(Q(document=document))
-    _follow(document.collection)
+@when_many("restored", Document)
+def _return_documents(collection: Collection, documents: QuerySet[Document]) -> None:
+    return_items(Q(document__in=documents.values("pk")))
+    _follow(collection)
 
 
 def _follow(collection: Collection) -> None:

@@ -10,6 +10,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils.html import format_html
 
 from pooling.interface.problems import refusals
 from pooling.interface.results import Result
@@ -35,8 +36,22 @@ def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:
     if isinstance(outcome, Job):
         # Where it is done by then, the page goes on to the result at once.
         return redirect(f"{outcome.get_absolute_url()}?follow")
-    messages.success(request, outcome["detail"])
+    say_done(request, outcome)
     return redirect(outcome["url"])
+
+
+def say_done(request: HttpRequest, result: Result) -> None:
+    """The sentence of finished work, with the button that undoes it: it belongs to the form `undo` of every
+    page.
+    """
+    if "undo" not in result:
+        messages.success(request, result["detail"])
+        return
+    button = (
+        '{} <button class="button quiet-button" form="undo" formaction="{}" name="action" value="delete">'
+        "Undo</button>"
+    )
+    messages.success(request, format_html(button, result["detail"], result["undo"]))
 
 
 def answered(

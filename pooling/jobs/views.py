@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.views.decorators.http import require_GET, require_POST, require_safe
 from django_htmx.http import HttpResponseClientRedirect
 
-from pooling.interface.pages import person
+from pooling.interface.pages import person, say_done
 from pooling.interface.problems import InputError
 from pooling.jobs.kinds import kind_of, stages_of
 from pooling.jobs.lists import JOBS, OWN_JOBS, jobs_of_collection, jobs_of_person
@@ -41,7 +41,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
     partial = bool(request.headers.get("HX-Request"))
     result = job.result if job.state == Job.State.DONE else None
     if result and "url" in result and (partial or "follow" in request.GET):
-        messages.success(request, result["detail"])
+        say_done(request, result)
         return HttpResponseClientRedirect(result["url"]) if partial else redirect(result["url"])
     context = {
         "job": job,

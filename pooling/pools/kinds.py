@@ -12,12 +12,21 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Pool, PoolEntry, PoolRun, Query, Run
 from pooling.search_models import IndexedText, TextIndex
 from pooling.tidying.erasing import empties_collections
-from pooling.tidying.kinds import Dependant, Ground, Kind, dependant, depends_on, register, rests_on, when
+from pooling.tidying.kinds import (
+    Dependant,
+    Ground,
+    Kind,
+    dependant,
+    depends_on,
+    register,
+    rests_on,
+    when,
+    when_many,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.tidying.kept import Kept
 
 register(
     Kind(
@@ -143,25 +152,25 @@ def _rename_in_pools(run: Run, by: User | None) -> None:
             Pool.everything.filter(pk=place.pool_id).update(depths=named)
 
 
-@when("erased", Query)
-def _without_text(query: Kept, by: User | None) -> None:
-    Query.everything.filter(pk=query.pk).update(text="", metadata={})
+@when_many("erased", Query)
+def _without_text(collection: Collection, queries: QuerySet[Query]) -> None:
+    queries.update(text="", metadata={})
 
 
-@when("erased", Document)
-def _without_texts(document: Kept, by: User | None) -> None:
-    Document.everything.filter(pk=document.pk).update(title="", text=None, metadata={})
-    IndexedText.objects.filter(document=document.pk).delete()
+@when_many("erased", Document)
+def _without_texts(collection: Collection, documents: QuerySet[Document]) -> None:
+    documents.update(title="", text=None, metadata={})
+    _search_no_more(collection, documents)
 
 
-@when("restored", Document)
-def _search_again(document: Document, by: User | None) -> None:
-    TextIndex.objects.filter(collection=document.collection_id).update(is_behind=True)
+@when_many("restored", Document)
+def _search_again(collection: Collection, documents: QuerySet[Document]) -> None:
+    TextIndex.objects.filter(collection=collection).update(is_behind=True)
 
 
-@when("deleted", Document)
-def _search_no_more(document: Document, by: User | None) -> None:
-    IndexedText.objects.filter(document=document.pk).delete()
+@when_many("deleted", Document)
+def _search_no_more(collection: Collection, documents: QuerySet[Document]) -> None:
+    IndexedText.objects.filter(document__in=documents.values("pk")).delete()
 
 
 @empties_collections

@@ -25,6 +25,7 @@ from pooling.ranking.chunk_rule import ChunksRule
 from pooling.signals import run_imported
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
+from pooling.tidying.kinds import undo_address
 
 if TYPE_CHECKING:
     import polars as pl
@@ -368,7 +369,7 @@ class RunImported(Result):
 
 def run_import_result(run: Run) -> RunImported:
     """What the HTTP interface and a finished job say of a run."""
-    return {
+    result: RunImported = {
         "id": run.pk,
         "name": run.name,
         "rows": run.row_count,
@@ -380,3 +381,6 @@ def run_import_result(run: Run) -> RunImported:
         "detail": f"Run “{run.name}”: {run.row_count:,} rows for {run.query_count:,} queries.",
         "url": run.get_absolute_url() if run.pk else reverse("runs", args=[run.collection.slug]),
     }
+    if run.pk:
+        result["undo"] = undo_address(run.collection, "run", run.pk)
+    return result

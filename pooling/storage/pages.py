@@ -12,7 +12,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 
 from pooling.interface.forms import show_problem
-from pooling.interface.pages import go_on, person
+from pooling.interface.pages import go_on, person, say_done
 from pooling.interface.problems import refusals
 from pooling.interface.results import Result
 from pooling.interface.uploads import refuse_oversized
@@ -105,10 +105,8 @@ def _done(request: HttpRequest, collection: Collection, outcomes: Sequence[Resul
 
 def _say(request: HttpRequest, outcomes: Sequence[Result | Job]) -> None:
     for outcome in outcomes:
-        messages.success(request, _sentence(outcome))
-
-
-def _sentence(outcome: Result | Job) -> str:
-    if isinstance(outcome, Job):
-        return f"{outcome.arguments['file_name']} is imported in the background as job {outcome.pk}."
-    return outcome["detail"]
+        if isinstance(outcome, Job):
+            name = outcome.arguments["file_name"]
+            messages.success(request, f"{name} is imported in the background as job {outcome.pk}.")
+        else:
+            say_done(request, outcome)

@@ -20,5 +20,6 @@ class ImportSummarySerializer(serializers.Serializer[Any]):
     changed = serializers.IntegerField()
     unchanged = serializers.IntegerField()
     left_out = serializers.IntegerField(help_text="Documents that are in no pool.")
+    import_id = serializers.IntegerField(allow_null=True, help_text="Delete it to take back the import.")
     detail = serializers.CharField()
     url = serializers.CharField()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,12 +16,14 @@ from django.urls import reverse
 from pooling.interface.problems import InputError
 from pooling.interface.progress import Progress
 from pooling.interface.results import Result
-from pooling.models import Collection, Document, PoolEntry, Query
+from pooling.models import Collection, Document, PoolEntry, Query, TextImport
 from pooling.search_models import TextIndex
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import check_id, check_text, disk_errors_named, tell_the_planner
+from pooling.texts.taking_back import MOST_NAMED
 from pooling.tidying.doing import bring_back
+from pooling.tidying.kinds import undo_address
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -51,13 +53,21 @@ _UPDATE = """
         OR pooling_document.text <> staged.text OR pooling_document.metadata <> staged.metadata)
 """
 _INSERT = """
-    INSERT INTO pooling_document (collection_id, external_id, title, text, metadata, version)
-    SELECT %s, id, title, text, metadata, 1 FROM staged_documents staged WHERE NOT EXISTS (
+    INSERT INTO pooling_document (collection_id, external_id, title, text, metadata, version, brought_by_id)
+    SELECT %s, id, title, text, metadata, 1, %s FROM staged_documents staged WHERE NOT EXISTS (
         SELECT 1 FROM pooling_document known
         WHERE known.collection_id = %s AND known.external_id = staged.id
     )
 """
-
+# Those whose texts the file changes, the first in its order.
+_CHANGED = """
+    SELECT staged.id FROM pooling_document document
+    JOIN staged_documents staged ON staged.id = document.external_id
+    WHERE document.collection_id = %s
+    AND (document.title <> staged.title OR document.text IS NULL
+        OR document.text <> staged.text OR document.metadata <> staged.metadata)
+    ORDER BY staged.line LIMIT %s
+"""
 # Deleted documents that the file brings back.
 _IN_FILE = """
     SELECT document.id FROM pooling_document document
@@ -69,7 +79,7 @@ _IN_FILE = """
 @dataclass(frozen=True)
 class ImportSummary:
     """What an import did, counted in rows; `left_out` are documents that no pool contains, `restored` what
-    had been deleted and is in the file.
+    had been deleted and is in the file. `import_id` takes back what it created; None where that is nothing.
     """
 
     created: int = 0
@@ -77,6 +87,7 @@ class ImportSummary:
     unchanged: int = 0
     left_out: int = 0
     restored: int = 0
+    import_id: int | None = field(default=None, compare=False)
 
     def __str__(self) -> str:
         parts = [f"{self.created:,} new", f"{self.changed:,} changed", f"{self.unchanged:,} as before"]
@@ -94,6 +105,7 @@ class TextsImported(Result):
     changed: int
     unchanged: int
     left_out: int
+    import_id: int | None
 
 
 def lock(collection: Collection) -> None:
@@ -121,15 +133,23 @@ def import_queries(
         check_text(place, "query", record.id, record.text, metadata=record.metadata)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
-        return _store_queries(collection, records, place)
+        made = TextImport(collection=collection, of=TextImport.QUERIES, name=place[-300:], imported_by=user)
+        return _store_queries(made, records, place)
 
 
-def _store_queries(collection: Collection, records: list[QueryRecord], place: str) -> ImportSummary:
+def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> ImportSummary:
+    collection = made.collection
     everything = Query.everything.filter(collection=collection)
     known = {query.external_id: query for query in everything}
     deleted = [query for record in records if (query := known.get(record.id)) and query.deleted_at]
     new = [
-        Query(collection=collection, external_id=record.id, text=record.text, metadata=record.metadata)
+        Query(
+            collection=collection,
+            external_id=record.id,
+            text=record.text,
+            metadata=record.metadata,
+            brought_by=made,
+        )
         for record in records
         if record.id not in known
     ]
@@ -142,11 +162,20 @@ def _store_queries(collection: Collection, records: list[QueryRecord], place: st
     _refuse_new_wording(differing, place)
     for query, record in differing:
         query.text, query.metadata = record.text, record.metadata
+    made.created_count, made.changed_count = len(new) + len(deleted), len(differing)
+    made.changed_ids = [query.external_id for query, _ in differing[:MOST_NAMED]]
+    made.save()
     Query.objects.bulk_create(new, batch_size=BATCH)
     Query.everything.bulk_update([query for query, _ in differing], ["text", "metadata"], batch_size=200)
-    bring_back(deleted)
+    bring_back(Query, collection, [query.pk for query in deleted], brought_by=made)
     unchanged = len(records) - len(new) - len(differing)
-    return ImportSummary(len(new), len(differing), unchanged, restored=len(deleted))
+    return ImportSummary(
+        len(new),
+        len(differing),
+        unchanged,
+        restored=len(deleted),
+        import_id=made.pk if made.created_count else None,
+    )
 
 
 def _refuse_new_wording(differing: list[tuple[Query, QueryRecord]], place: str) -> None:
@@ -165,6 +194,7 @@ def import_documents(
     path: Path,
     *,
     file_name: str | None = None,
+    user: User | None = None,
     only_pooled: bool = False,
     progress: Progress | None = None,
 ) -> ImportSummary:
@@ -194,17 +224,23 @@ def import_documents(
         with transaction.atomic():
             lock(collection)
             deleted = Document.everything.filter(collection=collection, deleted_at__isnull=False)
-            named = {key for (key,) in stage.rows(_IN_FILE, [collection.pk])} if deleted.exists() else set()
+            named = [key for (key,) in stage.rows(_IN_FILE, [collection.pk])] if deleted.exists() else []
+            made = TextImport(collection=collection, of=TextImport.DOCUMENTS, name=place[-300:])
+            made.imported_by = user
+            made.changed_ids = [id for (id,) in stage.rows(_CHANGED, [collection.pk, MOST_NAMED])]
+            made.save()
             changed = stage.run(_UPDATE, [collection.pk])
-            created = stage.run(_INSERT, [collection.pk, collection.pk])
+            created = stage.run(_INSERT, [collection.pk, made.pk, collection.pk])
             if created > MANY:
                 tell_the_planner(Document)
             if created or changed:
                 TextIndex.objects.filter(collection=collection).update(is_behind=True)
-            restored = list(deleted.filter(pk__in=named))
-            bring_back(restored)
+            bring_back(Document, collection, named, brought_by=made)
+            made.created_count, made.changed_count = created + len(named), changed
+            made.save(update_fields=["created_count", "changed_count"])
     unchanged = total - left_out - created - changed
-    return ImportSummary(created, changed, unchanged, left_out, len(restored))
+    taken_back = made.pk if made.created_count else None
+    return ImportSummary(created, changed, unchanged, left_out, len(named), taken_back)
 
 
 def _records(path: Path, file_name: str | None) -> Iterator[DocumentRecord]:
@@ -275,7 +311,7 @@ def _queries(
     collection: Collection, path: Path, *, file_name: str, user: User | None, progress: Progress
 ) -> TextsImported:
     summary = import_queries(collection, path, file_name=file_name, user=user)
-    return _result_of("Queries", summary, reverse("queries", args=[collection.slug]))
+    return _result_of("Queries", summary, collection)
 
 
 @importer(
@@ -295,17 +331,21 @@ def _documents(
     only_pooled: bool = False,
 ) -> TextsImported:
     summary = import_documents(
-        collection, path, file_name=file_name, only_pooled=only_pooled, progress=progress
+        collection, path, file_name=file_name, user=user, only_pooled=only_pooled, progress=progress
     )
-    return _result_of("Documents", summary, reverse("documents", args=[collection.slug]))
+    return _result_of("Documents", summary, collection)
 
 
-def _result_of(what: str, summary: ImportSummary, url: str) -> TextsImported:
-    return {
+def _result_of(what: str, summary: ImportSummary, collection: Collection) -> TextsImported:
+    result: TextsImported = {
         "created": summary.created,
         "changed": summary.changed,
         "unchanged": summary.unchanged,
         "left_out": summary.left_out,
+        "import_id": summary.import_id,
         "detail": f"{what}: {summary}.",
-        "url": url,
+        "url": reverse(what.lower(), args=[collection.slug]),
     }
+    if summary.import_id is not None:
+        result["undo"] = undo_address(collection, "import", summary.import_id)
+    return result

@@ -20,7 +20,7 @@ from pooling.tidying.kinds import KINDS, collection_of, dependants_of, kind_of
 ANSWERS = {200: serializers.TidiedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
 
 # What addresses call the key of a thing.
-KEYS = ("run_id", "pool_id", "queue_id", "release_id", "report_id", "replay_id", "canary_id")
+KEYS = ("run_id", "pool_id", "queue_id", "release_id", "report_id", "replay_id", "canary_id", "import_id")
 
 
 def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: Any) -> Kept:

@@ -10,17 +10,29 @@ from django.db import IntegrityError, transaction
 from django.db.models import UniqueConstraint
 from django.utils import timezone
 
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.storing import checked_name
 from pooling.tidying.kept import RESTORABLE, Kept
-from pooling.tidying.kinds import Kind, collection_of, dependants_of, grounds_of, kind_of, tell_hooks
+from pooling.tidying.kinds import (
+    KINDS,
+    Kind,
+    collection_of,
+    dependants_of,
+    grounds_of,
+    kind_of,
+    tell_hooks,
+    tell_hooks_of_many,
+)
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from django.contrib.auth.models import User
+
+BATCH = 5000
 
 
 def rename(thing: Kept, name: str, *, by: User | None = None) -> None:
@@ -47,6 +59,8 @@ def rename(thing: Kept, name: str, *, by: User | None = None) -> None:
 def archive(thing: Kept, archived: bool = True, *, by: User | None = None) -> None:
     """Take a thing out of lists, forms and defaults, or put it back."""
     kind = kind_of(thing)
+    if not kind.archived:
+        raise InputError(f"An {kind.noun} cannot be archived.", conflict=True)
     if bool(thing.archived_at) == archived:
         return
     with _changing(thing, kind) as row:
@@ -110,15 +124,25 @@ def restore(thing: Kept, *, name: str | None = None, by: User | None = None) -> 
     thing.refresh_from_db(fields=_restored_fields(kind))
 
 
-def bring_back(things: Sequence[Kept]) -> None:
-    """Restore things because an imported file has them again, however long ago they were deleted."""
-    for thing in things:
-        thing.deleted_at, thing.deleted_by, thing.erased_at = None, None, None
-        thing.save(update_fields=["deleted_at", "deleted_by", "erased_at"])
-        tell_hooks("restored", thing, None)
-        kind = kind_of(thing)
-        facts = {"reason": "in an imported file"}
-        record_action(collection_of(thing), None, f"{kind.noun} restored", kind.name_of(thing), **facts)
+def bring_back(model: type[Kept], collection: Collection, keys: Sequence[int], **facts: Any) -> None:
+    """Restore queries or documents because an imported file has them again, however long ago they were
+    deleted; `facts` are other fields that change with that.
+    """
+    kind = next(kind for kind in KINDS.values() if kind.model is model)
+    for start in range(0, len(keys), BATCH):
+        rows = model.everything.filter(pk__in=keys[start : start + BATCH])
+        rows.update(deleted_at=None, deleted_by=None, erased_at=None, **facts)
+        tell_hooks_of_many("restored", collection, rows)
+    if not keys:
+        return
+    why = {"reason": "in an imported file"}
+    if len(keys) == 1:
+        name = kind.name_of(model.everything.get(pk=keys[0]))
+        record_action(collection, None, f"{kind.noun} restored", name, **why)
+    else:
+        record_action(
+            collection, None, f"{kind.plural} restored", counted(len(keys), kind.noun, kind.plural), **why
+        )
 
 
 def restorable_until(thing: Kept) -> datetime:

@@ -20,6 +20,7 @@ from pooling.tidying.kept import Kept
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 # So many of a kind are named where a sentence counts them all.
 MOST_NAMED = 5
@@ -31,7 +32,7 @@ class Kind:
 
     archived, deleted: a sentence on what that means. label: the field with its name. list_page: the name of
     the address of its list. immutable: why its name is what it is, where nobody can change that. words: its
-    noun, if that is not its name.
+    noun, if that is not its name. What cannot be archived has no sentence on that.
     """
 
     name: str
@@ -60,9 +61,10 @@ class Kind:
             return rows.filter(pk=collection.pk)
         return rows.filter(collection=collection)
 
-    def list_url(self, collection: Collection) -> str:
-        """The page that lists these."""
-        return reverse(self.list_page, args=[collection.slug] if self.model is not Collection else [])
+    def list_url(self, collection: Collection, thing: Kept | None = None) -> str:
+        """The page that lists these, or where the kind has several, one like `thing`."""
+        page = getattr(thing, "list_page", self.list_page)
+        return reverse(page, args=[collection.slug] if self.model is not Collection else [])
 
 
 @dataclass(frozen=True)
@@ -103,11 +105,13 @@ class Ground:
 Depends = Callable[[Any], Sequence[Dependant]]
 RestsOn = Callable[[Any], Sequence[Ground]]
 Hook = Callable[[Any, "User | None"], None]
+HookOfMany = Callable[[Collection, "QuerySet[Any]"], None]
 
 KINDS: dict[str, Kind] = {}
 _DEPENDS: dict[type[Kept], list[Depends]] = {}
 _RESTS_ON: dict[type[Kept], RestsOn] = {}
 _HOOKS: dict[tuple[str, type[Kept]], list[Hook]] = {}
+_HOOKS_OF_MANY: dict[tuple[str, type[Kept]], list[HookOfMany]] = {}
 
 
 def register(kind: Kind) -> None:
@@ -125,6 +129,11 @@ def collection_of(thing: Any) -> Collection:
     """The collection that a thing is of, or is."""
     found: Collection = thing if isinstance(thing, Collection) else thing.collection
     return found
+
+
+def undo_address(collection: Collection, kind: str, key: int) -> str:
+    """The address that takes back what was imported, when `action=delete` is posted to it."""
+    return f"{reverse('tidied', args=[collection.slug])}?things={kind}:{key}"
 
 
 def depends_on(model: type[Kept]) -> Callable[[Depends], Depends]:
@@ -160,6 +169,18 @@ def when(event: str, model: type[Kept]) -> Callable[[Hook], Hook]:
     return done_by
 
 
+def when_many(event: str, model: type[Kept]) -> Callable[[HookOfMany], HookOfMany]:
+    """The same for kinds that come by the thousand: the hook is given the rows, of one collection, in one
+    go.
+    """
+
+    def done_by(hook: HookOfMany) -> HookOfMany:
+        _HOOKS_OF_MANY.setdefault((event, model), []).append(hook)
+        return hook
+
+    return done_by
+
+
 def dependants_of(thing: Kept) -> list[Dependant]:
     """What depends on a thing, what is in the way of its deletion first."""
     found = [one for tell in _DEPENDS.get(type(thing), []) for one in tell(thing)]
@@ -176,6 +197,14 @@ def tell_hooks(event: str, thing: Kept, by: User | None) -> None:
     """Let the stages do what `when` says."""
     for hook in _HOOKS.get((event, type(thing)), []):
         hook(thing, by)
+    if (event, type(thing)) in _HOOKS_OF_MANY:
+        tell_hooks_of_many(event, collection_of(thing), type(thing).everything.filter(pk=thing.pk))
+
+
+def tell_hooks_of_many(event: str, collection: Collection, rows: QuerySet[Any]) -> None:
+    """Let the stages do what `when_many` says, for some rows of a collection."""
+    for hook in _HOOKS_OF_MANY.get((event, rows.model), []):
+        hook(collection, rows)
 
 
 def dependant(

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.contrib import messages
+from django.db.models import F
 from django.urls import reverse
 from django.utils.html import format_html
 
 from pooling.formats.wording import counted
-from pooling.models import Collection
+from pooling.models import Collection, Document, Query
 from pooling.tidying.doing import restorable_until
 from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, Kind, collection_of, kind_of
@@ -66,6 +67,9 @@ def _put_away(collection: Collection, *, deleted: bool) -> PutAwayList:
             things = things.filter(deleted_at__isnull=False, erased_at=None).order_by("-deleted_at", "-pk")
         else:
             things = things.filter(deleted_at=None, archived_at__isnull=False).order_by("-archived_at", "-pk")
+        if deleted and kind.model in (Query, Document):
+            # What went with its import comes back with it.
+            things = things.exclude(brought_by__deleted_at=F("deleted_at"))
         found = list(things.select_related("deleted_by").only(kind.label, *SHOWN)[: MOST_LISTED + 1])
         more += len(found) > MOST_LISTED
         rows += [_shown(kind, thing, collection) for thing in found[:MOST_LISTED]]

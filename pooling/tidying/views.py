@@ -76,7 +76,7 @@ def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpRespo
             problem = error
     context = {
         "collection": collection,
-        "section": "tidied" if known.name == "collection" else known.list_page,
+        "section": "tidied" if known.name == "collection" else getattr(thing, "list_page", known.list_page),
         "kind": known,
         "thing": thing,
         "name": known.name_of(thing),
@@ -132,7 +132,7 @@ def _done(request: HttpRequest, collection: Collection, kind: Kind, thing: Kept)
     elif action == "archive":
         archive(thing, by=by)
         say_archived(request, [thing])
-        return redirect(kind.list_url(collection))
+        return redirect(kind.list_url(collection, thing))
     elif action == "unarchive":
         archive(thing, archived=False, by=by)
         messages.success(request, f"“{kind.name_of(thing)}” is in lists and forms again.")
@@ -143,7 +143,7 @@ def _done(request: HttpRequest, collection: Collection, kind: Kind, thing: Kept)
             for one in gone:
                 delete(one, by=by)
         say_deleted(request, gone)
-        return redirect(kind.list_url(collection))
+        return redirect(kind.list_url(collection, thing))
     elif action == "restore":
         restore(thing, name=request.POST.get("name") or None, by=by)
         messages.success(request, f"Restored the {kind.noun} “{kind.name_of(thing)}”.")
@@ -169,7 +169,7 @@ def _many(request: HttpRequest, collection: Collection) -> HttpResponse:
         messages.error(request, str(error))
         if action == "restore" and len(things) == 1:
             return redirect("tidy", collection.slug, kind.name, things[0].pk)
-        return redirect(kind.list_url(collection))
+        return redirect(kind.list_url(collection, things[0]))
     if action == "delete":
         say_deleted(request, things)
     elif action == "archive":
@@ -178,7 +178,7 @@ def _many(request: HttpRequest, collection: Collection) -> HttpResponse:
         done = "Restored" if action == "restore" else "Listed again:"
         messages.success(request, f"{done} {_counted(things)}.")
         return _to(things[-1], kind_of(things[-1]), collection)
-    return redirect(kind.list_url(collection))
+    return redirect(kind.list_url(collection, things[0]))
 
 
 def _question(request: HttpRequest, collection: Collection, chosen: Sequence[str]) -> HttpResponse:
@@ -186,11 +186,11 @@ def _question(request: HttpRequest, collection: Collection, chosen: Sequence[str
     kind = kind_of(things[0])
     context = {
         "collection": collection,
-        "section": kind.list_page,
+        "section": getattr(things[0], "list_page", kind.list_page),
         "kind": kind,
         "chosen": chosen,
         "asked": [(kind.name_of(one), dependants_of(one)) for one in things],
-        "back": kind.list_url(collection),
+        "back": kind.list_url(collection, things[0]),
     }
     return render(request, "pooling/tidy_many.html", context)
 
@@ -244,4 +244,4 @@ def _to(thing: Kept, kind: Kind, collection: Collection) -> HttpResponse:
     """The page of a thing, or where these are listed."""
     if hasattr(thing, "get_absolute_url"):
         return redirect(thing.get_absolute_url())
-    return redirect(kind.list_url(collection))
+    return redirect(kind.list_url(collection, thing))

@@ -9,7 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
 
-from pooling.models import Collection, Document, Query
+from pooling.models import Collection, Document, Query, TextImport
 from pooling.tidying.kinds import KINDS
 from soundings.pages.navigation import GROUPS
 from tests.evaluation.canary_cast import make_canary
@@ -88,6 +88,8 @@ def _tidy(known: dict[str, int | str], latency_report: int) -> Iterator[tuple[st
     ids = {name.removesuffix("_id"): number for name, number in known.items()}
     ids |= {"index": latency_report, "collection": Collection.objects.get().pk}
     ids |= {"query": Query.objects.first().pk, "document": Document.objects.first().pk}  # type: ignore[union-attr]
+    made = TextImport.objects.create(collection=Collection.objects.get(), of=TextImport.QUERIES, name="file")
+    ids["import"] = made.pk
     for kind in KINDS:
         yield f"tidy {kind}", reverse("tidy", args=[known["slug"], kind, ids[kind]])
 
