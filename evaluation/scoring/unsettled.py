@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 _PAIR = ["query", "document_id"]
+# The share of documents that turns an order is found to this step.
+_TURNING_STEP = 1e-6
+Point = tuple[float, float]
 Numbers: TypeAlias = Integers | Floats
 
 
@@ -196,9 +199,25 @@ def turning_share(
         return 0.0
     if worst(1.0) * as_labelled > 0:
         return None
-    from scipy.optimize import brentq
+    return _root(worst, (0.0, as_labelled), (1.0, worst(1.0)))
 
-    return float(brentq(worst, 0.0, 1.0, xtol=1e-4))
+
+def _root(function: Callable[[float], float], start: Point, end: Point) -> float:
+    """Where a continuous function is 0, between two points on different sides of it; `scipy.optimize` takes
+    longer to load than this.
+
+    The secant through both points; one that stays twice counts half (Dowell and Jarratt, A modified regula
+    falsi method for computing the root of an equation, 1971).
+    """
+    kept, newest = start, end
+    while True:
+        (kept_at, kept_value), (newest_at, newest_value) = kept, newest
+        at = (kept_at * newest_value - newest_at * kept_value) / (newest_value - kept_value)
+        value = function(at)
+        kept = newest if value * newest_value < 0 else (kept_at, kept_value / 2)
+        newest = at, value
+        if value == 0 or abs(at - newest_at) < _TURNING_STEP:
+            return at
 
 
 def recall_difference_limits(
