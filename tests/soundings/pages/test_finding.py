@@ -67,6 +67,16 @@ def test_ids_may_contain_spaces_and_signs(world: World) -> None:
     assert "Documents" not in found(world, "50__")
 
 
+def test_without_an_index_of_texts_the_titles_of_the_first_documents_are_read(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second, *_ = Document.objects.order_by("pk")
+    Document.objects.filter(pk__in=[first.pk, second.pk]).update(title="Lighthouse")
+    assert found(world, "lighthouse")["Documents"] == [first.external_id, second.external_id]
+    monkeypatch.setattr("soundings.pages.finding.TITLES_READ", 1)
+    assert found(world, "lighthouse")["Documents"] == [first.external_id]
+
+
 def test_titles_come_from_the_index_of_texts_where_there_is_one(world: World) -> None:
     index_texts(world.collection)
     assert found(world, "midnight")["Documents"] == ["d4"]
