@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 from evaluation.comparisons.grades import Grade, graded
 from evaluation.comparisons.verdict import Comparison
@@ -36,6 +36,19 @@ class Rival:
 
 
 @dataclass(frozen=True)
+class Outside:
+    """What of the best run's first K lies outside the pool, so that nobody could judge it: how many documents
+    of the scored queries, which share of all there, and how many of them are relevant if they are so as often
+    as the judged ones there (None where none is judged). A guess, since no audit reaches beyond its pool.
+    """
+
+    documents: int
+    share: float
+    relevant: float | None
+    sentence: str
+
+
+@dataclass(frozen=True)
 class NextStep:
     """The most valuable thing to do. kind: `judge` or `queries`. count: documents to judge, or queries to
     have in all."""
@@ -59,6 +72,15 @@ class RivalResult(TypedDict):
     unjudged: int | None
 
 
+class OutsideResult(TypedDict):
+    """The fields of `Outside`."""
+
+    documents: int
+    share: float
+    relevant: float | None
+    sentence: str
+
+
 class NextStepResult(TypedDict):
     """The fields of `NextStep`."""
 
@@ -68,7 +90,7 @@ class NextStepResult(TypedDict):
 
 
 class AnswerResult(TypedDict):
-    """The fields of `Answer`."""
+    """The fields of `Answer`; reports of before have no `outside`."""
 
     k: int
     run: str
@@ -80,12 +102,14 @@ class AnswerResult(TypedDict):
     sentence: str
     rival: RivalResult | None
     next: NextStepResult | None
+    outside: NotRequired[OutsideResult | None]
 
 
 @dataclass(frozen=True)
 class Answer:
     """The best run by its mean recall at `k`, with its interval over `queries` and its coverage; how it
-    compares with the next best, None where there is no other; a sentence for people, and what to do next."""
+    compares with the next best, None where there is no other; a sentence for people, and what to do next;
+    and what lies outside the pool, None where nothing does or no pool was given."""
 
     k: int
     run: str
@@ -97,11 +121,12 @@ class Answer:
     sentence: str
     rival: Rival | None = None
     next: NextStep | None = None
+    outside: Outside | None = None
 
     @classmethod
     def from_dict(cls, stored: AnswerResult) -> Answer:
         """The answer that a report holds."""
-        rival, following = stored["rival"], stored["next"]
+        rival, following, outside = stored["rival"], stored["next"], stored.get("outside")
         return cls(
             k=stored["k"],
             run=stored["run"],
@@ -113,11 +138,12 @@ class Answer:
             sentence=stored["sentence"],
             rival=None if rival is None else _stored_rival(rival),
             next=None if following is None else NextStep(**following),
+            outside=None if outside is None else Outside(**outside),
         )
 
     def to_dict(self) -> AnswerResult:
         """The fields as plain values."""
-        rival, following = self.rival, self.next
+        rival, following, outside = self.rival, self.next, self.outside
         return {
             "k": self.k,
             "run": self.run,
@@ -143,6 +169,14 @@ class Answer:
             "next": None
             if following is None
             else {"kind": following.kind, "count": following.count, "sentence": following.sentence},
+            "outside": None
+            if outside is None
+            else {
+                "documents": outside.documents,
+                "share": outside.share,
+                "relevant": outside.relevant,
+                "sentence": outside.sentence,
+            },
         }
 
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.comparisons.answer import Answer, answer_of, best_first
+from evaluation.comparisons.answer import Answer, Outside, answer_of, best_first
 from evaluation.comparisons.audited import audited_differences
 from evaluation.comparisons.comparing import Method, compare_at, compare_pair
 from evaluation.comparisons.grades import Grade, graded
+from evaluation.comparisons.wording import outside_sentence
 from evaluation.pool_estimates.of_pool import recall_cutoffs
 from evaluation.scoring.config import MARGIN
 from evaluation.scoring.unsettled import unsettled, unsettled_kept
@@ -65,7 +66,8 @@ def answered(
     k, figures = usual_cutoff(cutoffs), {name: run.figures for name, run in evaluation.runs.items()}
     ranked = best_first(figures, k)
     if len(ranked) < 2:
-        return answer_of(figures, [], k, margin)
+        alone = answer_of(figures, [], k, margin)
+        return None if alone is None else replace(alone, outside=_outside(evaluation, alone.run, k, basis))
     method = method or Method(usual_test(evaluation))
     pairs = [one for one in made if one.k == k]
     opened = basis.opened if basis else None
@@ -81,7 +83,28 @@ def answered(
         one = _compared(evaluation, (ranked[0], ranked[1]), k, opened, method=method)
     count = len(pairs) or len(ranked) * (len(ranked) - 1) // 2
     wanted = None if opened is None else _wanted(evaluation, opened, one, margin=margin)
-    return answer_of(figures, [one], k, margin, pairs=count, wanted=wanted)
+    answer = answer_of(figures, [one], k, margin, pairs=count, wanted=wanted)
+    return None if answer is None else replace(answer, outside=_outside(evaluation, ranked[0], k, basis))
+
+
+def _outside(evaluation: Evaluation, run: str, k: int, basis: Basis | None) -> Outside | None:
+    """What of a run's first K no pool has; None where nothing, or where no pool was given."""
+    if evaluation.pool is None:
+        return None
+    kept = basis.opened if basis else unsettled_kept(evaluation, [run])
+    opened = kept or unsettled(evaluation, [run], depth=k)
+    held, column = evaluation.runs[run], int(np.flatnonzero(evaluation.cutoffs == k)[0])
+    top, pool = opened.tops[run].filter(opened.tops[run]["position"] <= k), opened.pool
+    beyond = top.join(pool, on=["query", "document_id"], how="anti")["query"].to_numpy()
+    documents = int(held.scored[beyond].sum())
+    if not documents:
+        return None
+    counts = held.counted.counts
+    hits, judged, retrieved = (
+        int(numbers[held.scored, column].sum()) for numbers in (counts.hits, counts.judged, counts.retrieved)
+    )
+    share, relevant = documents / retrieved, documents * hits / judged if judged else None
+    return Outside(documents, share, relevant, outside_sentence(run, k, (documents, share, relevant)))
 
 
 def _compared(

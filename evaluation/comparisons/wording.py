@@ -42,13 +42,29 @@ def difference_in_words(rival: Rival) -> str:
     return f"{words} over {rival.run}{p_value}{pairs}"
 
 
+def outside_sentence(run: str, k: int, found: tuple[int, float, float | None]) -> str:
+    """What of a run's first K lies outside the pool: documents, their share, and perhaps how many of them
+    would be relevant."""
+    documents, share, relevant = found
+    verb, them = ("is", "it") if documents == 1 else ("are", "them")
+    there = f"{counted(documents, 'document')} in the first {k} of {run} ({percent(share)})"
+    told = f"{there} {verb} in no pool, so nobody could judge {them}"
+    expected = round(relevant or 0)
+    if not expected:
+        return f"{told}."
+    verb = "is" if expected == 1 else "are"
+    return f"{told}; at the rate of the judged ones, about {expected:,} {verb} relevant."
+
+
 def answer_in_words(answer: Answer) -> tuple[str, ...]:
-    """The answer as sentences: who is best and how sure that is, its numbers, and what to do next."""
+    """The answer as sentences: who is best and how sure that is, its numbers, what no pool has, and
+    what to do next."""
     recall = f"Recall@{answer.k} of {answer.run}: {decimal(answer.recall)}"
     numbers = f"{recall}{interval({'low': answer.low, 'high': answer.high})}"
     if answer.rival is not None:
         numbers += f"; {difference_in_words(answer.rival)}"
     if answer.judged is not None:
         numbers += f"; {percent(answer.judged)} of its first {answer.k} judged"
+    outside = () if answer.outside is None else (answer.outside.sentence,)
     following = () if answer.next is None else (f"Next: {answer.next.sentence}",)
-    return (answer.sentence, f"{numbers}.", *following)
+    return (answer.sentence, f"{numbers}.", *outside, *following)

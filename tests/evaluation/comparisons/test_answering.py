@@ -10,10 +10,11 @@ import pytest
 
 from evaluation import Evaluation, evaluate
 from evaluation.comparisons import answering
-from evaluation.comparisons.answer import answer_of
+from evaluation.comparisons.answer import Answer, answer_of
 from evaluation.comparisons.answering import answered
 from evaluation.comparisons.comparing import compare_at
 from evaluation.comparisons.grades import Grade
+from evaluation.comparisons.wording import answer_in_words
 
 K = 5
 
@@ -70,6 +71,32 @@ def test_labels_that_are_missing_are_asked_for_by_number() -> None:
     assert found.next is not None
     assert found.next.kind == "judge"
     assert 0 < found.next.count <= (found.rival.unjudged or 0)
+
+
+def test_what_of_the_best_run_no_pool_has_is_told() -> None:
+    qrels = {"q1": {"a": 1, "b": 0}, "q2": {"a": 1}, "q3": {"b": 0}}  # q3 does not count
+    run = {query: {"a": 4.0, "b": 3.0, "x": 2.0, "y": 1.0} for query in qrels}
+    pool = pd.DataFrame(
+        {"query_id": ["q1", "q1", "q2", "q2", "q2"], "document_id": ["a", "x", "a", "b", "x"]}
+    )
+    found = answered(evaluate(qrels, {"best": run}, k=3, pool=pool.iloc[:4]))
+    assert found is not None
+    assert found.outside is not None
+    # Of six documents, x of q2 is in no pool; of three judged ones, two are relevant.
+    assert (found.outside.documents, found.outside.share) == (1, 1 / 6)
+    assert found.outside.relevant == pytest.approx(2 / 3)
+    assert found.outside.sentence in answer_in_words(found)
+    assert found.outside.sentence == (
+        "1 document in the first 3 of best (16.7 %) is in no pool, so nobody could judge it; at the rate of "
+        "the judged ones, about 1 is relevant."
+    )
+    assert Answer.from_dict(found.to_dict()) == found
+
+    for covering in (pool, None):
+        nothing = answered(evaluate(qrels, {"best": run}, k=3, pool=covering))
+        assert nothing is not None
+        assert nothing.outside is None
+        assert "pool" not in " ".join(answer_in_words(nothing))
 
 
 def test_without_recall_there_is_no_answer() -> None:
