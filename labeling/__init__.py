@@ -13,6 +13,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - judging: claim, verdict, skip and undo
 - adjudication: what judgments leave open, settled one by one or by a rule, and labels corrected
 - practice: questions before the first item, explained after each verdict
+- gold_keeping: gold questions proposed, made, edited and checked
 - queues: opening and changing queues
 - search: documents that no run found
 - progress: how far a queue has come

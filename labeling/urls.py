@@ -9,6 +9,8 @@ from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
+from labeling.gold_keeping import api as gold_keeping_api
+from labeling.gold_keeping import views as gold_keeping
 from labeling.judging import api as judging_api
 from labeling.judging import views as judging
 from labeling.plausibility import api as plausibility_api
@@ -96,10 +98,14 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/gold/", gold_views.queue_gold, name="queue_gold"),
     path("queues/<int:queue_id>/gold/<str:name>/", gold_views.annotator_gold, name="annotator_gold"),
     # collections/<slug>/gold/
-    path("collections/<slug:slug>/gold/", gold_views.gold, name="gold"),
-    path("collections/<slug:slug>/gold/import/", gold_views.gold_import, name="gold_import"),
-    path("collections/<slug:slug>/gold/suggestions/", gold_views.gold_suggestions, name="gold_suggestions"),
-    path("gold/<int:question_id>/", gold_views.gold_change, name="gold_change"),
+    path("collections/<slug:slug>/gold/", gold_keeping.gold, name="gold"),
+    path("collections/<slug:slug>/gold/import/", gold_keeping.gold_import, name="gold_import"),
+    path("collections/<slug:slug>/gold/suggestions/", gold_keeping.gold_suggestions, name="gold_suggestions"),
+    path("collections/<slug:slug>/gold/proposals/", gold_keeping.gold_proposals, name="gold_proposals"),
+    path("collections/<slug:slug>/gold/decide/", gold_keeping.gold_decide, name="gold_decide"),
+    path("collections/<slug:slug>/gold/edit/", gold_keeping.gold_edit, name="gold_edit"),
+    path("collections/<slug:slug>/gold/make/", gold_keeping.gold_make, name="gold_make"),
+    path("gold/<int:question_id>/", gold_keeping.gold_change, name="gold_change"),
     # collections/<slug>/qrels/
     path("collections/<slug:slug>/qrels/", qrels_views.releases, name="releases"),
     path("collections/<slug:slug>/labels/", label_views.label, name="label"),
@@ -221,7 +227,7 @@ api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/gold/import/", gold_api.GoldFile.as_view(), name="api_gold_import"),
     path(
         "collections/<slug:slug>/gold/suggestions/",
-        gold_api.GoldSuggestions.as_view(),
+        gold_keeping_api.GoldSuggestions.as_view(),
         name="api_gold_suggestions",
     ),
     path("gold/<int:question_id>/", gold_api.OneGoldQuestion.as_view(), name="api_gold_question"),

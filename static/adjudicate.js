@@ -20,7 +20,7 @@ let hasMore = Boolean(current);
 
 root.addEventListener("submit", (event) => {
   const pair = event.target.closest("article");
-  if (!pair || !event.submitter) return;
+  if (!pair || !event.submitter || !event.target.matches(".adjudication-form")) return;
   event.preventDefault();
   settle(pair, event.submitter);
 });
@@ -43,7 +43,7 @@ function pressed(event) {
   const key = nameOf(event);
   if (key === "u") return take(event, () => undo());
   if (!current) return;
-  const form = current.querySelector("form");
+  const form = current.querySelector(".adjudication-form");
   const reasons = current.querySelector(".adjudication-reasons");
   if (reasons.open) {
     const reason = reasons.querySelectorAll("button")[Number(key) - 1];
@@ -68,7 +68,7 @@ function take(event, action) {
 }
 
 function settle(pair, button) {
-  const fields = Object.fromEntries(new FormData(pair.querySelector("form"), button));
+  const fields = Object.fromEntries(new FormData(pair.querySelector(".adjudication-form"), button));
   const body = {
     item: Number(fields.item),
     key: fields.key,
@@ -108,7 +108,7 @@ async function undo() {
 
 // A pair comes back before the one on screen; under a new key, since the old one was used.
 function bringBack(pair) {
-  pair.querySelector("[name=key]").value = crypto.randomUUID();
+  pair.querySelector(".adjudication-form [name=key]").value = crypto.randomUUID();
   waiting += 1;
   if (current) pairs.unshift(current);
   show(pair);

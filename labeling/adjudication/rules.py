@@ -41,6 +41,8 @@ RULES = {
 }
 #: As many pairs are settled at once; each is a transaction.
 AT_ONCE = 500
+#: How the note of a verdict begins that a rule gave.
+BY_RULE = "Settled by rule:"
 _PREFIX = "rule-"
 _BATCH = len(_PREFIX) + 12
 
@@ -99,7 +101,7 @@ class Preview:
     def note(self) -> str:
         """What is kept with each verdict."""
         names = f" ({', '.join(self.trusted)})" if self.rule == "trusted" else ""
-        return f"Settled by rule: {RULES[self.rule]}{names}."
+        return f"{BY_RULE} {RULES[self.rule]}{names}."
 
 
 class Applied(NamedTuple):

@@ -38,8 +38,9 @@ from labeling.adjudication.waiting import (
 )
 from labeling.gold.rule import ENOUGH_TO_READ, Score
 from labeling.gold.scores import gold_rows
-from labeling.items.passages import Part, marked_parts, term_marks
+from labeling.judging.offers import question_offer
 from labeling.judging.submissions import Submission
+from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
 from pooling.formats.wording import counted
 from pooling.interface.pages import asked, page_of, person
@@ -61,8 +62,7 @@ class ShownPair:
 
     pair: UnsettledPair
     key: str
-    title_parts: list[Part]
-    text_parts: list[Part]
+    document: MarkedDocument
     opinions: list[Opinion]
 
 
@@ -147,15 +147,9 @@ def by_rule(request: HttpRequest, queue_id: int) -> HttpResponse:
 
 
 def _shown(pair: UnsettledPair) -> ShownPair:
-    query, document = pair.item.query, pair.item.document
-    text = document.text or ""
-    return ShownPair(
-        pair,
-        str(uuid4()),
-        marked_parts(document.title, term_marks(query.text, document.title)),
-        marked_parts(text, term_marks(query.text, text)),
-        pair.opinions,
-    )
+    # As annotators saw it.
+    document = marked_document(question_offer(pair.item)["document"], whole=True)
+    return ShownPair(pair, str(uuid4()), document, pair.opinions)
 
 
 def _query_string(request: HttpRequest) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
@@ -19,13 +19,9 @@ from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
     NewQuestion,
-    accept_suggestions,
     add_question,
     change_question,
-    decline_suggestions,
     gold_balance,
-    pair_of,
-    suggestions,
 )
 from labeling.gold.scores import gold_rows
 from labeling.items.withdrawn import THERE
@@ -34,11 +30,6 @@ from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.options.option import options_of
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
-
-if TYPE_CHECKING:
-    from pooling.models import Collection
-
-MOST_SUGGESTIONS = 200
 
 
 class Gold(APIView):
@@ -104,38 +95,6 @@ class OneGoldQuestion(APIView):
         require_role(request.user, question.collection, ADMIN)
         change_question(question, **parsed(shapes.GoldChangeSerializer, request))
         return Response(shapes.GoldQuestionSerializer(question).data)
-
-
-class GoldSuggestions(APIView):
-    """Unanimous pairs as gold questions to be."""
-
-    @extend_schema(responses={200: shapes.SuggestionSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
-    def get(self, request: Request, slug: str) -> Response:
-        """Up to 200 pairs that at least two people judged, all alike; most votes first."""
-        collection = collection_for(request.user, slug, ADMIN)
-        found = list(suggestions(collection)[:MOST_SUGGESTIONS])
-        return Response(shapes.SuggestionSerializer(found, many=True).data)
-
-    @extend_schema(
-        request=shapes.DecisionSerializer,
-        responses={200: shapes.DecidedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
-    )
-    def post(self, request: Request, slug: str) -> Response:
-        """Accept some as gold questions, and decline others for good."""
-        collection = collection_for(request.user, slug, ADMIN)
-        body = parsed(shapes.DecisionSerializer, request)
-        accept, decline = (_pairs(collection, body[name]) for name in ("accept", "decline"))
-        return Response(
-            {
-                "accepted": accept_suggestions(collection, accept, user=person(request)),
-                "declined": decline_suggestions(collection, decline, user=person(request)),
-            }
-        )
-
-
-def _pairs(collection: Collection, named: list[dict[str, str]]) -> list[tuple[int, int]]:
-    found = [pair_of(collection, pair["query"], pair["document"]) for pair in named[:MOST_SUGGESTIONS]]
-    return [(query.pk, document.pk) for query, document in found]
 
 
 class QueueGold(APIView):

@@ -1,4 +1,4 @@
-"""Gold questions: storing and changing them, suggesting unanimous pairs, and what follows for the queues.
+"""Gold questions: storing and changing them, and what follows for the queues.
 
 A pair of a pool that becomes a gold question has its answer as label and is nobody's ordinary work any more.
 One that no pool holds gets an item in each queue that hides gold questions among its items.
@@ -6,22 +6,20 @@ One that no pool holds gets an item in each queue that hides gold questions amon
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
-from django.db.models import Case, Count, Exists, Max, OuterRef, Q, QuerySet, Value, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Value, When
 from django.utils import timezone
 
 from labeling.adaptive.reordering import order_anew
 from labeling.items.slots import KNOWN, recount
 from labeling.items.withdrawn import THERE
 from labeling.models import (
-    DeclinedSuggestion,
     GoldQuestion,
     Item,
-    Judgment,
     Lease,
     Queue,
     Verdict,
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
 
 ANSWERS = (Verdict.RELEVANT, Verdict.NOT_RELEVANT)
 LONGEST_REASON = 2000
-LEAST_UNANIMOUS = 2
 
 Pair = tuple[int, int]
 
@@ -96,15 +93,21 @@ def add_question(collection: Collection, asked: NewQuestion, *, user: User | Non
 
 def change_question(question: GoldQuestion, **changes: Any) -> None:
     """Change `answer`, `reason`, `practice` or `active`; scores follow, for they are counted when read."""
+    change_questions(question.collection, [question], **changes)
+
+
+def change_questions(collection: Collection, questions: Sequence[GoldQuestion], **changes: Any) -> None:
+    """The same for many questions of a collection; all of them or none."""
     if "answer" in changes:
         checked_answer(changes["answer"])
     checked_reason(changes.get("reason", ""))
-    for name, value in changes.items():
-        setattr(question, name, value)
     with transaction.atomic():
-        lock(question.collection)
-        question.save(update_fields=list(changes))
-        follow_gold(question.collection)
+        lock(collection)
+        for question in questions:
+            for name, value in changes.items():
+                setattr(question, name, value)
+            question.save(update_fields=list(changes))
+        follow_gold(collection)
 
 
 def gold_balance(collection: Collection) -> GoldBalance:
@@ -118,60 +121,6 @@ def gold_balance(collection: Collection) -> GoldBalance:
         practice_not_relevant=Count("pk", filter=practice & not_relevant),
     )
     return GoldBalance(**counts)
-
-
-def suggestions(collection: Collection) -> QuerySet[Any]:
-    """Pairs that at least two people judged and all alike, as dictionaries with `answer` and `votes`.
-
-    The pairs with most votes first; without gold questions and what was declined. Gold answers and
-    judgments in quarantine do not count.
-    """
-    pair = {"query": OuterRef("query"), "document": OuterRef("document")}
-    judged = Judgment.objects.counted().filter(collection=collection)
-    fields = ("query", "document", "query__external_id", "query__text")
-    found: QuerySet[Any] = (
-        judged.exclude(Exists(GoldQuestion.objects.filter(**pair)))
-        .exclude(Exists(DeclinedSuggestion.objects.filter(**pair)))
-        .values(*fields, "document__external_id", "document__title")
-        .annotate(votes=Count("pk"), kinds=Count("verdict", distinct=True), answer=Max("verdict"))
-        .filter(votes__gte=LEAST_UNANIMOUS, kinds=1)
-        .exclude(answer=Verdict.CANNOT_JUDGE)
-        .order_by("-votes", "query__external_id", "document__external_id")
-    )
-    return found
-
-
-def accept_suggestions(collection: Collection, pairs: Iterable[Pair], *, user: User | None = None) -> int:
-    """Make those of `pairs` gold questions that are suggested; returns how many."""
-    chosen = set(pairs)
-    with transaction.atomic():
-        lock(collection)
-        made = GoldQuestion.objects.bulk_create(
-            GoldQuestion(
-                collection=collection,
-                query_id=row["query"],
-                document_id=row["document"],
-                answer=row["answer"],
-                reason=f"{row['votes']} people judged it, all alike.",
-                origin=GoldQuestion.Origin.UNANIMOUS,
-                created_by=user,
-            )
-            for row in _suggested(collection, chosen)
-        )
-        follow_gold(collection)
-    return len(made)
-
-
-def decline_suggestions(collection: Collection, pairs: Iterable[Pair], *, user: User | None = None) -> int:
-    """Never suggest those of `pairs` again that are suggested now; returns how many."""
-    declined = DeclinedSuggestion.objects.bulk_create(
-        (
-            DeclinedSuggestion(query_id=row["query"], document_id=row["document"], declined_by=user)
-            for row in _suggested(collection, set(pairs))
-        ),
-        ignore_conflicts=True,
-    )
-    return len(declined)
 
 
 def follow_gold(collection: Collection) -> None:
@@ -228,21 +177,6 @@ def _known(rows: QuerySet[Any], what: str, external_id: str) -> Any:
     if row is None:
         raise InputError(f"There is no {what} “{external_id}” in the collection.", field=what)
     return row
-
-
-class Suggestion(TypedDict):
-    """A pair (keys of its query and document) that `votes` people judged, all alike."""
-
-    query: int
-    document: int
-    answer: str
-    votes: int
-
-
-def _suggested(collection: Collection, chosen: set[Pair]) -> list[Suggestion]:
-    queries, documents = {query for query, _ in chosen}, {document for _, document in chosen}
-    rows = suggestions(collection).filter(query__in=queries, document__in=documents)
-    return [row for row in rows if (row["query"], row["document"]) in chosen]
 
 
 def _wanted_states(queue: Queue) -> dict[Pair, str | None]:

@@ -84,36 +84,6 @@ class GoldImportSerializer(serializers.Serializer[Any]):
     url = serializers.CharField()
 
 
-class SuggestionSerializer(serializers.Serializer[Any]):
-    """A pair that several people judged, all alike."""
-
-    query = serializers.CharField(source="query__external_id")
-    document = serializers.CharField(source="document__external_id")
-    answer = serializers.CharField()
-    votes = serializers.IntegerField()
-
-
-class PairSerializer(serializers.Serializer[Any]):
-    """A pair by the collection's own ids."""
-
-    query = serializers.CharField(max_length=500)
-    document = serializers.CharField(max_length=500)
-
-
-class DecisionSerializer(serializers.Serializer[Any]):
-    """Suggestions to accept and to decline."""
-
-    accept = PairSerializer(many=True, required=False, default=list)
-    decline = PairSerializer(many=True, required=False, default=list)
-
-
-class DecidedSerializer(serializers.Serializer[Any]):
-    """How many suggestions were decided."""
-
-    accepted = serializers.IntegerField()
-    declined = serializers.IntegerField()
-
-
 class AnnotatorGoldSerializer(serializers.Serializer[Any]):
     """How one annotator answers gold questions; intervals are Wilson's, 95 %."""
 

@@ -18,6 +18,7 @@ class GoldQuestion(models.Model):
         MARKED = "marked"
         IMPORTED = "imported"
         UNANIMOUS = "unanimous"
+        SETTLED = "settled", "adjudicated"
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="gold_questions")
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="gold_questions", db_index=False)

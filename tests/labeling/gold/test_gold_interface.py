@@ -19,12 +19,10 @@ from labeling.gold.importing import import_gold
 from labeling.gold.options import GoldOptions
 from labeling.gold.questions import (
     NewQuestion,
-    accept_suggestions,
     add_question,
-    decline_suggestions,
     gold_balance,
-    suggestions,
 )
+from labeling.gold_keeping.proposals import accept_proposals, decline_proposals, suggestions
 from labeling.items.numbers import number_of
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment
@@ -152,8 +150,8 @@ def test_unanimous_pairs_are_suggested_accepted_and_declined(world: World) -> No
     pairs = [(row["query"], row["document"]) for row in suggestions(world.collection)]
     assert set(pairs) == {(item.query_id, item.document_id) for item in items[:3]}
     other = (items[3].query_id, items[3].document_id)
-    assert accept_suggestions(world.collection, [pairs[0], other], user=world.ada) == 1
-    assert decline_suggestions(world.collection, [pairs[1]], user=world.ada) == 1
+    assert accept_proposals(world.collection, [pairs[0], other], user=world.ada) == 1
+    assert decline_proposals(world.collection, [pairs[1]], user=world.ada) == 1
     assert [(row["query"], row["document"]) for row in suggestions(world.collection)] == pairs[2:]
     question = GoldQuestion.objects.get()
     assert (question.answer, question.origin) == ("relevant", "unanimous")
