@@ -99,3 +99,17 @@ def test_without_scripts_the_curve_is_a_picture_that_names_its_runs(
     page.goto(report.get_absolute_url())
     expect(page.locator("figure img.chart").first).to_be_visible()
     expect(page.get_by_text("Point at a line or a name")).to_be_hidden()
+
+
+def test_a_printed_report_has_its_numbers_and_nothing_to_press(
+    page_of: Callable[..., Page], world: World
+) -> None:
+    page = page_of(world.ada)
+    page.goto(make_report(world, SPARSE).get_absolute_url())
+    page.emulate_media(media="print")
+    for control in (".report form", ".table-tools", ".tidy-menu", ".in-colour", "#downloads"):
+        found = page.locator(control)
+        assert found.count()
+        assert not any(one.is_visible() for one in found.all()), control
+    expect(page.locator("table").first).to_be_visible()
+    expect(page.locator("#conventions li").first).to_be_visible()
