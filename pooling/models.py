@@ -15,7 +15,7 @@ import pooling.account_models
 import pooling.search_models  # noqa: F401  and so are those
 from pooling.formats.query_facts import tags_of
 from pooling.interface.markdown import LONGEST_MARKDOWN
-from pooling.tidying.kept import NOT_DELETED, PUT_AWAY, Kept
+from pooling.tidying.kept import ARCHIVED_OR_DELETED, NOT_DELETED, Kept
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User  # noqa: F401
@@ -222,7 +222,7 @@ class Document(Kept):
             models.Index(
                 fields=["collection"], name="document_without_text", condition=models.Q(text__isnull=True)
             ),
-            models.Index(fields=["collection"], name="documents_put_away", condition=PUT_AWAY),
+            models.Index(fields=["collection"], name="documents_put_away", condition=ARCHIVED_OR_DELETED),
         ]
 
     def __str__(self) -> str:

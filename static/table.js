@@ -13,7 +13,7 @@ function count(table) {
   told.dataset.chosen ||= told.textContent;
   const all = boxes(table);
   const chosen = all.filter((box) => box.checked).length;
-  told.textContent = chosen ? `${chosen} chosen:` : told.dataset.chosen;
+  told.textContent = chosen ? `${chosen} selected:` : told.dataset.chosen;
   const every = table.querySelector("[data-choose-all]");
   every.checked = chosen > 0 && chosen === all.length;
   every.indeterminate = chosen > 0 && chosen < all.length;

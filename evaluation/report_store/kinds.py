@@ -1,4 +1,4 @@
-"""What of this stage can be put away, and what of it depends on runs, releases and collections."""
+"""What of this stage can be archived or deleted, and what of it depends on runs, releases and collections."""
 
 from __future__ import annotations
 

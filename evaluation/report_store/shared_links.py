@@ -55,7 +55,7 @@ def share(report: Report, asked: Sharing, *, by: User) -> Shared:
     now = timezone.now()
     ends = _end(asked, now)
     if len(asked.note) > LONGEST_NOTE:
-        raise InputError(f"A note has at most {LONGEST_NOTE} characters.", field="note")
+        raise InputError(f"A note may have at most {LONGEST_NOTE} characters.", field="note")
     if links_of(report).count() >= MOST_LINKS:
         raise InputError(f"This report has {MOST_LINKS} links. Withdraw one first.")
     token = new_token()

@@ -47,7 +47,7 @@ def problem_with(verdict: Submission) -> str:
     if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
         return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
     if len(verdict.note) > LONGEST_NOTE:
-        return f"A note has at most {LONGEST_NOTE:,} characters."
+        return f"A note may have at most {LONGEST_NOTE:,} characters."
     if verdict.shown not in SHOWN:
         return "“shown” must be “passage” or “document”."
     if verdict.highlight not in ("", *Highlight.values):

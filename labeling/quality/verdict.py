@@ -50,7 +50,7 @@ def _agreement(found: AgreementFigures) -> Finding:
             text = f"Everybody says the same: {pairs}, all with one verdict."
             return _finding("agreement", "good", text)
         else:
-            text = f"Agreement cannot be told yet: {pairs}, and it takes 30."
+            text = f"It is too early to tell how good agreement is: {pairs}, and it takes 30."
         return _finding("agreement", "none", text)
     value, low, high = alpha["value"], alpha["low"], alpha["high"]
     if low is None or high is None:

@@ -1,4 +1,4 @@
-"""What of this stage can be put away, queues and qrels releases, and what of it depends on other things."""
+"""Queues and qrels releases, archived and deleted, and what of this stage depends on other things."""
 
 from __future__ import annotations
 

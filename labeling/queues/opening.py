@@ -85,7 +85,7 @@ __all__ = [
 ]
 
 # Of these nothing more is asked.
-PUT_AWAY_PAIRS = (
+LEFT_OUT_PAIRS = (
     Q(query__deleted_at__isnull=False)
     | Q(query__archived_at__isnull=False)
     | Q(document__deleted_at__isnull=False)
@@ -222,7 +222,7 @@ def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[PoolPair]:
         waiting = Q(state=Item.State.OPEN) & ~Q(queue__state=Queue.State.CLOSED)
         held = items.filter(waiting | Q(state__in=(Item.State.DONE, Item.State.ADJUDICATION))).order_by()
         labelled.update(held.values_list("query_id", "document_id").iterator())
-    entries = pool.entries.exclude(PUT_AWAY_PAIRS)
+    entries = pool.entries.exclude(LEFT_OUT_PAIRS)
     chosen = entries if whole else entries.filter(inclusion_probability__isnull=False)
     fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
     return [PoolPair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]

@@ -182,5 +182,5 @@ def _subject(invitation: Invitation) -> str:
 
 def _checked_note(note: str) -> str:
     if len(note) > LONGEST_NOTE:
-        raise InputError(f"A note has at most {LONGEST_NOTE} characters.", field="note")
+        raise InputError(f"A note may have at most {LONGEST_NOTE} characters.", field="note")
     return note.strip()

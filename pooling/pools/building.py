@@ -17,7 +17,7 @@ from pooling.merging.choice import Choice
 from pooling.models import Collection, Document, Job, Pool, PoolEntry, PoolRun, Query, Run
 from pooling.options.option import options_of
 from pooling.pools.results import PoolBuilt, pool_result
-from pooling.runs.put_away import documents_put_away, without_documents
+from pooling.runs.left_out import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run, runs_named
 from pooling.storage.staging import Staged, staged
 from pooling.storage.storing import checked_name, disk_errors_named, tell_the_planner
@@ -140,7 +140,7 @@ def read_tops(
     from pooling.strategies import STRATEGIES
 
     known = pl.DataFrame({"query_id": list(query_keys)}, schema={"query_id": pl.String})
-    put_away = documents_put_away(runs[0].collection)
+    hidden = documents_left_out(runs[0].collection)
     frames, left_out = {}, {}
     for done, run in enumerate(runs):
         progress(0.4 * done / len(runs), f"Reading run “{run.name}”.")
@@ -151,7 +151,7 @@ def read_tops(
         if not STRATEGIES[choice.strategy].needs_scores:
             # Its order is settled now: scores that fall with it keep it under every rule for ties.
             top = top.with_columns(score=-pl.col("position").cast(pl.Float64))
-        frames[run.name] = without_documents(top, put_away).drop("position")
+        frames[run.name] = without_documents(top, hidden).drop("position")
     return frames, left_out
 
 

@@ -18,10 +18,10 @@ from django.conf import settings
 from django.db.models import Count, Max
 
 from pooling.models import Collection, Query, Run
-from pooling.runs.put_away import documents_put_away, without_documents
+from pooling.runs.left_out import documents_left_out, without_documents
 from pooling.runs.stored import read_stored_run
 from pooling.storage.storing import disk_errors_named
-from pooling.tidying.kept import PUT_AWAY
+from pooling.tidying.kept import ARCHIVED_OR_DELETED
 
 if TYPE_CHECKING:
     import polars as pl
@@ -60,9 +60,9 @@ def pairs_of(folder: Path) -> pl.DataFrame:
 def _folder(collection: Collection, runs: Sequence[Run], ceiling: int) -> Path:
     queries = Query.everything.filter(collection=collection)
     known = queries.aggregate(count=Count("pk"), last=Max("pk"))
-    without = list(queries.filter(PUT_AWAY).order_by("pk").values_list("pk", flat=True))
-    put_away = documents_put_away(collection)
-    facts = [ceiling, known["count"], known["last"], *(run.file.name for run in runs), without, put_away]
+    without = list(queries.filter(ARCHIVED_OR_DELETED).order_by("pk").values_list("pk", flat=True))
+    hidden = documents_left_out(collection)
+    facts = [ceiling, known["count"], known["last"], *(run.file.name for run in runs), without, hidden]
     name = hashlib.blake2b(repr(facts).encode(), digest_size=12).hexdigest()
     return Path(settings.DERIVED_DIR) / "tops" / str(collection.pk) / f"{ceiling}-{name}"
 
@@ -76,9 +76,9 @@ def _make(collection: Collection, runs: Sequence[Run], folder: Path) -> None:
 
     ceiling = int(folder.name.partition("-")[0])
     # Cut while reading, so that many deep runs need the memory of their tops alone.
-    put_away = documents_put_away(collection)
+    hidden = documents_left_out(collection)
     tops = {run.name: order_run(read_stored_run(run), depth=ceiling) for run in runs}
-    frames = {name: without_documents(top, put_away).drop("position") for name, top in tops.items()}
+    frames = {name: without_documents(top, hidden).drop("position") for name, top in tops.items()}
     queries = collection.queries.listed().values_list("external_id", flat=True)
     rows, pairs = number_tops(frames, list(queries), depth=ceiling)
     with disk_errors_named():

@@ -66,7 +66,7 @@ def archive(thing: Kept, archived: bool = True, *, by: User | None = None) -> No
     with _changing(thing, kind) as row:
         row.archived_at = timezone.now() if archived else None
         row.save(update_fields=["archived_at"])
-        done = "archived" if archived else "listed again"
+        done = "archived" if archived else "unarchived"
         record_action(collection_of(row), by, f"{kind.noun} {done}", kind.name_of(row))
     thing.archived_at = row.archived_at
 

@@ -13,13 +13,13 @@ RESTORABLE = timedelta(days=30)
 # Names are unique among what is not deleted, so that a deleted thing's name can be given again.
 NOT_DELETED = models.Q(deleted_at=None)
 # What pools and queues to come leave out.
-PUT_AWAY = models.Q(deleted_at__isnull=False) | models.Q(archived_at__isnull=False)
+ARCHIVED_OR_DELETED = models.Q(deleted_at__isnull=False) | models.Q(archived_at__isnull=False)
 
 Row = TypeVar("Row", bound=models.Model, covariant=True)
 
 
 class KeptQuerySet(models.QuerySet[Row]):
-    """Rows that can be put away."""
+    """Rows that can be archived or deleted."""
 
     def listed(self) -> KeptQuerySet[Row]:
         """Those that lists, forms and defaults offer: not archived."""
@@ -43,10 +43,10 @@ class EveryManager(models.Manager[Row]):
 
 
 class Kept(models.Model):
-    """What can be put away: archived, or deleted with thirty days in which that can be undone.
+    """What can be archived or deleted: archived, or deleted with thirty days in which that can be undone.
 
     An archived thing is in no list, form or default, but has its address, and counts where it is evidence.
-    A deleted one is nowhere but on the page of what was put away. Rows that refer to it still find it.
+    A deleted one is only on the page of archived and deleted things. Rows that refer to it still find it.
     """
 
     archived_at = models.DateTimeField(null=True, blank=True, editable=False)

@@ -1,5 +1,5 @@
-"""The kinds of things that can be put away, and what stages say of them: what depends on a thing, what it
-rests on, and what else happens when it is deleted, restored, renamed or erased.
+"""The kinds of things that can be archived or deleted, and what stages say of them: what depends on a thing,
+what it rests on, and what else happens when it is deleted, restored, renamed or erased.
 
 Each stage registers its own when Django starts, as it registers its jobs.
 """
@@ -70,7 +70,7 @@ class Kind:
 @dataclass(frozen=True)
 class Dependant:
     """What depends on a thing: in words (`2 pools`), what becomes of it (`keep their figures`), and as rows
-    where it can be put away itself. What `blocks` has to go first.
+    where it can be archived or deleted itself. What `blocks` has to go first.
     """
 
     words: str

@@ -8,17 +8,17 @@ from pooling.tables.columns import Column, Empty
 from pooling.tables.table import Table
 
 if TYPE_CHECKING:
-    from pooling.tidying.page import PutAway
+    from pooling.tidying.page import TidiedThing
 
 
-def _key(row: PutAway) -> str:
+def _key(row: TidiedThing) -> str:
     return f"{row.kind.name}:{row.thing.pk}"
 
 
-NAME = Column("name", "Name", natural=True, template="pooling/_put_away_name.html", style="id")
+NAME = Column("name", "Name", natural=True, template="pooling/_tidied_name.html", style="id")
 WHAT = Column("what", "What", "kind.noun")
 BY = Column("by", "By", lambda row: row.by or None, style="quiet")
-BACK = Column("back", "Take back", _key, sort=False, fixed=True, template="pooling/_put_away_back.html")
+BACK = Column("back", "Take back", _key, sort=False, fixed=True, template="pooling/_tidied_back.html")
 
 DELETED = Table(
     "deleted",

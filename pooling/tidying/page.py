@@ -27,7 +27,7 @@ MOST_LISTED = 100
 
 
 @dataclass(frozen=True)
-class PutAway:
+class TidiedThing:
     """Something that was archived or deleted, when, by whom, and until when it can be restored."""
 
     kind: Kind
@@ -40,24 +40,24 @@ class PutAway:
 
 
 @dataclass(frozen=True)
-class PutAwayList:
+class TidiedList:
     """A list of them, newest first, and how many more there are."""
 
-    rows: Sequence[PutAway]
+    rows: Sequence[TidiedThing]
     more: int
 
 
-def archived_in(collection: Collection) -> PutAwayList:
+def archived_in(collection: Collection) -> TidiedList:
     """What is archived in a collection; one query for each kind."""
-    return _put_away(collection, deleted=False)
+    return _listed(collection, deleted=False)
 
 
-def deleted_in(collection: Collection) -> PutAwayList:
+def deleted_in(collection: Collection) -> TidiedList:
     """What was deleted in a collection and can be restored; one query for each kind."""
-    return _put_away(collection, deleted=True)
+    return _listed(collection, deleted=True)
 
 
-def _put_away(collection: Collection, *, deleted: bool) -> PutAwayList:
+def _listed(collection: Collection, *, deleted: bool) -> TidiedList:
     rows, more = [], 0
     for kind in KINDS.values():
         if kind.model is Collection:
@@ -73,17 +73,17 @@ def _put_away(collection: Collection, *, deleted: bool) -> PutAwayList:
         found = list(things.select_related("deleted_by").only(kind.label, *SHOWN)[: MOST_LISTED + 1])
         more += len(found) > MOST_LISTED
         rows += [_shown(kind, thing, collection) for thing in found[:MOST_LISTED]]
-    return PutAwayList(sorted(rows, key=lambda row: row.at, reverse=True), more)
+    return TidiedList(sorted(rows, key=lambda row: row.at, reverse=True), more)
 
 
 SHOWN = ("archived_at", "deleted_at", "erased_at", "deleted_by__username")
 
 
-def _shown(kind: Kind, thing: Kept, collection: Collection) -> PutAway:
+def _shown(kind: Kind, thing: Kept, collection: Collection) -> TidiedThing:
     at = thing.deleted_at or thing.archived_at
     assert at is not None
     thing.collection = collection  # type: ignore[attr-defined]  # its address needs it
-    return PutAway(
+    return TidiedThing(
         kind=kind,
         thing=thing,
         name=kind.name_of(thing),

@@ -1,4 +1,4 @@
-"""Things that can be put away, as HTTP calls read and write them."""
+"""Things that can be archived or deleted, as HTTP calls read and write them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pages that rename, archive, delete and restore: one question page for every kind, and what was put away."""
+"""Pages that rename, archive, delete and restore: one question page for every kind, and the archive."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from pooling.tidying.page import archived_in, deleted_in, say_archived, say_dele
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-# Of a list, so many things are put away at once.
+# Of a list, so many things are archived or deleted at once.
 MOST_AT_ONCE = 500
 
 
@@ -175,7 +175,7 @@ def _many(request: HttpRequest, collection: Collection) -> HttpResponse:
     elif action == "archive":
         say_archived(request, things)
     else:
-        done = "Restored" if action == "restore" else "Listed again:"
+        done = "Restored" if action == "restore" else "Unarchived"
         messages.success(request, f"{done} {_counted(things)}.")
         return _to(things[-1], kind_of(things[-1]), collection)
     return redirect(kind.list_url(collection, things[0]))

@@ -82,7 +82,7 @@ INVITATIONS = Table(
         ),
     ),
     search=("guest", "role", "note", "by"),
-    search_hint="Guest, note or name",
+    search_hint="Person, role or note",
     prefix="invitation-",
     anchor="invite",
 )

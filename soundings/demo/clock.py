@@ -37,7 +37,7 @@ class DemoClock:
         return self.time
 
     def pass_time(self, time: timedelta) -> None:
-        """Let some time pass, up to that of the machine."""
+        """Move the clock forward by `time`, at most to the present."""
         self.time = min(self.time + time, self.end)
 
     def pass_until(self, before: timedelta) -> None:

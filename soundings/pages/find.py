@@ -15,7 +15,7 @@ from soundings.pages.finding import LONGEST, find
 @require_safe
 @login_required
 def find_anything(request: HttpRequest, slug: str = "") -> HttpResponse:
-    """What goes by `q`, in a collection or among one's collections; the palette gets the list alone."""
+    """What has `q` in its name or id, in one collection or in all of one's own, whole or as a part."""
     collection = collection_for(request.user, slug, MEMBERS) if slug else None
     text = asked(request, "q")[:LONGEST]
     context = {"kinds": find(person(request), collection, text), "asked": text.strip()}

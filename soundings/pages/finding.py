@@ -59,7 +59,7 @@ class Kind:
 
 
 def find(user: User, collection: Collection | None, text: str) -> list[Kind]:
-    """What `user` may see and goes by `text`, the best kind first; without a text, where one can go.
+    """What `user` may see with `text` in its name or id, the best kind first; without it, where one can go.
 
     Of a collection, annotators find their pages and queues. `collection.role` is what `admit` left there.
     """
@@ -77,7 +77,7 @@ def _kinds(user: User, collection: Collection | None, asked: str) -> Iterator[Ki
         elif asked:
             queues = own_queues(collection, user).filter(name__icontains=asked)[:SHOWN]
             yield Kind("Queues", [_named(queue, asked) for queue in queues])
-        yield Kind("Begin", _actions(collection, role, asked))
+        yield Kind("Actions", _actions(collection, role, asked))
     yield Kind("Collections", _collections(user, collection, asked))
     yield Kind("Site", _of_the_site(asked))
 

@@ -61,7 +61,7 @@ GROUPS = (
             Page("members", "Members", "members", words="people roles invitations"),
             Page("activity", "Activity", "activity", ADMIN, "log history"),
             Page("jobs", "Jobs", "jobs", words="background work progress imports"),
-            Page("tidied", "Put away", "tidied", ADMIN, "archived deleted restore trash undo"),
+            Page("tidied", "Archive", "tidied", ADMIN, "archived deleted restore trash undo"),
             Page("settings", "Guidelines", "collection_edit", ADMIN, "settings question name edit"),
         ),
         (Action("Invite a member", "members"),),

@@ -21,7 +21,7 @@ from labeling.progress.of_queues import QueueState, queue_states
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Membership, Pool, Query, Role, Run
 from pooling.people.access import collections_of
-from pooling.tidying.kept import PUT_AWAY, Kept
+from pooling.tidying.kept import ARCHIVED_OR_DELETED, Kept
 from soundings.pages.next_step import Next, State, next_of
 
 if TYPE_CHECKING:
@@ -127,21 +127,21 @@ def with_state(collections: QuerySet[Collection]) -> QuerySet[Collection]:
 def with_counts(collections: QuerySet[Collection]) -> QuerySet[Collection]:
     """`collections` with what `state_of` reads and the counts of an overview."""
     documents = Document.everything.filter(collection=OuterRef("pk"))
-    put_away = documents.filter(PUT_AWAY)
+    left_out = documents.filter(ARCHIVED_OR_DELETED)
     # Each of the four is counted along an index, without a look at the documents.
     counts = {
         "all_documents": documents,
         "all_textless": documents.filter(text__isnull=True),
-        "put_away": put_away,
-        "textless_put_away": put_away.filter(text__isnull=True),
+        "left_out": left_out,
+        "textless_left_out": left_out.filter(text__isnull=True),
     }
     return (
         with_state(collections)
         .annotate(**{name: _count(rows) for name, rows in counts.items()})
         .annotate(
             query_count=_count(_of(Query)),
-            textless_count=F("all_textless") - F("textless_put_away"),
-            text_count=F("all_documents") - F("put_away") - F("textless_count"),
+            textless_count=F("all_textless") - F("textless_left_out"),
+            text_count=F("all_documents") - F("left_out") - F("textless_count"),
             run_count=_count(_of(Run)),
             pool_count=_count(_of(Pool)),
             queue_count=_count(_of(Queue)),

@@ -37,7 +37,7 @@ def test_some_letters_lead_anywhere(look: str, page_of: Callable[..., Page], wor
     page.wait_for_url("**/queries/?q=q2")
     page.keyboard.press("Control+k")
     field.fill("zzz")
-    expect(page.get_by_text("Nothing goes by that name or id.")).to_be_visible()
+    expect(page.get_by_text("Nothing has that name or id.")).to_be_visible()
     assert violations(page) == []
     page.keyboard.press("Escape")
     expect(field).to_be_hidden()

@@ -92,11 +92,11 @@ def test_a_range_and_all_rows_are_chosen_and_counted(page_of: Callable[..., Page
     boxes.nth(1).click()
     boxes.nth(4).click(modifiers=["Shift"])
     told = page.locator("[data-chosen]")
-    expect(told).to_have_text("4 chosen:")
+    expect(told).to_have_text("4 selected:")
     page.get_by_label("Choose all on this page").click()
-    expect(told).to_have_text("50 chosen:")
+    expect(told).to_have_text("50 selected:")
     page.get_by_label("Choose all on this page").click()
-    expect(told).to_have_text("With the chosen rows:")
+    expect(told).to_have_text("Selected rows:")
 
 
 @pytest.mark.usefixtures("_runs")

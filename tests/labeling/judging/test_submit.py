@@ -182,7 +182,7 @@ def test_a_verdict_is_stored_when_the_queue_was_stopped_meanwhile(world: World, 
         ),
         ({"key": ""}, "A key is 1 to 64 ASCII characters."),
         ({"key": "k" * 65}, "A key is 1 to 64 ASCII characters."),
-        ({"note": "n" * 5001}, "A note has at most 5,000 characters."),
+        ({"note": "n" * 5001}, "A note may have at most 5,000 characters."),
         ({"shown": "title"}, "“shown” must be “passage” or “document”."),
     ],
 )

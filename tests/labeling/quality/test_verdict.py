@@ -55,7 +55,10 @@ def texts(agreement: AgreementFigures, *annotators: Any, waiting: int = 0) -> di
         (alpha(0.4, 0.3, 0.5), "Agreement is poor"),
         (alpha(0.4, 0.3, 0.5, prevalence=0.04), "Few pairs are relevant, which lowers α"),
         (alpha(None, pairs=0), "no pair was judged by two people"),
-        (alpha(None, pairs=12), "cannot be told yet: 12 pairs judged twice, and it takes 30"),
+        (
+            alpha(None, pairs=12),
+            "too early to tell how good agreement is: 12 pairs judged twice",
+        ),
         (alpha(None, why="undefined because unanimous"), "Everybody says the same"),
     ],
 )

@@ -38,7 +38,7 @@ def found(world: World, text: str, user: User | None = None) -> dict[str, list[s
         ("q1 d4", "Pairs", "q1 × d4"),
         ("q1 × d4", "Pairs", "q1 × d4"),
         ("canar", "Pages", "Canaries"),
-        ("import runs", "Begin", "Import runs"),
+        ("import runs", "Actions", "Import runs"),
         ("strateg", "Site", "Guide: Strategies"),
     ],
 )
@@ -90,7 +90,7 @@ def test_an_annotator_finds_queues_and_nothing_that_would_tell_them_anything(wor
     assert found(world, "q1", world.ben) == {"Queues": ["q1 of June"]}
     assert set(found(world, "", world.ben)) == {"Pages", "Site"}
     assert found(world, "", world.ben)["Pages"] == ["Overview", "Queues"]
-    assert "Begin" not in found(world, "import", world.vera)
+    assert "Actions" not in found(world, "import", world.vera)
 
 
 def test_other_collections_are_found_by_their_members_alone(world: World, client: Client) -> None:
@@ -130,4 +130,4 @@ def test_the_page_works_without_scripts_and_gives_the_palette_the_list_alone(
     part = client.get(address, {"q": "q1"}, headers={"HX-Request": "true"}).content.decode()
     assert "<html" not in part
     assert ">q1<" in part
-    assert "Nothing goes by that name or id." in client.get(address, {"q": "z" * 9000}).content.decode()
+    assert "Nothing has that name or id." in client.get(address, {"q": "z" * 9000}).content.decode()

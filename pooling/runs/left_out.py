@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from pooling.models import Collection, Document
-from pooling.tidying.kept import PUT_AWAY
+from pooling.tidying.kept import ARCHIVED_OR_DELETED
 
 if TYPE_CHECKING:
     import polars as pl
 
 
-def documents_put_away(collection: Collection) -> list[str]:
+def documents_left_out(collection: Collection) -> list[str]:
     """The ids of the documents of a collection that are archived or deleted."""
-    rows = Document.everything.filter(PUT_AWAY, collection=collection).order_by("pk")
+    rows = Document.everything.filter(ARCHIVED_OR_DELETED, collection=collection).order_by("pk")
     return list(rows.values_list("external_id", flat=True))
 
 
