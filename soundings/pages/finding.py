@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
-from django.db.models import BigAutoField, Case, IntegerField, Q, QuerySet, Subquery, Value, When
-from django.db.models.functions import Coalesce
+from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.urls import reverse
 
 from labeling.judging.blind_counts import own_queues
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
 SHOWN, LONGEST, MOST_WORDS = 6, 200, 8
 # Ids that are compared with what was typed; without an index of texts, documents whose titles are.
 NEXT_IDS, TITLES_READ = 200, 20_000
-LARGEST_KEY = BigAutoField.MAX_BIGINT
 EXACT, BEGINS, WITHIN = range(3)
 
 
@@ -170,8 +168,8 @@ def _with_words(collection: Collection, known: QuerySet[Document], asked: str) -
         except InputError:  # nothing but signs, or too many words
             return []
     # Up to a key: of a list of keys PostgreSQL supposes that reading every title is quicker.
-    last = known.order_by("pk").values("pk")[TITLES_READ - 1 : TITLES_READ]
-    first = known.filter(pk__lte=Coalesce(Subquery(last), LARGEST_KEY))
+    last = list(known.order_by("pk").values_list("pk", flat=True)[TITLES_READ - 1 : TITLES_READ])
+    first = known.filter(pk__lte=last[0]) if last else known
     return list(first.filter(title__icontains=asked).order_by("pk").values_list("pk", flat=True)[:SHOWN])
 
 
