@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Page, expect
 
-from labeling.models import Item, JudgmentEvent, Queue
+from labeling.models import GoldQuestion, Item, JudgmentEvent, Queue
 from labeling.queues.opening import open_queue
 from tests.browser.judging import eventually
 from tests.browser.test_accessibility import LOOKS, violations
@@ -153,3 +153,20 @@ def test_without_scripts_a_pair_is_settled_by_its_form(
     page.get_by_role("button", name="Not relevant").click()
     expect(page.get_by_text("Settled: Not relevant.")).to_be_visible()
     assert waiting(disputed) == 11
+
+
+def test_a_pair_becomes_a_gold_question_instead_of_being_settled(
+    page_of: Callable[..., Page], world: World, disputed: Queue
+) -> None:
+    page = page_of(world.ada)
+    open_page(page, disputed)
+    pair = page.locator("article:visible")
+    pair.get_by_text("Make gold").click()
+    pair.get_by_label("Why", exact=True).fill("it is plain")
+    assert violations(page) == []
+    pair.locator(".make-gold").get_by_role("button", name="Not relevant").click()
+    expect(page.get_by_text("A gold question with the answer not relevant.")).to_be_visible()
+    expect(page.get_by_text("11 pairs wait for a decision.")).to_be_visible()
+    question = GoldQuestion.objects.get()
+    assert (question.answer, question.reason) == ("not_relevant", "it is plain")
+    assert not JudgmentEvent.objects.filter(is_adjudication=True).exists()
