@@ -43,10 +43,15 @@ class Collection(Kept):
         blank=True, max_length=LONGEST_MARKDOWN, help_text="What relevant means here, in Markdown."
     )
     language = models.CharField(
-        max_length=10, default="en", help_text="Of its texts, by ISO 639-1: what counts as the same word."
+        max_length=10,
+        default="en",
+        db_default="en",
+        help_text="Of its texts, by ISO 639-1: what counts as the same word.",
     )
     synonyms = models.TextField(
         blank=True,
+        default="",
+        db_default="",
         max_length=20_000,
         help_text="Words that mean the same, a group on each line, separated by commas: tram, streetcar.",
     )

@@ -276,6 +276,7 @@ SPECTACULAR_SETTINGS = {
     "SERVE_INCLUDE_SCHEMA": False,
     "ENUM_NAME_OVERRIDES": {
         "JobState": "pooling.models.Job.State",
+        "LabelRule": "labeling.consensus.rule_names.RULE_NAMES",
         "QueueState": "labeling.models.Queue.State",
         "SampleMethod": "labeling.verification.samples.METHODS",
         "Verdict": "labeling.models.Verdict",

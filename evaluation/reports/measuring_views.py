@@ -20,7 +20,7 @@ from evaluation.models import Report
 from evaluation.report_store.links import link_to
 from evaluation.reports.measuring import Measuring, proposed_release, request_measuring
 from evaluation.reports.serializers import ReportJobSerializer, ReportSerializer
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rule_names import RULE_NAMES, RULES_IN_WORDS
 from labeling.items.reading_speed import too_fast_in
 from labeling.plausibility.reader import proposals_in
 from pooling.interface.api import PROBLEM, parsed
@@ -89,7 +89,7 @@ class MeasuringSerializer(serializers.Serializer[dict[str, object]]):
     release = serializers.CharField(
         required=False, max_length=200, help_text="Name of the new release; v1, v2 and so on if absent."
     )
-    rule = serializers.ChoiceField(choices=list(RULES_IN_WORDS), default="majority")
+    rule = serializers.ChoiceField(choices=RULE_NAMES, default="majority")
     runs = serializers.ListField(
         child=serializers.CharField(), required=False, help_text="Names of runs; all if absent."
     )

@@ -100,7 +100,7 @@ class RuleSerializer(serializers.Serializer[Any]):
     )
 
 
-class DecisionSerializer(serializers.Serializer[Any]):
+class PairDecisionSerializer(serializers.Serializer[Any]):
     """What a rule says of a pair."""
 
     item = serializers.IntegerField(source="item.pk")
@@ -120,7 +120,7 @@ class PreviewSerializer(serializers.Serializer[Preview]):
     not_relevant = serializers.IntegerField()
     cannot_judge = serializers.IntegerField()
     digest = serializers.CharField()
-    decisions = DecisionSerializer(many=True)
+    decisions = PairDecisionSerializer(many=True)
 
 
 class AppliedSerializer(serializers.Serializer[Applied]):

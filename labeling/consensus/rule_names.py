@@ -6,3 +6,4 @@ RULES_IN_WORDS = {
     "weighted": "votes weigh by their owner's answers to gold questions",
     "dawid-skene": "votes weigh by how good people prove to be over all pairs, gold answers held fixed",
 }
+RULE_NAMES = tuple(RULES_IN_WORDS)

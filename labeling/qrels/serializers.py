@@ -6,7 +6,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.consensus.rule_names import RULE_NAMES
 from labeling.models import LabelFile, QrelsRelease
 
 
@@ -53,7 +53,7 @@ class ReleaseRequestSerializer(serializers.Serializer[Any]):
     """How to freeze the labels."""
 
     name = serializers.CharField(max_length=200)
-    rule = serializers.ChoiceField(choices=list(RULES_IN_WORDS), default="majority")
+    rule = serializers.ChoiceField(choices=RULE_NAMES, default="majority")
 
 
 class ReleaseSerializer(serializers.ModelSerializer[QrelsRelease]):

@@ -13,6 +13,7 @@ class Migration(migrations.Migration):
             model_name="collection",
             name="language",
             field=models.CharField(
+                db_default="en",
                 default="en",
                 help_text="Of its texts, by ISO 639-1: what counts as the same word.",
                 max_length=10,
@@ -23,6 +24,8 @@ class Migration(migrations.Migration):
             name="synonyms",
             field=models.TextField(
                 blank=True,
+                db_default="",
+                default="",
                 help_text="Words that mean the same, a group on each line, separated by commas: tram, streetcar.",
                 max_length=20000,
             ),

@@ -19,6 +19,7 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
     language = forms.ChoiceField(
         choices=LANGUAGES,
         initial=ENGLISH,
+        required=False,
         help_text="Of the texts. Words of a query are highlighted in all their forms.",
     )
 
@@ -41,6 +42,10 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
             ),
             "synonyms": forms.Textarea(attrs={"rows": 4}),
         }
+
+    def clean_language(self) -> str:
+        """The language that was chosen, or the one that the collection has."""
+        return str(self.cleaned_data["language"] or self.instance.language)
 
 
 class NewCollectionForm(CollectionForm):

@@ -115,7 +115,7 @@ def test_what_waits_for_adjudication_is_shown_with_what_was_said(world: World) -
     page = signed_in(world.vera).get(reverse("queue", args=[queue.pk])).content.decode()
     assert "Adjudicate 2 pairs" in page
     response = signed_in(world.vera).get(reverse("adjudication", args=[queue.pk]))
-    assert [pair.is_tie for pair, _ in response.context["rows"]] == [True, False]
+    assert [one.pair.is_tie for one in response.context["shown"]] == [True, False]
     page = response.content.decode()
     assert "&lt;b&gt;off topic&lt;/b&gt;" in page
     assert first.item.document.text in page
@@ -135,7 +135,7 @@ def test_a_queue_s_page_takes_the_same_queries_however_much_it_shows(
                 judge(queue, person, lease.item_id, "cannot_judge", reason="other")
         with django_assert_num_queries(19):
             client.get(reverse("queue", args=[queue.pk]))
-        with django_assert_num_queries(7):
+        with django_assert_num_queries(8):
             client.get(reverse("adjudication", args=[queue.pk]))
 
 
