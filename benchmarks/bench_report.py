@@ -4,9 +4,9 @@
 
 On SQLite, or with DATABASE_URL on PostgreSQL (a database of its own is made and dropped there). The report is
 made by a job, whose every sign of progress is timed: the longest silence is how long cancelling waits. Then
-each page and picture is opened: the first time in this process, and the median of five; with the number of
-statements, beside the limit for pages. "Where it fails" is opened before its intervals are drawn, with them
-(the only part that may take longer), and when they are kept.
+each page and picture is opened: the first time in this process, and the median of five, which is held against
+the limit for pages; with the number of statements. "Where it fails" is opened before its intervals are drawn,
+with them (the only part that may take longer), and when they are kept.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from benchmarks.generate import generate_qrels, generate_runs
 from benchmarks.judging_site import temporary_site
 from evaluation.charts.kinds import KINDS
 
-LIMIT_MS = 1_000
+# What a page may take once its process is warm; the first time it may take what starting costs.
+LIMIT_MS = 300
 
 
 def main() -> None:
@@ -53,8 +54,10 @@ def measure(folder: Path, runs: int, queries: int, depth: int) -> None:
     worst = 0.0
     address = f"/reports/{report}/"
     _load_libraries()
+    for page in ("/", collection.get_absolute_url()):
+        worst = max(worst, told(client, page))
     own = [f"charts/{name}/" for name in KINDS]
-    for page in ("", "?measure=precision", "?part=worst", "comparisons/", "charts/", *own):
+    for page in ("", "?measure=precision", "?part=worst", "queries/", "comparisons/", "charts/", *own):
         worst = max(worst, told(client, address + page))
     for where in ("where/", "where/?run=*"):
         worst = max(worst, told(client, address + where))
@@ -128,16 +131,16 @@ def make_report(collection: Any, admin: Any) -> int:
 
 
 def told(client: Any, address: str, limit: int | None = LIMIT_MS) -> float:
-    """Open an address six times and print how long that took; returns the longest time."""
+    """Open an address six times and print how long that took; returns the median."""
     first, statements, size = timed(client, address)
     again = statistics.median(timed(client, address)[0] for _ in range(5))
-    verdict = "" if limit is None else f": {'within' if max(first, again) < limit else 'OVER'} {limit:,} ms"
+    verdict = "" if limit is None else f": {'within' if again < limit else 'OVER'} {limit:,} ms"
     print(
         f"  {address:<36} {statements:>3} statements, {size / 1000:>6.0f} kB; "
         f"first {first:>6.0f} ms, then {again:>6.0f} ms{verdict}",
         flush=True,
     )
-    return max(first, again)
+    return again
 
 
 def timed(client: Any, address: str) -> tuple[float, int, int]:
