@@ -2,12 +2,15 @@
 
 export class DocumentPane {
   #parts;
+  #painted;
   #document = null;
   #whole = false;
   #openedWhole = false;
 
-  constructor(parts) {
+  /** `painted`: called whenever the text on screen has changed. */
+  constructor(parts, { painted }) {
     this.#parts = parts;
+    this.#painted = painted;
   }
 
   /** What the verdict goes by: "document" once the whole of it was opened. */
@@ -19,6 +22,7 @@ export class DocumentPane {
   adopt(document, whole) {
     this.#document = document;
     this.#whole = this.#openedWhole = whole;
+    this.#painted();
   }
 
   paint(document, whole) {
@@ -73,6 +77,7 @@ export class DocumentPane {
   }
 
   #paintText() {
+    this.#painted();
     const { text, html, passage, marks = [] } = this.#document;
     this.#parts.text.classList.toggle("judging-rich", Boolean(html));
     if (html) return this.#paintRich(html);

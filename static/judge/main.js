@@ -53,6 +53,8 @@ const ACTIONS = {
   change: () => session.change(),
   cannot_judge: () => view.toggleReasons(),
   document: () => view.toggleExtent(),
+  next_hit: () => view.stepToHit(1),
+  previous_hit: () => view.stepToHit(-1),
   highlight: () => view.toggleHighlight(),
   note: () => view.openNote(),
   guidelines: () => view.toggleGuidelines(),
@@ -105,6 +107,7 @@ root.addEventListener("click", (event) => {
 
 view.form.addEventListener("submit", (event) => {
   event.preventDefault();
+  event.stopPropagation(); // nothing is sent, so the form is not busy
   const { name, value } = event.submitter ?? {};
   if (name === "verdict" || name === "action") act(value, tap);
   if (name === "reason" && view.accepts(tap) && view.bringsDocument()) session.judge("cannot_judge", value);

@@ -78,6 +78,8 @@ const ACTIONS = {
   begin,
   cannot_judge: () => state === "asking" && view.toggleReasons(),
   document: () => view.toggleExtent(),
+  next_hit: () => view.stepToHit(1),
+  previous_hit: () => view.stepToHit(-1),
   highlight: () => view.toggleHighlight(),
   note: () => state === "asking" && view.openNote(),
   guidelines: () => view.toggleGuidelines(),
@@ -115,6 +117,7 @@ root.addEventListener("click", (event) => {
 });
 view.form.addEventListener("submit", (event) => {
   event.preventDefault();
+  event.stopPropagation(); // nothing is sent, so the form is not busy
   const { name, value } = event.submitter ?? {};
   if (name === "verdict") act(value, tap);
   if (name === "reason" && view.accepts(tap)) answerWithReason(value);

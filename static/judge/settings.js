@@ -9,6 +9,8 @@ export const KEYMAP = {
   keep: ["k"],
   change: ["c"],
   document: ["d"],
+  next_hit: ["]"],
+  previous_hit: ["["],
   highlight: ["h"],
   note: ["n"],
   guidelines: ["g"],

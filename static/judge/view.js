@@ -1,6 +1,7 @@
 // Everything the annotator sees and hears. Outside text is only ever inserted as text nodes.
 
 import { DocumentPane } from "./document_pane.js";
+import { Hits } from "./hits.js";
 import { capOf } from "./keys.js";
 import { Reading } from "./reading.js";
 import { SettingsDialog } from "./settings_dialog.js";
@@ -19,6 +20,7 @@ export class View {
   #shownAt = -Infinity;
   #acceptTimer = null;
   #saveTimer = null;
+  #hits;
   #pane;
   #settings;
   #dialog;
@@ -31,7 +33,8 @@ export class View {
     this.form = this.#parts.form;
     this.#words = words;
     this.#settings = settings;
-    this.#pane = new DocumentPane(this.#parts);
+    this.#hits = new Hits(this.#parts.text, this.#parts.hits);
+    this.#pane = new DocumentPane(this.#parts, { painted: () => this.#hits.paintLater() });
     this.#dialog = new SettingsDialog(this.#parts.settings, settings);
     new Reading(root, this.#parts.reading, this.form.elements.csrfmiddlewaretoken.value);
     settings.addEventListener("change", () => this.#applySettings());
@@ -342,6 +345,14 @@ export class View {
 
   toggleExtent() {
     if (this.shown && this.#pane.toggle()) this.say(this.#parts.extent_word.textContent);
+  }
+
+  /** To the next place with words of the query (-1: the one before), in the whole document. */
+  stepToHit(direction) {
+    if (!this.shown) return;
+    if (!this.#pane.whole) this.#pane.toggle();
+    const { number, count } = this.#hits.step(direction);
+    this.say(number ? `Place ${number} of ${count}.` : count ? "No more places with hits." : "No hits.");
   }
 
   toggleHighlight() {

@@ -168,6 +168,7 @@ def test_a_thumb_gives_a_hundred_verdicts(page_of: Callable[..., Page], world: W
         verdict = ("relevant", "not_relevant")[number % 2]
         page.get_by_role("button", name=names[verdict], exact=True).tap()
         expect(page.locator("[data-part=last]")).to_contain_text(shown.title)
+        expect(page.locator("form.verdict-bar")).not_to_have_attribute("aria-busy", "true")
         given[shown] = verdict
     all_saved(page)
     assert stored(queue) == given

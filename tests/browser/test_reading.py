@@ -93,3 +93,40 @@ def test_how_one_reads_holds_at_once_and_on_every_machine(
     assert looks(elsewhere) == after
     elsewhere.keyboard.press("?")
     expect(elsewhere.get_by_label("Text size")).to_have_value("largest")
+
+
+def test_a_long_document_has_a_map_of_hits_and_keys_to_step(
+    page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    section = "Nothing of use is here. " * 80
+    text = "\n\n".join(
+        [section, "A night bus.", section, "Another bus at night.", section, "The last bus.", section]
+    )
+    world.collection.documents.update(text=text)
+    world.collection.queries.update(text="night bus")
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    hits = page.locator("[data-part=hits] span")
+    expect(hits).to_have_count(0)  # the passage is short
+    live = page.locator("[data-part=live]")
+    page.keyboard.press("d")
+    expect(hits).to_have_count(3)
+    page.evaluate("window.scrollTo(0, 0)")
+    marks = page.locator("[data-part=text] mark")
+    for place, mark in ((1, 0), (2, 2), (3, 4)):
+        page.keyboard.press("]")
+        expect(live).to_have_text(f"Place {place} of 3.")
+        expect(marks.nth(mark)).to_be_in_viewport(ratio=1)
+    page.keyboard.press("]")
+    expect(live).to_have_text("No more places with hits.")
+    page.keyboard.press("[")
+    expect(live).to_have_text("Place 2 of 3.")
+    assert violations(page) == []
+    box = page.locator("[data-part=hits]").bounding_box()
+    assert box is not None
+    page.mouse.click(box["x"] + 5, box["y"] + 2)
+    expect(marks.first).to_be_in_viewport(ratio=1)
+    press(page, "j")
+    ready(page)
+    page.keyboard.press("]")  # from the passage to the whole document
+    expect(page.locator("[data-part=extent_word]")).to_have_text("Whole document")
