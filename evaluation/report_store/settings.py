@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypedDict
 
 from evaluation.models import Report
-from evaluation.report_store.files import cutoffs_of, run_names
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings
 from evaluation.scoring.conventions import CONVENTIONS, PRESET, Conventions
 
 if TYPE_CHECKING:
     from evaluation.scoring.estimate_figures import PoolOfEstimates
-    from evaluation.scoring.figures import StratumResult, ThresholdResult
+    from evaluation.scoring.figures import ThresholdResult
     from pooling.models import Pool
 
 
@@ -48,30 +47,19 @@ class ThresholdRow(TypedDict):
     below: list[str]
 
 
-class StratumCells(TypedDict):
-    """One tag and run: the queries in the mean, and (mean, interval) at each K."""
-
-    tag: str
-    run: str
-    queries: int
-    cells: list[tuple[str, str]]
-
-
 class SettingsPart(TypedDict):
     """What a report's page shows of its settings, and of what became of them."""
 
     query_warnings: list[str]
     thresholds: list[ThresholdRow]
-    strata: list[StratumCells]
     settings: list[tuple[str, str]]
 
 
-def settings_context(report: Report, measure: str) -> SettingsPart:
-    """The strata of one measure, the warnings, the thresholds and all settings, for the page."""
+def settings_context(report: Report) -> SettingsPart:
+    """The warnings, the thresholds and all settings, for the page."""
     return {
         "query_warnings": report.result.get("warnings", []),
         "thresholds": _thresholds(report),
-        "strata": _strata(report, measure),
         "settings": [(name, _in_words(value)) for name, value in _settings(report)],
     }
 
@@ -128,21 +116,6 @@ def _thresholds(report: Report) -> list[ThresholdRow]:
         {"key": key, "wanted": f"{result['at_least']:g}", "below": result["below"]}
         for key, result in results.items()
     ]
-
-
-def _strata(report: Report, measure: str) -> list[StratumCells]:
-    from evaluation.measures import key_of
-    from evaluation.scoring.results import decimal, interval
-
-    strata: Mapping[str, StratumResult] = report.result.get("strata", {})
-    cutoffs = cutoffs_of(report, measure)
-    rows: list[StratumCells] = []
-    for tag, stratum in strata.items():
-        for run in run_names(report):
-            figures = [stratum["runs"][run][key_of(measure, k)] for k in cutoffs]
-            cells = [(decimal(figure["mean"]), interval(figure).strip()) for figure in figures]
-            rows.append({"tag": tag, "run": run, "queries": figures[0]["queries"], "cells": cells})
-    return rows
 
 
 def conventions_in_words(report: Report) -> str:

@@ -58,7 +58,7 @@ class Summary(TypedDict):
 
 @dataclass(frozen=True)
 class Told:
-    """A report as lists know it, without its result."""
+    """What lists need of a report; its result, which can be large, is not loaded."""
 
     pk: int
     name: str
@@ -76,7 +76,7 @@ class Change:
 
     @property
     def word(self) -> str:
-        """How it went, in a word."""
+        """`up`, `down`, or `unchanged` where three decimals show no difference."""
         if abs(self.difference) < 0.0005:
             return "unchanged"
         return "up" if self.difference > 0 else "down"

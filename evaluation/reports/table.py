@@ -34,19 +34,19 @@ class ReportRow:
 
     @property
     def figure(self) -> RunSummary | None:
-        """The best run's."""
+        """Mean, interval and coverage of the best run."""
         return None if self.run is None else self.told.summary["runs"][self.run]
 
     @property
     def span(self) -> str | None:
-        """Its interval."""
+        """The interval of the best run's mean, as text."""
         if self.figure is None or self.figure["low"] is None:
             return None
         return interval({"low": self.figure["low"], "high": self.figure["high"]}).strip()
 
     @property
     def changed(self) -> str:
-        """The change as it is shown."""
+        """The best run's change since the report before, with its sign."""
         return "" if self.change is None else signed(self.change.difference)
 
     @property

@@ -177,5 +177,5 @@ def trend_frame(trend: Trend) -> pd.DataFrame:
 
 
 def _label(place: int, report: Report) -> str:
-    """Numbered, since names may be the same."""
+    """The report on the axis; numbered, because two reports may have the same name."""
     return f"{place}. {report.release.name}"

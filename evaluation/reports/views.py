@@ -10,6 +10,7 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from evaluation.access import report_for
 from evaluation.charts.page import ChartView
+from evaluation.failures.by_tag import table_by_tag
 from evaluation.pool_estimates.pool_choice import pools_to_rest_on
 from evaluation.report_store.files import file_stem
 from evaluation.report_store.settings import settings_context
@@ -101,7 +102,8 @@ def report(request: HttpRequest, report_id: int) -> HttpResponseBase:
     drawn = ChartView(request.GET, report=shown).choice(chosen.measure)
     results = results_of(shown, chosen)
     context["table"] = results.table.shown(request, results.lines, shown.collection)
-    page = {**report_context(shown, chosen, drawn, results), **settings_context(shown, chosen.measure)}
+    context["strata"] = table_by_tag(request, shown, chosen.measure)
+    page = {**report_context(shown, chosen, drawn, results), **settings_context(shown)}
     return answer(request, "evaluation/report.html", {**context, **page})
 
 

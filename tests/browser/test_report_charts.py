@@ -84,6 +84,10 @@ def test_the_run_that_is_pointed_at_shows_its_bands_and_dims_the_others(
     name.tap(force=True)
     expect(figure).to_have_attribute("data-pointed", "beta")
 
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(page.locator(".chart-runs")).to_have_count(1)
+    assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
     page.get_by_role("radio", name="no run in particular").focus()
     page.keyboard.press("ArrowDown")
     expect(figure).to_have_attribute("data-pointed", "alpha")
