@@ -16,7 +16,9 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - gold_keeping: gold questions proposed, made, edited and checked
 - queues: opening and changing queues
 - search: documents that no run found
+- messages: what annotators tell the admins about a pair, and what they are answered
 - progress: how far a queue has come
+- own_pages: an annotator's own work over all queues: hours, agreement, breaks, messages
 - quality: how good the judgments of a queue are
 - language_models: asking a model: prompt, connection, answer
 - prelabels: passes of a model over a queue

@@ -13,6 +13,9 @@ from labeling.gold_keeping import api as gold_keeping_api
 from labeling.gold_keeping import views as gold_keeping
 from labeling.judging import api as judging_api
 from labeling.judging import views as judging
+from labeling.messages import api as message_api
+from labeling.messages import views as message_views
+from labeling.own_pages import views as own_pages
 from labeling.plausibility import api as plausibility_api
 from labeling.plausibility import views as plausibility_views
 from labeling.practice import api as practice_api
@@ -68,6 +71,11 @@ urlpatterns: list[URLPattern] = [
         quality_views.quality_picture,
         name="quality_picture",
     ),
+    path("queues/<int:queue_id>/messages/", message_views.message_send, name="message_send"),
+    path("collections/<slug:slug>/messages/", message_views.message_list, name="messages"),
+    path("messages/<int:message_id>/answer/", message_views.message_answer, name="message_answer"),
+    path("account/work/", own_pages.all_work, name="all_work"),
+    path("account/work/hours.csv", own_pages.hours_file, name="hours_file"),
     path("queues/<int:queue_id>/judge/", judging.judge, name="judge"),
     path("queues/<int:queue_id>/search/", search_views.search, name="document_search"),
     path("queues/<int:queue_id>/adjudication/", adjudication_views.adjudication, name="adjudication"),
@@ -137,6 +145,9 @@ api_urlpatterns: list[URLPattern] = [
     path("releases/<int:release_id>/restore/", Restored.as_view(kind="release"), name="api_release_restore"),
     path("queues/<int:queue_id>/claim/", judging_api.Claims.as_view(), name="api_queue_claim"),
     path("queues/<int:queue_id>/judgments/", judging_api.Judgments.as_view(), name="api_queue_judgments"),
+    path("queues/<int:queue_id>/messages/", message_api.QueueMessages.as_view(), name="api_queue_messages"),
+    path("collections/<slug:slug>/messages/", message_api.Messages.as_view(), name="api_messages"),
+    path("messages/<int:message_id>/answer/", message_api.MessageAnswer.as_view(), name="api_message_answer"),
     path("queues/<int:queue_id>/skip/", judging_api.Skips.as_view(), name="api_queue_skip"),
     path("queues/<int:queue_id>/undo/", judging_api.Undos.as_view(), name="api_queue_undo"),
     path("queues/<int:queue_id>/renew/", judging_api.Renewals.as_view(), name="api_queue_renew"),

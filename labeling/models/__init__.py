@@ -6,6 +6,7 @@ A judgment belongs to (query, document), never to a queue position.
 from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
 from labeling.models.judgments import Judgment, JudgmentEvent
 from labeling.models.labels import ImportedLabel, LabelFile, QrelsRelease, WithdrawnLabel
+from labeling.models.messages import PairMessage
 from labeling.models.prelabels import (
     ModelServerKey,
     Prelabel,
@@ -34,6 +35,7 @@ __all__ = [
     "Lease",
     "LeftTold",
     "ModelServerKey",
+    "PairMessage",
     "Prelabel",
     "PrelabelFailure",
     "PrelabelJob",

@@ -55,6 +55,9 @@ class Queue(Kept):
     repeat_share = models.FloatField(default=0, help_text="Of items, a person's own earlier ones again.")
     practice_questions = models.PositiveSmallIntegerField(default=0, help_text="Before the first item.")
     gold_pause = models.CharField(max_length=10, choices=GoldPause.choices, default=GoldPause.AUTOMATIC)
+    tells_agreement = models.BooleanField(
+        default=False, help_text="Annotators see how often they agree with the final labels."
+    )
     gold_count = models.PositiveIntegerField(default=0, help_text="Gold questions hidden among the items.")
     practice_count = models.PositiveIntegerField(default=0, help_text="Practice questions there are.")
     price_per_judgment = models.DecimalField(

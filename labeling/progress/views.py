@@ -61,7 +61,7 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
-    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, "highlight", *PRICES)}
+    initial = {name: getattr(queue, name) for name in (*REDUNDANCY, "highlight", "tells_agreement", *PRICES)}
     return _shown(request, queue, QueueSettingsForm(initial=initial))
 
 

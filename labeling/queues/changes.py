@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = None) -> Job | None:
-    """Make the changes that are there: `state`, `highlight`, the fields of `labeling/queues/costs.py`,
-    `judgments_per_item` and `most_judgments_per_item`; what is not named stays.
+    """Make the changes that are there: `state`, `highlight`, `tells_agreement`, the fields of
+    `labeling/queues/costs.py`, `judgments_per_item` and `most_judgments_per_item`; what is not named stays.
 
     Returns the job that changes the redundancy of a large queue, otherwise None. `InputError` says what
     cannot be; what comes before it in this order is changed then.
@@ -34,6 +34,8 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
         change_state(queue, changes["state"], by=by)
     if (highlight := changes.get("highlight") or queue.highlight) != queue.highlight:
         change_highlight(queue, highlight, by=by)
+    if (tells := changes.get("tells_agreement", queue.tells_agreement)) != queue.tells_agreement:
+        change_agreement(queue, tells, by=by)
     needed = changes.get("judgments_per_item", queue.judgments_per_item)
     most = changes.get("most_judgments_per_item", queue.most_judgments_per_item)
     is_asked = "judgments_per_item" in changes or "most_judgments_per_item" in changes
@@ -53,3 +55,11 @@ def change_highlight(queue: Queue, highlight: str, *, by: User | None = None) ->
     with transaction.atomic():
         queue.save(update_fields=["highlight"])
         record_action(queue.collection, by, "queue highlighting changed", queue.name, highlight=highlight)
+
+
+def change_agreement(queue: Queue, tells: bool, *, by: User | None = None) -> None:
+    """Let annotators see how often they agree with the final labels, or no longer."""
+    queue.tells_agreement = tells
+    with transaction.atomic():
+        queue.save(update_fields=["tells_agreement"])
+        record_action(queue.collection, by, "queue agreement shown", queue.name, shown=tells)

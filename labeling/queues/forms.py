@@ -79,9 +79,15 @@ class QueueSettingsForm(forms.Form):
         "judgments_per_item",
         "most_judgments_per_item",
         "highlight",
+        "tells_agreement",
         "price_per_judgment",
         "currency",
         "overhead",
     ]
 
+    tells_agreement = forms.BooleanField(
+        required=False,
+        label="Annotators see their agreement",
+        help_text="How often their verdicts agree with the final labels, as of the day before.",
+    )
     currency = forms.CharField(max_length=12, required=False, help_text="Empty: the site's.")

@@ -31,7 +31,7 @@ class QueueSerializer(serializers.ModelSerializer[Queue]):
         model = Queue
         fields = [
             *("id", "name", "pool", "judgments_per_item", "most_judgments_per_item", "seed", "state"),
-            *("opened_at", "item_count", "is_adaptive", "highlight"),
+            *("opened_at", "item_count", "is_adaptive", "highlight", "tells_agreement"),
             *("price_per_judgment", "currency", "overhead"),
         ]
 
@@ -44,4 +44,7 @@ class QueueChangeSerializer(serializers.Serializer[Any]):
     name = serializers.CharField(max_length=200, required=False)
     archived = serializers.BooleanField(required=False)
     state = serializers.ChoiceField(choices=Queue.State.choices, required=False)
+    tells_agreement = serializers.BooleanField(
+        required=False, help_text="Annotators see how often they agree with the final labels."
+    )
     currency = serializers.CharField(max_length=12, required=False, allow_blank=True)

@@ -89,6 +89,7 @@ GROUPS = (
             Page("gold", "Gold", "gold", ADMIN, "questions known answers"),
             Page("quality", "Quality", "collection_quality", words="agreement annotators"),
             Page("prelabels", "Pre-labels", "prelabelers", ADMIN, "models llm"),
+            Page("messages", "Messages", "messages", ADMIN, "annotators broken questions answer"),
         ),
         (
             Action("Open a queue", "queue_new", words="new"),

@@ -45,6 +45,10 @@ export class Client {
     return this.#post("skip/", { item, lease });
   }
 
+  message(item, text, key) {
+    return this.#post("messages/", { item, text, key });
+  }
+
   undo(key) {
     return this.#post("undo/", { key });
   }

@@ -5,6 +5,7 @@ import { Client } from "./client.js";
 import { ActiveClock } from "./clock.js";
 import { begins, remember } from "./guidelines.js";
 import { Keys } from "./keys.js";
+import { Message } from "./message.js";
 import { Outbox } from "./outbox.js";
 import { othersSentence, ownersOf } from "./owners.js";
 import { Pace } from "./pace.js";
@@ -40,9 +41,11 @@ const unsent = await outbox.open();
 
 const batch = new Batch(client, outbox, { leaseSeconds: page.lease_seconds });
 const clock = new ActiveClock();
-const pace = new Pace(page.break_after);
+const pace = new Pace(page.break_after, () => settings.switches.breaks);
 const { recent, progress } = page;
 const session = new Session({ batch, outbox, client, clock, pace, tabs, view, recent, progress });
+
+const message = new Message(root, { client, view });
 
 const ACTIONS = {
   relevant: () => session.judge("relevant"),
@@ -57,6 +60,7 @@ const ACTIONS = {
   previous_hit: () => view.stepToHit(-1),
   highlight: () => view.toggleHighlight(),
   note: () => view.openNote(),
+  message: () => message.open(),
   guidelines: () => view.toggleGuidelines(),
   more: () => view.toggleQuery(),
   begin: () => begin(),
@@ -110,6 +114,7 @@ view.form.addEventListener("submit", (event) => {
   event.stopPropagation(); // nothing is sent, so the form is not busy
   const { name, value } = event.submitter ?? {};
   if (name === "verdict" || name === "action") act(value, tap);
+  if (name === "message_send") message.send();
   if (name === "reason" && view.accepts(tap) && view.bringsDocument()) session.judge("cannot_judge", value);
 });
 

@@ -4,13 +4,15 @@ const LONG_SITTING_MINUTES = 50;
 
 export class Pace {
   #after;
+  #wanted;
   #judged = 0;
   #activeMs = 0;
   #sitting = { judged: 0, activeMs: 0 };
 
-  /** `after`: {items, minutes}. */
-  constructor(after) {
+  /** `after`: {items, minutes}; `wanted()`: whether the person wants to be reminded. */
+  constructor(after, wanted = () => true) {
     this.#after = after;
+    this.#wanted = wanted;
   }
 
   count(activeMs) {
@@ -23,6 +25,7 @@ export class Pace {
   }
 
   get due() {
+    if (!this.#wanted()) return false;
     return this.#judged >= this.#after.items || this.#activeMs >= this.#after.minutes * 60_000;
   }
 

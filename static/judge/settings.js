@@ -13,6 +13,7 @@ export const KEYMAP = {
   previous_hit: ["["],
   highlight: ["h"],
   note: ["n"],
+  message: ["m"],
   guidelines: ["g"],
   search: ["e"],
   pause: ["p"],
@@ -20,9 +21,9 @@ export const KEYMAP = {
   help: ["?"],
 };
 
-const DEFAULTS = { single_keys: true, highlight: true, whole: false, swapped: false };
+const DEFAULTS = { single_keys: true, highlight: true, whole: false, swapped: false, breaks: true };
 
-/** Event: "change". The switches are `single_keys`, `highlight`, `whole` and `swapped`. */
+/** Event: "change". The switches are `single_keys`, `highlight`, `whole`, `swapped` and `breaks`. */
 export class Settings extends EventTarget {
   #place;
 

@@ -161,6 +161,7 @@ def test_nobody_is_offered_what_they_may_not_open(world: World) -> None:
         "activity",
         "collection_edit",
         "gold",
+        "messages",
         "prelabelers",
         "tidied",
     }

@@ -1,0 +1,74 @@
+"""The HTTP interface of messages from pairs."""
+
+from __future__ import annotations
+
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.items.numbers import item_of
+from labeling.messages import serializers as shapes
+from labeling.messages.sending import answer_message, message_for_admin, send_message
+from labeling.models import PairMessage
+from pooling.interface.api import PROBLEM, parsed, person
+from pooling.people.access import ADMIN, collection_for
+
+MOST = 1_000
+
+
+class QueueMessages(APIView):
+    """Your messages from a queue."""
+
+    @extend_schema(responses={200: shapes.OwnMessageSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """List what you sent and what you were answered, newest first; at most 1,000."""
+        queue = queue_for(request.user, queue_id)
+        own = PairMessage.objects.filter(queue=queue, author=person(request))
+        rows = own.select_related("query", "document")[:MOST]
+        return Response(shapes.OwnMessageSerializer(rows, many=True).data)
+
+    @extend_schema(
+        request=shapes.NewMessageSerializer,
+        responses={
+            200: shapes.OwnMessageSerializer,
+            201: shapes.OwnMessageSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+            409: PROBLEM,
+        },
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Tell the admins something about a pair; 200 where the key was sent before."""
+        queue = queue_for(request.user, queue_id)
+        body = parsed(shapes.NewMessageSerializer, request)
+        sent = send_message(queue, person(request), item_of(body["item"]), body["text"], key=body["key"])
+        return Response(shapes.OwnMessageSerializer(sent[0]).data, status=201 if sent[1] else 200)
+
+
+class Messages(APIView):
+    """The messages of a collection."""
+
+    @extend_schema(responses={200: shapes.MessageSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, slug: str) -> Response:
+        """List them, newest first, for admins; at most 1,000."""
+        collection = collection_for(request.user, slug, ADMIN)
+        rows = collection.pair_messages.select_related("author", "query", "document")[:MOST]
+        return Response(shapes.MessageSerializer(rows, many=True).data)
+
+
+class MessageAnswer(APIView):
+    """Answering a message."""
+
+    @extend_schema(
+        request=shapes.MessageAnswerSerializer,
+        responses={200: shapes.MessageSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, message_id: int) -> Response:
+        """Answer; the author sees it on the page of their work. A second answer replaces the first."""
+        message = message_for_admin(request.user, message_id)
+        text = parsed(shapes.MessageAnswerSerializer, request)["answer"]
+        answer_message(message, text, by=person(request))
+        return Response(shapes.MessageSerializer(message).data)
