@@ -55,17 +55,23 @@ def term_marks(query: str, text: str, forms: WordForms = ENGLISH_FORMS) -> list[
 
 
 def strongest_sentence(
-    text: str, marks: Sequence[tuple[int, int]], forms: WordForms = ENGLISH_FORMS
+    query: str, text: str, marks: Sequence[tuple[int, int]], forms: WordForms = ENGLISH_FORMS
 ) -> tuple[int, int] | None:
-    """The first of the sentences whose marked words are worth most, weighed as in `best_passage`; None
-    without marks. It is where to look first, not what decides."""
+    """The first of the sentences whose marked words are worth most, weighed as in `best_passage`.
+
+    None where no sentence has two words of a query that has as many: one word is no sign. It is where to look
+    first, not what decides.
+    """
     if not marks:
         return None
     sentences = list(sentences_in(text))
     words = _stems_by_sentence(text, sentences, marks, forms)
     weights = _weights(words)
     worth = [fsum(weights[word] * count / (count + 1) for word, count in found.items()) for found in words]
-    start, end = sentences[worth.index(max(worth))]
+    best = worth.index(max(worth))
+    if len(words[best]) < min(2, len(forms.looked_for(query))):
+        return None
+    start, end = sentences[best]
     return start, start + len(text[start:end].rstrip())
 
 

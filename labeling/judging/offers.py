@@ -131,5 +131,5 @@ def _document(item: Item, queue: Queue) -> OfferedDocument:
         "title_marks": term_marks(query.text, document.title, forms) if has_marks else [],
         "marks": marks if has_marks else [],
         "passage": None if html else best_passage(text, marks, forms),
-        "sentence": strongest_sentence(text, marks, forms) if has_sentence and not html else None,
+        "sentence": strongest_sentence(query.text, text, marks, forms) if has_sentence and not html else None,
     }

@@ -197,6 +197,7 @@ class PageData(TypedDict):
     words: Mapping[str, str]
     break_after: BreakAfter
     lease_seconds: int
+    highlight: str
     guidelines_version: str
     begins: bool
     item: Offer | None
@@ -214,6 +215,7 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
         "words": WORDS,
         "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},
         "lease_seconds": queue.lease_seconds,
+        "highlight": queue.highlight,
         "guidelines_version": version_of_guidelines(queue.collection),
         "begins": not own["done"] and not own["skipped"],
         "item": offer,

@@ -1,9 +1,14 @@
 // Title and text of the document on screen: the passage or the whole, with the words of the query marked.
 
+import { occurrences, painted, spanOf } from "./layers.js";
+import { selectedSpan, selectedText, spanInSource } from "./selecting.js";
+
 export class DocumentPane {
   #parts;
   #painted;
   #document = null;
+  #terms = [];
+  #evidence = null;
   #whole = false;
   #openedWhole = false;
 
@@ -21,14 +26,15 @@ export class DocumentPane {
   /** Read what the server rendered. */
   adopt(document, whole) {
     this.#document = document;
+    this.#evidence = null;
     this.#whole = this.#openedWhole = whole;
     this.#painted();
   }
 
   paint(document, whole) {
     this.adopt(document, whole);
-    const { title, title_marks: titleMarks = [], text } = document;
-    this.#parts.title.replaceChildren(...(title ? marked(title, titleMarks) : ["Untitled document"]));
+    const { title, text } = document;
+    this.#paintTitle();
     this.#parts.title.classList.toggle("quiet", !title);
     this.#parts.text.hidden = !text;
     this.#parts.no_text.hidden = Boolean(text);
@@ -61,6 +67,58 @@ export class DocumentPane {
     return this.#whole;
   }
 
+  /** Which words the annotator looks for as well. */
+  set terms(terms) {
+    this.#terms = terms;
+    if (!this.#document) return;
+    this.#paintTitle();
+    this.#paintText();
+  }
+
+  /** The span that decides, or null. */
+  get evidence() {
+    return this.#evidence;
+  }
+
+  set evidence(span) {
+    this.#evidence = span;
+    this.#paintText();
+  }
+
+  /** The strongest sentence, where the queue highlights one; of a page made from Markdown or HTML, none. */
+  get sentence() {
+    return this.#document?.sentence ?? null;
+  }
+
+  /** What is selected of the text: [start, end], or null. */
+  get selection() {
+    const { text, html, passage } = this.#document ?? {};
+    if (!text) return null;
+    if (html) return spanInSource(selectedText(this.#parts.text), text);
+    const [from, to] = passage && !this.#whole ? passage : [0, Infinity];
+    return selectedSpan(this.#parts.text, { from, to, before: from > 0 ? 2 : 0 });
+  }
+
+  /** The words that are selected of title or text. */
+  get selectedWords() {
+    return selectedText(this.#parts.title) || selectedText(this.#parts.text);
+  }
+
+  quote([start, end]) {
+    return spanOf(this.#document.text).cut(start, end);
+  }
+
+  #paintTitle() {
+    const { title, title_marks: words = [] } = this.#document;
+    const nodes = title ? painted(spanOf(title), { words, own: occurrences(this.#terms, title) }) : ["Untitled document"];
+    this.#parts.title.replaceChildren(...nodes);
+  }
+
+  get #layers() {
+    const { text, marks = [], sentence = null } = this.#document;
+    return { words: marks, own: occurrences(this.#terms, text ?? ""), sentence, evidence: this.#evidence };
+  }
+
   #paintFacts() {
     const { facts = [] } = this.#document;
     this.#parts.facts.hidden = !facts.length;
@@ -78,11 +136,11 @@ export class DocumentPane {
 
   #paintText() {
     this.#painted();
-    const { text, html, passage, marks = [] } = this.#document;
+    const { text, html, passage } = this.#document;
     this.#parts.text.classList.toggle("judging-rich", Boolean(html));
     if (html) return this.#paintRich(html);
     const span = spanOf(text ?? "");
-    if (!passage) this.#parts.text.replaceChildren(...marked(span, marks));
+    if (!passage) this.#parts.text.replaceChildren(...painted(span, this.#layers));
     else if (this.#whole) this.#parts.text.replaceChildren(...this.#wholeWithPassage(span));
     else this.#parts.text.replaceChildren(...this.#passageOnly(span));
     this.#parts.extent.hidden = !passage;
@@ -91,19 +149,20 @@ export class DocumentPane {
   }
 
   #passageOnly(span) {
-    const { passage: [start, end], marks } = this.#document;
+    const { passage: [start, end] } = this.#document;
     const dots = (there) => (there ? ["…"] : []);
     const isEnd = end >= span.length || !span.cut(end, span.length).trim();
-    const inside = marked(span, marks, start, end);
+    const inside = painted(span, this.#layers, start, end);
     return [...dots(start > 0), ...(start > 0 ? [" "] : []), ...inside, ...(isEnd ? [] : [" ", "…"])];
   }
 
   #wholeWithPassage(span) {
-    const { passage: [start, end], marks } = this.#document;
+    const { passage: [start, end] } = this.#document;
     const region = document.createElement("span");
     region.className = "judging-passage";
-    region.append(...marked(span, marks, start, end));
-    return [...marked(span, marks, 0, start), region, ...marked(span, marks, end, span.length)];
+    const layers = this.#layers;
+    region.append(...painted(span, layers, start, end));
+    return [...painted(span, layers, 0, start), region, ...painted(span, layers, end)];
   }
 
   // Located by its first marked word, because lines break differently when the passage does not start a line.
@@ -111,32 +170,4 @@ export class DocumentPane {
     const region = this.#parts.text.querySelector(".judging-passage") ?? this.#parts.text;
     return (region.querySelector("mark") ?? region).getBoundingClientRect().top;
   }
-}
-
-// Marks count Unicode characters, JavaScript's strings count UTF-16 units.
-function spanOf(text) {
-  if (!/[\uD800-\uDFFF]/.test(text)) {
-    return { length: text.length, cut: (start, end) => text.slice(start, end) };
-  }
-  const characters = Array.from(text);
-  return { length: characters.length, cut: (start, end) => characters.slice(start, end).join("") };
-}
-
-function marked(text, marks, from = 0, to = Infinity) {
-  const span = typeof text === "string" ? spanOf(text) : text;
-  const nodes = [];
-  let position = from;
-  for (const [start, end] of marks) {
-    if (start < from || end > to) continue;
-    nodes.push(span.cut(position, start), markOf(span.cut(start, end)));
-    position = end;
-  }
-  nodes.push(span.cut(position, Math.min(to, span.length)));
-  return nodes.filter((node) => node !== "");
-}
-
-function markOf(text) {
-  const mark = document.createElement("mark");
-  mark.textContent = text;
-  return mark;
 }

@@ -7,6 +7,7 @@ import { begins, remember } from "./guidelines.js";
 import { Keys } from "./keys.js";
 import { Message } from "./message.js";
 import { Outbox } from "./outbox.js";
+import { OwnTerms } from "./own_terms.js";
 import { othersSentence, ownersOf } from "./owners.js";
 import { Pace } from "./pace.js";
 import { Session } from "./session.js";
@@ -23,7 +24,7 @@ const page = JSON.parse(document.getElementById("judging-data").textContent);
 const { account, queue } = page;
 const settings = new Settings(account.id);
 const words = new Words(page.words);
-const view = new View(root, { settings, words });
+const view = new View(root, { settings, words, terms: new OwnTerms(queue.id), highlight: page.highlight });
 const formToken = view.form.elements.csrfmiddlewaretoken.value;
 const client = new Client(page.api, { account: account.id, formToken });
 const tabs = new Tabs({ account: account.id, queue: queue.id });
@@ -61,6 +62,8 @@ const ACTIONS = {
   highlight: () => view.toggleHighlight(),
   note: () => view.openNote(),
   message: () => message.open(),
+  evidence: () => view.toggleEvidence(),
+  term: () => view.toggleTerm(),
   guidelines: () => view.toggleGuidelines(),
   more: () => view.toggleQuery(),
   begin: () => begin(),
@@ -101,6 +104,8 @@ new Keys({ act, choose, choosing: () => view.choosing, settings });
 let tap = null;
 root.addEventListener("click", (event) => {
   tap = event;
+  const term = event.target.closest("[data-term]");
+  if (term) return view.toggleTerm(term.dataset.term);
   const chip = event.target.closest("[data-reopen]");
   if (chip && session.state === "working") return session.undo(chip.dataset.reopen);
   const button = event.target.closest("[data-action]");
@@ -119,6 +124,7 @@ view.form.addEventListener("submit", (event) => {
 });
 
 view.listenToNote();
+view.listenToSelection();
 
 function begin() {
   remember(page);

@@ -83,6 +83,8 @@ export class Session {
       note: this.#view.takeNote(),
       active_ms: this.#clock.read(),
       shown: this.#view.shownExtent,
+      highlight: this.#view.highlighted,
+      evidence: verdict === "relevant" ? this.#view.evidence : null,
       title: item.document.title,
     };
     this.#count(1);
@@ -128,7 +130,8 @@ export class Session {
     if (!this.#revealed) return;
     const { operation, verdict } = this.#revealed;
     this.#forgetRevealed();
-    const changed = { ...operation, key: newKey(), verdict, reason: "", lease: null, active_ms: null };
+    const afresh = { key: newKey(), reason: "", evidence: null, lease: null, active_ms: null };
+    const changed = { ...operation, ...afresh, verdict };
     const last = this.#history.at(-1);
     this.#history = [...this.#history.slice(0, -1), { ...last, key: changed.key, verdict }];
     this.#outbox.add(changed);
@@ -199,8 +202,8 @@ export class Session {
 
   #leave(item, operation, verdict) {
     this.#forgetRevealed();
-    const { key, note = "" } = operation;
-    const entry = { key, verdict, title: item.document.title, item, note };
+    const { key, note = "", evidence = null } = operation;
+    const entry = { key, verdict, title: item.document.title, item, note, evidence };
     this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
     this.#outbox.add(operation);
     this.#tabs.settled(item.item);
@@ -238,11 +241,12 @@ export class Session {
     return next !== undefined && next !== this.#stopsAfter;
   }
 
-  #bringBack({ item, verdict, note }) {
+  #bringBack({ item, verdict, note, evidence }) {
     this.#lastQuery = null;
     this.#batch.putBack(item);
     this.#showCurrent(`Undone: ${VERDICTS[verdict]}.`);
     this.#view.restoreNote(note);
+    if (evidence) this.#view.restoreEvidence(evidence);
   }
 
   #showCurrent(said = "") {

@@ -14,6 +14,8 @@ export const KEYMAP = {
   highlight: ["h"],
   note: ["n"],
   message: ["m"],
+  evidence: ["v"],
+  term: ["t"],
   guidelines: ["g"],
   search: ["e"],
   pause: ["p"],

@@ -11,6 +11,8 @@ const KEY_PAUSE_MS = 120;
 const POINTER_PAUSE_MS = 300;
 const QUIET_SAVE_MS = 400;
 const CHIPS = 3;
+// Characters, as the server has it.
+const LONGEST_EVIDENCE = 2_000;
 const STAGES = ["start", "document", "fetching", "empty", "paused", "break", "stopped"];
 // Points of the document, as far as the window reaches, that are tried: one that is not covered is enough.
 const SIGHTS = 5;
@@ -25,13 +27,19 @@ export class View {
   #settings;
   #dialog;
   #words;
+  #terms;
+  #highlight;
+  #selected = null;
+  #selectedWords = "";
 
-  constructor(root, { settings, words }) {
+  constructor(root, { settings, words, terms = null, highlight = "none" }) {
     this.root = root;
     this.shown = null;
     for (const part of root.querySelectorAll("[data-part]")) this.#parts[part.dataset.part] = part;
     this.form = this.#parts.form;
     this.#words = words;
+    this.#terms = terms;
+    this.#highlight = highlight;
     this.#settings = settings;
     this.#hits = new Hits(this.#parts.text, this.#parts.hits);
     this.#pane = new DocumentPane(this.#parts, { painted: () => this.#hits.paintLater() });
@@ -77,12 +85,20 @@ export class View {
     if (!item) return;
     this.#pane.adopt(item.document, this.form.elements.shown.value === "document");
     if (item.document.passage && this.#settings.switches.whole) this.#pane.paint(item.document, true);
+    this.#paintTerms();
+    if (item.document.sentence) this.#pane.evidence = null;
     this.root.dataset.accepts = "true";
   }
 
   /** What the verdict on the current item is based on. */
   get shownExtent() {
     return this.#pane.shown;
+  }
+
+  /** What stood out on screen, to be stored with the verdict. */
+  get highlighted() {
+    if (!this.#settings.switches.highlight || this.#highlight === "none") return "none";
+    return this.#pane.sentence ? "sentence" : "terms";
   }
 
   /** The card before the first document. */
@@ -101,6 +117,8 @@ export class View {
     this.#paintQuery(item.query);
     this.#paintProposal(item.prelabel);
     this.#pane.paint(item.document, this.#settings.switches.whole);
+    this.#paintTerms();
+    this.#paintEvidence();
     this.#closePanels();
     this.restoreNote("");
     this.#enable(true);
@@ -309,6 +327,73 @@ export class View {
     this.noteChanged();
   }
 
+  // --- Evidence, and words of one's own
+
+  /** The span that goes with a relevant verdict, or null. */
+  get evidence() {
+    return this.shown ? this.#pane.evidence : null;
+  }
+
+  restoreEvidence(span) {
+    this.#pane.evidence = span;
+    this.#paintEvidence();
+  }
+
+  /** Take the selection, else the strongest sentence; with neither, drop what was taken. */
+  toggleEvidence() {
+    if (!this.shown) return;
+    const selected = this.#pane.selection ?? this.#selected;
+    const taken = this.#pane.evidence;
+    const span = selected ?? (taken ? null : this.#pane.sentence);
+    if (!span && !taken) return this.say("Select the words that decide, then mark them as evidence.");
+    if (span && span[1] - span[0] > LONGEST_EVIDENCE) return this.say("Select the sentence that decides; this is too long.");
+    document.getSelection()?.removeAllRanges();
+    this.#selected = null;
+    this.restoreEvidence(span);
+    this.say(span ? `Evidence: ${this.#pane.quote(span)}` : "No evidence.");
+  }
+
+  /** Mark words in all documents of the query, or no longer; without `words`, the selected ones. */
+  toggleTerm(words = this.#pane.selectedWords || this.#selectedWords) {
+    if (!this.shown) return;
+    this.say(this.#terms.toggle(this.shown.query.id, words));
+    document.getSelection()?.removeAllRanges();
+    this.#paintTerms();
+  }
+
+  /** Offer to mark what is selected. A tap on the offer may end the selection, so it is remembered. */
+  listenToSelection() {
+    document.addEventListener("selectionchange", () => {
+      const words = this.shown ? this.#pane.selectedWords : "";
+      if (!words && this.#parts.evidence_line.matches(":hover, :focus-within")) return;
+      this.#selectedWords = words;
+      this.#selected = words ? this.#pane.selection : null;
+      this.#paintEvidence();
+    });
+    this.#parts.evidence_line.addEventListener("pointerdown", (event) => event.preventDefault());
+  }
+
+  #paintEvidence() {
+    const line = this.#parts.evidence_line;
+    if (!line) return;
+    const span = this.#pane.evidence;
+    const isOffered = Boolean(this.#selected);
+    line.hidden = !span && !this.#selectedWords;
+    this.#parts.evidence_quote.hidden = !span || isOffered;
+    this.#parts.evidence_quote.textContent = span ? this.#pane.quote(span) : "";
+    this.#parts.evidence_button.hidden = !span && !isOffered;
+    this.#parts.evidence_word.textContent = isOffered ? "Mark as evidence" : "Remove evidence";
+    this.#parts.term_button.hidden = !this.#selectedWords;
+  }
+
+  #paintTerms() {
+    if (!this.#terms || !this.shown) return;
+    const terms = this.#terms.of(this.shown.query.id);
+    this.#parts.terms.hidden = !terms.length;
+    this.#parts.terms.replaceChildren(...terms.map(termChip));
+    this.#pane.terms = terms;
+  }
+
   get hasGuidelines() {
     return Boolean(this.#parts.guidelines);
   }
@@ -463,6 +548,21 @@ function chip({ key, verdict, title }) {
   word.className = "visually-hidden";
   word.textContent = `Judge again, ${VERDICTS[verdict]}: `;
   button.append(word, title || "untitled document");
+  return button;
+}
+
+function termChip(term) {
+  const button = document.createElement("button");
+  button.type = "button";
+  button.className = "chip";
+  button.dataset.term = term;
+  const word = document.createElement("span");
+  word.className = "visually-hidden";
+  word.textContent = "No longer look for ";
+  const cross = document.createElement("span");
+  cross.ariaHidden = "true";
+  cross.textContent = " ×";
+  button.append(word, term, cross);
   return button;
 }
 

@@ -74,7 +74,7 @@ def test_marks_are_ascending_spans_of_the_text(language: str, query: str, text: 
 
 
 def strongest(query: str, text: str) -> str:
-    span = strongest_sentence(text, term_marks(query, text))
+    span = strongest_sentence(query, text, term_marks(query, text))
     return "" if span is None else text[slice(*span)]
 
 
@@ -86,3 +86,7 @@ def test_the_strongest_sentence_has_most_of_the_rare_words() -> None:
 def test_of_equally_strong_sentences_it_is_the_first_and_without_a_word_none() -> None:
     assert strongest("bus", "A bus here. A bus there.") == "A bus here."
     assert strongest("ferry", "A bus here. A bus there.") == ""
+
+
+def test_one_word_of_several_is_no_sign() -> None:
+    assert strongest("night bus", "A bus here. A ferry there.") == ""
