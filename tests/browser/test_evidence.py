@@ -62,10 +62,13 @@ def test_without_a_selection_it_takes_the_strongest_sentence_and_then_drops_it(
     page = page_of(world.ben)
     open_judging(page, shown)
     assert "".join(page.locator(".judging-sentence").all_inner_texts()) == STRONGEST
-    evidence = page.locator(".judging-evidence")
-    for expected in (STRONGEST, "", STRONGEST):
-        page.keyboard.press("v")
-        assert "".join(evidence.all_inner_texts()) == expected
+    quote = page.locator("[data-part=evidence_quote]")
+    page.keyboard.press("v")
+    expect(quote).to_have_text(STRONGEST)
+    page.keyboard.press("v")
+    expect(quote).to_be_hidden()
+    page.keyboard.press("v")
+    expect(quote).to_be_visible()
     press(page, "j")
     assert stored(page) == STRONGEST
     assert JudgmentEvent.objects.get().highlight == "sentence"
@@ -83,8 +86,9 @@ def test_it_goes_with_relevant_alone_and_undo_brings_it_back(
     page.keyboard.press("v")
     press(page, "j")
     all_saved(page)
+    ready(page)
     page.keyboard.press("u")
-    assert "".join(page.locator(".judging-evidence").all_inner_texts()) == STRONGEST
+    expect(page.locator("[data-part=evidence_quote]")).to_have_text(STRONGEST)
 
 
 @pytest.mark.parametrize("whole", [False, True])
