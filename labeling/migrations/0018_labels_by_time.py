@@ -4,6 +4,16 @@ import django.db.models.deletion
 from django.conf import settings
 from django.db import migrations, models
 
+TABLES = ("labeling_judgment", "labeling_judgmentevent", "labeling_importedlabel")
+
+
+def learn_the_new_indexes(apps, schema_editor):
+    """SQLite prefers older indexes to those it has no figures of; PostgreSQL gathers them by itself."""
+    if schema_editor.connection.vendor == "sqlite":
+        schema_editor.execute("PRAGMA analysis_limit = 1000")
+        for table in TABLES:
+            schema_editor.execute(f"ANALYZE {table}")
+
 
 class Migration(migrations.Migration):
     dependencies = [
@@ -43,4 +53,5 @@ class Migration(migrations.Migration):
             model_name="judgmentevent",
             index=models.Index(fields=["collection", "created_at"], name="events_by_time"),
         ),
+        migrations.RunPython(learn_the_new_indexes, migrations.RunPython.noop),
     ]
