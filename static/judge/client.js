@@ -61,18 +61,27 @@ export class Client {
     return this.#post("release/", { leases });
   }
 
+  /** `{verdicts: [{document, title, verdict}]}`: this account's own on a query, oldest first. */
+  ownVerdicts(query) {
+    return this.#call(`own-verdicts/?query=${encodeURIComponent(query)}`, { method: "GET" });
+  }
+
   /** Send while the page is being left, without waiting for the response. */
   partingCall(path, body) {
-    fetch(this.base + path, { ...this.#request(body), keepalive: true }).catch(() => {});
+    fetch(this.base + path, { ...this.#common(), ...this.#request(body), keepalive: true }).catch(() => {});
+  }
+
+  #post(path, body) {
+    return this.#call(path, this.#request(body));
   }
 
   // Each response has the time of the request (by this page's clock) and of the answer (by the server's clock).
-  async #post(path, body) {
+  async #call(path, request) {
     const askedAt = performance.now();
     let response;
     try {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
-      response = await fetch(this.base + path, { ...this.#request(body), signal });
+      response = await fetch(this.base + path, { ...this.#common(), ...request, signal });
     } catch {
       const why = navigator.onLine ? "The server is not responding." : "You are offline.";
       throw new Failure("unreachable", why);
@@ -83,8 +92,11 @@ export class Client {
   }
 
   #request(body) {
+    return { method: "POST", body: JSON.stringify(body) };
+  }
+
+  #common() {
     return {
-      method: "POST",
       credentials: "same-origin",
       headers: {
         "Content-Type": "application/json",
@@ -92,7 +104,6 @@ export class Client {
         "X-CSRFToken": this.#token(),
         "X-Account": String(this.account),
       },
-      body: JSON.stringify(body),
     };
   }
 

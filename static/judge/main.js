@@ -8,6 +8,7 @@ import { Keys } from "./keys.js";
 import { Message } from "./message.js";
 import { Outbox } from "./outbox.js";
 import { OwnTerms } from "./own_terms.js";
+import { OwnVerdicts } from "./own_verdicts.js";
 import { othersSentence, ownersOf } from "./owners.js";
 import { Pace } from "./pace.js";
 import { Session } from "./session.js";
@@ -43,14 +44,16 @@ const unsent = await outbox.open();
 const batch = new Batch(client, outbox, { leaseSeconds: page.lease_seconds });
 const clock = new ActiveClock();
 const pace = new Pace(page.break_after, () => settings.switches.breaks);
+const own = new OwnVerdicts({ client, view });
 const { recent, progress } = page;
-const session = new Session({ batch, outbox, client, clock, pace, tabs, view, recent, progress });
+const session = new Session({ batch, outbox, client, clock, pace, tabs, view, own, recent, progress });
 
 const message = new Message(root, { client, view });
 
 const ACTIONS = {
   relevant: () => session.judge("relevant"),
   not_relevant: () => session.judge("not_relevant"),
+  same: () => view.alikeVerdict && session.judge(view.alikeVerdict),
   skip: () => session.skip(),
   undo: () => session.undo(),
   keep: () => session.keep(),
@@ -75,9 +78,9 @@ const ACTIONS = {
   look_again: () => session.lookAgain(),
 };
 // These change what is on screen or stored, so they wait until the document on screen has been seen.
-const GUARDED = new Set(["relevant", "not_relevant", "skip", "undo"]);
+const GUARDED = new Set(["relevant", "not_relevant", "same", "skip", "undo"]);
 // These need the document in sight.
-const JUDGING = new Set(["relevant", "not_relevant"]);
+const JUDGING = new Set(["relevant", "not_relevant", "same"]);
 // Actions allowed while no document is on screen; "undo" on a break card is for the document behind it.
 const POSSIBLE = {
   starting: new Set(["begin", "guidelines", "help"]),

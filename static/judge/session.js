@@ -16,6 +16,7 @@ export class Session {
   #pace;
   #tabs;
   #view;
+  #own;
   #history;
   #progress;
   #recheck = null;
@@ -24,7 +25,7 @@ export class Session {
   #stopsAfter = null;
   #state = "working"; // or "starting", "paused", "resting", "stopped"
 
-  constructor({ batch, outbox, client, clock, pace, tabs, view, recent, progress }) {
+  constructor({ batch, outbox, client, clock, pace, tabs, view, own, recent, progress }) {
     this.#batch = batch;
     this.#outbox = outbox;
     this.#client = client;
@@ -32,6 +33,7 @@ export class Session {
     this.#pace = pace;
     this.#tabs = tabs;
     this.#view = view;
+    this.#own = own;
     this.#history = recent;
     this.#progress = progress;
     this.#listen();
@@ -48,6 +50,7 @@ export class Session {
     const shown = item && !this.#outbox.holds(item.item) ? item : null;
     if (shown) this.#batch.adopt(shown);
     this.#view.adopt(shown);
+    if (shown) this.#own.enter(shown);
     if (item && !shown) this.#view.fetching();
     else if (item && starting) this.#beginLater();
     this.#clock.restart();
@@ -105,6 +108,7 @@ export class Session {
     this.#forgetRevealed();
     this.#history = this.#history.filter((other) => other !== entry);
     if (entry.verdict !== "skip") {
+      if (entry.item?.document) this.#own.undone(entry.item.document.id);
       this.#count(-1);
       this.#pace.uncount();
     }
@@ -205,6 +209,7 @@ export class Session {
     const { key, note = "", evidence = null } = operation;
     const entry = { key, verdict, title: item.document.title, item, note, evidence };
     this.#history = [...this.#history, entry].slice(-UNDO_STEPS);
+    if (verdict !== "skip") this.#own.judged(item, verdict);
     this.#outbox.add(operation);
     this.#tabs.settled(item.item);
     this.#batch.settle(item);
@@ -253,7 +258,10 @@ export class Session {
     if (this.#state !== "working" || !this.#batch.current) return;
     if (this.#isAtItsStop()) return this.pause({ queryIsDone: true });
     clearTimeout(this.#recheck);
-    if (this.#view.show(this.#batch.current, said)) this.#clock.restart();
+    if (this.#view.show(this.#batch.current, said)) {
+      this.#clock.restart();
+      this.#own.enter(this.#batch.current);
+    }
     this.#tellProgress();
   }
 

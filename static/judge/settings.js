@@ -3,6 +3,7 @@
 export const KEYMAP = {
   relevant: ["j", "ArrowRight", "1"],
   not_relevant: ["f", "ArrowLeft", "0"],
+  same: ["r"],
   skip: ["s"],
   cannot_judge: ["x"],
   undo: ["u"],

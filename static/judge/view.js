@@ -11,6 +11,7 @@ const KEY_PAUSE_MS = 120;
 const POINTER_PAUSE_MS = 300;
 const QUIET_SAVE_MS = 400;
 const CHIPS = 3;
+const OWN_SHOWN = 50;
 // Characters, as the server has it.
 const LONGEST_EVIDENCE = 2_000;
 const STAGES = ["start", "document", "fetching", "empty", "paused", "break", "stopped"];
@@ -35,6 +36,7 @@ export class View {
   constructor(root, { settings, words, terms = null, highlight = "none" }) {
     this.root = root;
     this.shown = null;
+    this.alikeVerdict = null;
     for (const part of root.querySelectorAll("[data-part]")) this.#parts[part.dataset.part] = part;
     this.form = this.#parts.form;
     this.#words = words;
@@ -327,6 +329,25 @@ export class View {
     this.noteChanged();
   }
 
+  // --- One's own verdicts on the query
+
+  /** The list next to the document, newest first. */
+  ownVerdicts(given) {
+    this.#parts.own.hidden = !given.length;
+    this.#parts.own_count.textContent = given.length;
+    this.#parts.own_list.replaceChildren(...given.slice(0, OWN_SHOWN).map(ownLine));
+  }
+
+  /** A document of the query that is nearly the same, with the verdict on it; null: none. */
+  alike(other) {
+    this.alikeVerdict = other?.verdict ?? null;
+    this.#parts.alike.hidden = !other;
+    const title = other?.title || "untitled document";
+    this.#parts.alike_word.textContent = other
+      ? `Nearly the same as “${title}”, which you called ${VERDICTS[other.verdict]}.`
+      : "";
+  }
+
   // --- Evidence, and words of one's own
 
   /** The span that goes with a relevant verdict, or null. */
@@ -549,6 +570,14 @@ function chip({ key, verdict, title }) {
   word.textContent = `Judge again, ${VERDICTS[verdict]}: `;
   button.append(word, title || "untitled document");
   return button;
+}
+
+function ownLine({ title, verdict }) {
+  const line = document.createElement("li");
+  const word = document.createElement("strong");
+  paintVerdict(word, verdict);
+  line.append(word, ` ${title || "untitled document"}`);
+  return line;
 }
 
 function termChip(term) {
