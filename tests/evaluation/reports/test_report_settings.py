@@ -122,6 +122,10 @@ def test_the_page_shows_strata_warning_thresholds_and_all_settings(ready: World,
     assert "90 % interval" in page
     for words in ("float32", "recall@1 ≥ 0.5", "Settings as TOML", "judged, map, map@2, ndcg"):
         assert words in page
+    by_tag = "<summary><strong>By tag</strong></summary>"
+    assert f'<details class="card">{by_tag}' in page
+    sorted_page = client.get(f"{report.get_absolute_url()}?tag-sort=run").content.decode()
+    assert f'<details class="card" open>{by_tag}' in sorted_page
     whole = client.get(f"{report.get_absolute_url()}?measure=map").content.decode()
     assert "whole run" in whole
     assert "@2" in whole
