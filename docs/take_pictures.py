@@ -1,4 +1,4 @@
-"""`make pictures`: the pictures of README and guide, taken anew from a fresh demo in a real browser."""
+"""`make pictures`: the pictures of README and guide, taken from a fresh demo in a real browser."""
 
 from __future__ import annotations
 
