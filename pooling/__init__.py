@@ -4,8 +4,11 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 
 - options (pure): what an option is: title, help, bounds and default, written down once
 - formats (pure): the files of people and tools, read strictly and written back
+- inputs (pure): runs, labels and pools as programs have them, made into frames
 - ranking (pure): the one order of a run, and documents from chunks
 - audit (pure): which documents are drawn at random, and what that bounds
+- interleaving (pure): lists mixed from several rankers, and what clicks on them say
+- sampling (pure): queries drawn from a log with known probabilities
 - strategies (pure): in which order pairs are worth judging
 - merging (pure): tops of runs merged into a pool, in memory or in parts
 - interface: what pages, HTTP calls and commands share
@@ -18,4 +21,5 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - diagnosis: what a pool tells before anything is judged
 - runs: imported runs
 - pools: stored pools and their versions
+- engines: live search engines, asked for runs
 """

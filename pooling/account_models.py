@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import models
+from django.utils.translation import gettext_lazy
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User  # noqa: F401
+
+
+class Scope(models.TextChoices):
+    """How much of what its owner may do a token may do."""
+
+    READ = "read", gettext_lazy("Read")
+    JUDGE = "judge", gettext_lazy("Read and judge")
+    ADMIN = "admin", gettext_lazy("All that I may do")
 
 
 class ApiToken(models.Model):
@@ -22,6 +31,9 @@ class ApiToken(models.Model):
     name = models.CharField(max_length=80)
     token_sha256 = models.CharField(max_length=64, unique=True)
     password_sha256 = models.CharField(max_length=64, help_text="Of the stored password, itself a hash.")
+    scope = models.CharField(
+        max_length=10, choices=Scope.choices, default=Scope.ADMIN, db_default=Scope.ADMIN.value
+    )
     created_at = models.DateTimeField(auto_now_add=True)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="None: with the password alone.")
 
@@ -55,6 +67,13 @@ class Preferences(models.Model):
     )
     columns = models.JSONField(default=dict, help_text="Names of columns by the name of a table.")
     reading = models.JSONField(default=dict, help_text="How documents to judge are shown.")
+    language = models.CharField(
+        max_length=10,
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Of pages; empty: what the browser asks for.",
+    )
 
     def __str__(self) -> str:
         return f"preferences of {self.user}"

@@ -5,7 +5,14 @@ from importlib import import_module
 from django.apps import AppConfig
 
 # Modules that say which work is theirs: imports of files, and what the background worker does.
-WORKING = ("pools.building", "pools.kinds", "runs.stored", "texts.importing", "texts.taking_back")
+WORKING = (
+    "pools.building",
+    "pools.kinds",
+    "runs.stored",
+    "texts.importing",
+    "texts.taking_back",
+    "engines.running",
+)
 
 
 class PoolingConfig(AppConfig):

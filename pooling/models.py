@@ -10,11 +10,14 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import models
 from django.urls import reverse
+from django.utils.translation import gettext_noop
 
-import pooling.account_models
-import pooling.search_models  # noqa: F401  and so are those
+from pooling import account_models, engine_models, search_models  # noqa: F401  are models too
 from pooling.formats.query_facts import tags_of
 from pooling.interface.markdown import LONGEST_MARKDOWN
+from pooling.job_models import Job as Job
+from pooling.job_models import JobBeat as JobBeat
+from pooling.job_models import JobCancellation as JobCancellation
 from pooling.tidying.kept import ARCHIVED_OR_DELETED, NOT_DELETED, Kept
 
 if TYPE_CHECKING:
@@ -24,9 +27,9 @@ if TYPE_CHECKING:
 class Role(models.TextChoices):
     """What a member may do: an admin everything, an annotator judge, a viewer look at everything."""
 
-    ADMIN = "admin"
-    ANNOTATOR = "annotator"
-    VIEWER = "viewer"
+    ADMIN = gettext_noop("admin")
+    ANNOTATOR = gettext_noop("annotator")
+    VIEWER = gettext_noop("viewer")
 
 
 class Collection(Kept):
@@ -54,6 +57,12 @@ class Collection(Kept):
         db_default="",
         max_length=20_000,
         help_text="Words that mean the same, a group on each line, separated by commas: tram, streetcar.",
+    )
+    image_hosts = models.TextField(
+        blank=True,
+        default="",
+        db_default="",
+        help_text="Hosts whose images documents show, one on each line; empty: no images.",
     )
     members = models.ManyToManyField(
         settings.AUTH_USER_MODEL, through="Membership", related_name="collections"
@@ -281,7 +290,9 @@ class Pool(Kept):
     # An audit by scores: its pairs are those of another pool that had no label, its audit was drawn of these.
     STRATA = "strata"
     SAMPLES = (VERIFICATION, STRATA)
-    PICKED = (DECIDING, SEARCH, *SAMPLES)
+    # The pairs of judgments that were imported.
+    IMPORTED = "imported"
+    PICKED = (DECIDING, SEARCH, IMPORTED, *SAMPLES)
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="pools")
     name = models.CharField(max_length=200)
@@ -391,57 +402,3 @@ class PoolEntry(models.Model):
 
     def __str__(self) -> str:
         return f"{self.query_id} × {self.document_id}"
-
-
-class Job(models.Model):
-    """Long work done by the background worker, with its progress."""
-
-    class State(models.TextChoices):
-        QUEUED = "queued"
-        RUNNING = "running"
-        DONE = "done"
-        FAILED = "failed"
-        CANCELLED = "cancelled"
-
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="jobs")
-    kind = models.CharField(max_length=40, help_text="Name under which the work is registered.")
-    arguments = models.JSONField(default=dict)
-    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
-    progress = models.FloatField(default=0, help_text="0 to 1.")
-    detail = models.TextField(blank=True, help_text="Current step, or why it failed.")
-    result = models.JSONField(null=True, blank=True)
-    worker = models.CharField(max_length=300, blank=True, help_text="Host and process that run it.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    created_at = models.DateTimeField(auto_now_add=True)
-    finished_at = models.DateTimeField(null=True, blank=True)
-
-    class Meta:
-        ordering = ["-created_at", "-pk"]
-
-    def __str__(self) -> str:
-        return f"{self.kind} ({self.state})"
-
-    def get_absolute_url(self) -> str:
-        return reverse("job", args=[self.pk])
-
-    @property
-    def is_finished(self) -> bool:
-        """Whether nothing more becomes of it."""
-        return self.state not in (self.State.QUEUED, self.State.RUNNING)
-
-
-class JobCancellation(models.Model):
-    """Somebody asked for the end of a running job. A separate row, because the work itself may hold the
-    job's row in a long transaction, and asking must not wait for that.
-    """
-
-    job = models.OneToOneField(Job, on_delete=models.CASCADE, primary_key=True, related_name="cancellation")
-    asked_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
-    )
-    asked_at = models.DateTimeField(auto_now_add=True)
-
-    def __str__(self) -> str:
-        return f"end of {self.job_id}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.models import Job
 
 Work = Callable[[Job, Progress], Mapping[str, object]]

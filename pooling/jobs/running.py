@@ -11,19 +11,21 @@ killed.
 from __future__ import annotations
 
 import logging
-import os
-import socket
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.core.files.storage import default_storage
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
-from django_tasks import task
+from django_tasks import TaskResultStatus, task
+from django_tasks.exceptions import TaskResultDoesNotExist
 
-from pooling.interface.problems import InputError, refusals
+from pooling.interface.problems import InputError, is_disk_full, is_outage, refusals
 from pooling.interface.results import Result
 from pooling.jobs.kinds import LASTING, WORK
+from pooling.jobs.workers import SILENCE, beating, is_gone, take
 from pooling.models import Collection, Job, JobCancellation
 
 if TYPE_CHECKING:
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 CANCELLED = "Cancelled; nothing was saved."
+STOPPED = "The server was stopped"
+WENT_AWAY = "The database or the file storage went away"
+# A worker waits for its database this long before it ends.
+OUTAGE_SECONDS = 60
+# The file of an interrupted import is kept for this long, so that the import can be started again.
+RESTARTABLE = timedelta(days=7)
 
 
 class JobCancelledError(Exception):
@@ -47,30 +55,60 @@ def start_job(collection: Collection, kind: str, arguments: Mapping[str, Any], u
         created_by=user,
         detail="Waiting for the worker.",
     )
-    transaction.on_commit(lambda: run_job.enqueue(job.pk))
+    transaction.on_commit(lambda: _enqueue(job.pk))
     return job
+
+
+def _enqueue(job_id: int) -> None:
+    task = run_job.enqueue(job_id)
+    Job.objects.filter(pk=job_id).update(task=task.id)
 
 
 @task()
 def run_job(job_id: int) -> None:
     """Do one job. Refused input ends it with that sentence; anything else with a general one and a log."""
+    end_abandoned_jobs()
     job = Job.objects.select_related("collection", "created_by").get(pk=job_id)
-    worker = f"{socket.gethostname()}:{os.getpid()}"
-    # In one statement, for it may be cancelled at this moment.
-    if not _changed(job, Job.State.QUEUED, state=Job.State.RUNNING, detail="Started.", worker=worker):
+    if not take(job):
         return
     try:
-        result = WORK[job.kind](job, lambda share, detail: _go_on(job, share, detail))
+        with beating(job):
+            result = WORK[job.kind](job, lambda share, detail: _go_on(job, share, detail))
     except JobCancelledError:
         _end(job, Job.State.CANCELLED, CANCELLED)
-    except refusals() as error:
-        _end(job, Job.State.FAILED, str(error))
-    except Exception:
-        logger.exception("job %s (%s) failed", job.pk, job.kind)
-        detail = f"Something went wrong; the server log has the details under job {job.pk}."
-        _end(job, Job.State.FAILED, detail)
+    except Exception as error:
+        _end_after(job, error)
     else:
         _end(job, Job.State.DONE, "Done.", progress=1.0, result=result)
+
+
+def _end_after(job: Job, error: Exception) -> None:
+    """End a job whose work failed: with the sentence of a refusal, or with a general one and a log.
+
+    Where database or file storage went away, it is interrupted, and can be started again.
+    """
+    if is_outage(error) and not is_disk_full(error):
+        logger.warning("job %s (%s): %s", job.pk, job.kind, type(error).__name__)
+        _when_the_database_is_back(lambda: _interrupt(job, WENT_AWAY))
+    elif isinstance(error, refusals()):
+        _end(job, Job.State.FAILED, str(error))
+    else:
+        logger.error("job %s (%s) failed", job.pk, job.kind, exc_info=error)
+        detail = f"Something went wrong; the server log has the details under job {job.pk}."
+        _end(job, Job.State.FAILED, detail)
+
+
+def _when_the_database_is_back(store: Callable[[], object]) -> None:
+    """Store something that must not be lost; a worker without its database has nothing else to do."""
+    for last in (False,) * OUTAGE_SECONDS + (True,):
+        try:
+            store()
+            return
+        except (OperationalError, InterfaceError):
+            if last:
+                raise
+            connection.close()
+            time.sleep(1)
 
 
 def jobs_before(job: Job) -> int:
@@ -98,6 +136,7 @@ def cancel_job(job: Job, user: User | None) -> None:
     if job.kind in LASTING and not job.is_finished:
         problem = "This job saves its results step by step and cannot be cancelled."
         raise InputError(problem, conflict=True)
+    end_abandoned_jobs()
     now = timezone.now()
     if _changed(job, Job.State.QUEUED, state=Job.State.CANCELLED, detail=CANCELLED, finished_at=now):
         _discard_upload(job)
@@ -116,25 +155,41 @@ def note_stored(job: Job, stored: Result | None) -> None:
     Job.objects.filter(pk=job.pk).update(result=stored)
 
 
-def resume_job(job: Job, user: User | None) -> Job:
-    """Take up again a job whose worker was killed, behind what is stored of it; the job that does so.
+def can_be_resumed(job: Job) -> bool:
+    """Whether the job was interrupted, or failed behind what it noted, has what it needs to be done again,
+    and was not taken up since.
+    """
+    if job.state != Job.State.FAILED or "resumed" in (job.result or {}):
+        return False
+    if not job.was_interrupted and not job.result:
+        return False
+    upload = job.arguments.get("upload")
+    return not upload or default_storage.exists(upload)
 
-    `InputError` for a job of which nothing is stored, and for one that was taken up before.
+
+def resume_job(job: Job, user: User | None) -> Job:
+    """Take up again a job behind what is stored of it; the job that does so.
+
+    `InputError` for a job that cannot be resumed: see `can_be_resumed`.
     """
     with transaction.atomic():
         failed = Job.objects.select_for_update().get(pk=job.pk)
-        stored = failed.result
-        if failed.state != Job.State.FAILED or not stored or "resumed" in stored:
+        if not can_be_resumed(failed):
             problem = "This job cannot be resumed. Start it again."
             raise InputError(problem, conflict=True)
-        resumed = start_job(job.collection, job.kind, {**job.arguments, "stored": stored}, user)
+        stored = failed.result or {}
+        arguments = {**failed.arguments, "stored": stored} if stored else failed.arguments
+        resumed = start_job(failed.collection, failed.kind, arguments, user)
         Job.objects.filter(pk=job.pk).update(result={**stored, "resumed": resumed.pk})
     return resumed
 
 
 def _go_on(job: Job, share: float, detail: str) -> None:
-    """Store how far a job is, or raise `JobCancelledError`."""
-    if not Job.objects.filter(pk=job.pk, cancellation=None).update(progress=share, detail=detail):
+    """Store how far a job is, or raise `JobCancelledError`: its end was asked for, or somebody took this
+    worker for gone.
+    """
+    running = Job.objects.filter(pk=job.pk, state=Job.State.RUNNING, cancellation=None)
+    if not running.update(progress=share, detail=detail):
         raise JobCancelledError
 
 
@@ -157,30 +212,74 @@ def _discard_upload(job: Job) -> None:
 
 
 def end_abandoned_jobs() -> int:
-    """End the jobs that a worker of this machine was killed over, and return how many those were.
+    """End the jobs whose worker was stopped, on any machine, and return how many those were.
 
     A job stores what it makes in one transaction, so nothing of an abandoned one is there but what it noted.
+    Any process may do this at any time: one that lives says so.
     """
-    abandoned = [job for job in Job.objects.filter(state=Job.State.RUNNING) if _is_abandoned(job)]
-    for job in abandoned:
-        detail = (
-            f"The server was stopped during this job. {job.result['detail']}"
-            if job.result
-            else "The server was stopped during this job; nothing was saved. Start it again."
+    running = Job.objects.filter(state=Job.State.RUNNING).select_related("beat").defer("arguments")
+    return sum(_end_if_gone(job) for job in running)
+
+
+def _end_if_gone(job: Job) -> bool:
+    beat = getattr(job, "beat", None)
+    if not is_gone(job.worker, beat.seen_at if beat else job.created_at):
+        return False
+    if JobCancellation.objects.filter(job=job).exists():
+        detail = job.result["detail"] if job.result else CANCELLED
+        return _changed(
+            job, Job.State.RUNNING, state=Job.State.CANCELLED, detail=detail, finished_at=timezone.now()
         )
-        _end(job, Job.State.FAILED, detail)
-        _discard_upload(job)
-    return len(abandoned)
+    return _interrupt(job, STOPPED)
 
 
-def _is_abandoned(job: Job) -> bool:
-    host, _, process = job.worker.rpartition(":")
-    if host != socket.gethostname():
-        return False
+def _interrupt(job: Job, what: str) -> bool:
+    """End a job by what interrupted it, with what is stored of it; whether it was still running."""
+    stored = Job.objects.values_list("result", flat=True).filter(pk=job.pk).first()
+    detail = (
+        f"{what} during this job. {stored['detail']}"
+        if stored
+        else f"{what} during this job; nothing was saved. Start it again."
+    )
+    return _changed(
+        job,
+        Job.State.RUNNING,
+        state=Job.State.FAILED,
+        detail=detail,
+        finished_at=timezone.now(),
+        was_interrupted=True,
+    )
+
+
+def enqueue_lost_jobs() -> int:
+    """Hand out again the jobs that wait although no task will begin them, and return how many those were: a
+    worker was stopped between taking the task and beginning the job.
+    """
+    if not run_job.get_backend().supports_get_result:
+        return 0
+    since = timezone.now() - SILENCE
+    waiting = Job.objects.filter(state=Job.State.QUEUED, created_at__lt=since).defer("arguments")
+    lost = [job for job in waiting if not _is_ready(job.task)]
+    for job in lost:
+        _enqueue(job.pk)
+    return len(lost)
+
+
+def _is_ready(task_id: str) -> bool:
+    """Whether a task waits for a worker."""
     try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
+        return run_job.get_result(task_id).status == TaskResultStatus.READY
+    except TaskResultDoesNotExist:
         return False
-    return False
+
+
+def discard_interrupted_uploads() -> int:
+    """Remove the files of imports that were interrupted long ago, and return how many those were."""
+    old = Job.objects.filter(was_interrupted=True, finished_at__lt=timezone.now() - RESTARTABLE)
+    waiting = Job.objects.filter(state__in=(Job.State.QUEUED, Job.State.RUNNING))
+    needed = {job.arguments.get("upload") for job in waiting}
+    uploads = {job.arguments.get("upload") for job in old} - needed - {None}
+    present = [name for name in uploads if default_storage.exists(name)]
+    for name in present:
+        default_storage.delete(name)
+    return len(present)

@@ -13,3 +13,17 @@ class JobSerializer(serializers.ModelSerializer[Job]):
     class Meta:
         model = Job
         fields = ["state", "progress", "detail", "result"]
+
+
+class ListedJobSerializer(serializers.ModelSerializer[Job]):
+    """A job in a list."""
+
+    collection = serializers.CharField(source="collection.slug")
+    created_by = serializers.CharField(source="created_by.username", default=None, allow_null=True)
+
+    class Meta:
+        model = Job
+        fields = [
+            *("id", "kind", "collection", "state", "progress", "detail"),
+            *("created_by", "created_at", "finished_at"),
+        ]

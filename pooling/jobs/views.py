@@ -17,7 +17,15 @@ from pooling.interface.pages import person, say_done
 from pooling.interface.problems import InputError
 from pooling.jobs.kinds import kind_of, stages_of
 from pooling.jobs.lists import JOBS, OWN_JOBS, jobs_of_collection, jobs_of_person
-from pooling.jobs.running import can_be_cancelled, cancel_job, is_being_cancelled, jobs_before, resume_job
+from pooling.jobs.running import (
+    can_be_cancelled,
+    can_be_resumed,
+    cancel_job,
+    end_abandoned_jobs,
+    is_being_cancelled,
+    jobs_before,
+    resume_job,
+)
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for, job_for
 from pooling.tables.answers import answer
@@ -37,6 +45,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
 
     Anyone who waits, by htmx or by `?follow`, is sent on to the result when there is one.
     """
+    end_abandoned_jobs()
     job = job_for(request.user, job_id)
     partial = bool(request.headers.get("HX-Request"))
     result = job.result if job.state == Job.State.DONE else None
@@ -50,6 +59,7 @@ def job(request: HttpRequest, job_id: int) -> HttpResponse:
         "title": kind_of(job).title,
         "stages": stages_of(job),
         "begins_at": _begins_at(job),
+        "can_be_resumed": can_be_resumed(job),
         "can_be_cancelled": can_be_cancelled(job),
         "is_being_cancelled": is_being_cancelled(job),
         "jobs_before": jobs_before(job),

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypeVar
 
+from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db.models import Model, QuerySet
 from django.http import Http404
+from django.utils.functional import lazy
+from django.utils.translation import gettext, gettext_noop
 
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Job, Membership, Pool, Role, Run
+from pooling.people.current import note_collection
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -23,7 +27,7 @@ JUDGES = (Role.ADMIN, Role.ANNOTATOR)
 MEMBERS = (Role.ADMIN, Role.ANNOTATOR, Role.VIEWER)
 
 # The same words for what does not exist and for what is somebody else's.
-NOTHING_HERE = "Not found, or it belongs to a collection of which you are not a member."
+NOTHING_HERE = gettext_noop("Not found, or it belongs to a collection of which you are not a member.")
 
 Row = TypeVar("Row", bound=Model)
 
@@ -32,8 +36,20 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
     """The one row of `rows` that meets the conditions; `Http404` in the words that a stranger gets."""
     row = rows.filter(**conditions).first()
     if row is None:
-        raise Http404(NOTHING_HERE)
+        raise Http404(gettext(NOTHING_HERE))
     return row
+
+
+def may_create_collections(user: User | AnonymousUser) -> bool:
+    """Whether `user` may: the people who run the site, or everyone with an account if the setting says so."""
+    runs_site = user.is_staff or user.is_superuser
+    return runs_site or (user.is_authenticated and settings.COLLECTION_CREATORS == "everyone")
+
+
+def require_creator(user: User | AnonymousUser) -> None:
+    """Raise `PermissionDenied` for a person who may not create collections."""
+    if not may_create_collections(user):
+        raise PermissionDenied("On this site, site admins create collections. Ask one of them.")
 
 
 def known_role(role: str) -> None:
@@ -80,14 +96,22 @@ def require_role(
     admit(role_in(user, collection), collection, roles, deleted_too=deleted_too)
 
 
+def _needed(roles: tuple[Role, ...], role: Role) -> str:
+    """Which role it takes, in the language of the page that says so."""
+    sentence = gettext("This needs the role {needed}; you are {role} here.")
+    needed = gettext(" or ").join(gettext(one) for one in roles)
+    return sentence.format(needed=needed, role=gettext(role))
+
+
 def admit(
     role: Role | None, collection: Collection, roles: tuple[Role, ...], *, deleted_too: bool = False
 ) -> None:
     """`require_role` for a role that is known already."""
     if role is None or (collection.deleted_at and not deleted_too):
-        raise Http404(NOTHING_HERE)
+        raise Http404(gettext(NOTHING_HERE))
     if role not in roles:
-        raise PermissionDenied(f"This needs the role {' or '.join(roles)}; you are {role} here.")
+        raise PermissionDenied(lazy(_needed, str)(roles, role))
+    note_collection(collection.slug)
     collection.role = role  # type: ignore[attr-defined]  # for templates: what to offer
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from django.urls import reverse
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
@@ -11,11 +14,10 @@ from rest_framework.views import APIView
 
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
-from pooling.models import Invitation, Membership
+from pooling.models import Collection, Invitation, Membership
 from pooling.people import serializers
-from pooling.people.access import ADMIN, MEMBERS, collection_for, collections_of, fetch
+from pooling.people.access import ADMIN, MEMBERS, collection_for, collections_of, fetch, require_creator
 from pooling.people.invitations import (
-    MOST_LISTED,
     accept_offer,
     decline_offer,
     invite,
@@ -24,31 +26,35 @@ from pooling.people.invitations import (
     withdraw,
 )
 from pooling.people.joining import add_or_ask
-from pooling.people.membership import create_collection
+from pooling.people.membership import change_role, create_collection, remove_member
+from pooling.tables.calls import listed, lists
 
-ACTIONS_AT_ONCE = 100
 LONGEST_ID = 18  # digits of a key in the database
 
 
 class Collections(APIView):
     """The collections of the caller."""
 
-    @extend_schema(responses=serializers.CollectionSerializer(many=True))
+    @lists(serializers.CollectionSerializer)
     def get(self, request: Request) -> Response:
         """List the collections you are a member of."""
         user = person(request)
         roles = dict(Membership.objects.filter(user=user).values_list("collection_id", "role"))
-        rows = list(collections_of(user).filter(archived_at=None))
-        for row in rows:
-            row.role = roles.get(row.pk, "admin")  # type: ignore[attr-defined]
-        return Response(serializers.CollectionSerializer(rows, many=True).data)
+
+        def shown(rows: Sequence[Collection]) -> Any:
+            for row in rows:
+                row.role = roles.get(row.pk, "admin")  # type: ignore[attr-defined]
+            return serializers.CollectionSerializer(rows, many=True).data
+
+        return listed(request, collections_of(user).filter(archived_at=None), shown)
 
     @extend_schema(
         request=serializers.CollectionSerializer,
-        responses={201: serializers.CollectionSerializer, 400: PROBLEM, 409: PROBLEM},
+        responses={201: serializers.CollectionSerializer, 400: PROBLEM, 403: PROBLEM, 409: PROBLEM},
     )
     def post(self, request: Request) -> Response:
-        """Create a collection; you become its admin."""
+        """Create a collection; you become its admin. Who may is a setting of the site."""
+        require_creator(request.user)
         collection = create_collection(person(request), **parsed(serializers.CollectionSerializer, request))
         collection.role = "admin"  # type: ignore[attr-defined]
         return Response(serializers.CollectionSerializer(collection).data, status=status.HTTP_201_CREATED)
@@ -70,12 +76,11 @@ class OneCollection(APIView):
 class Members(APIView):
     """The members of a collection."""
 
-    @extend_schema(responses={200: serializers.MemberSerializer(many=True), 404: PROBLEM})
+    @lists(serializers.MemberSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """List the members."""
         collection = collection_for(request.user, slug)
-        rows = collection.memberships.select_related("user")
-        return Response(serializers.MemberSerializer(rows, many=True).data)
+        return listed(request, collection.memberships.select_related("user"), serializers.MemberSerializer)
 
     @extend_schema(
         request=serializers.MemberSerializer,
@@ -99,17 +104,39 @@ class Members(APIView):
         return Response(serializers.MemberSerializer(outcome).data, status=status.HTTP_201_CREATED)
 
 
+class OneMember(APIView):
+    """One member."""
+
+    @extend_schema(
+        request=serializers.RoleSerializer,
+        responses={200: serializers.MemberSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def patch(self, request: Request, slug: str, username: str) -> Response:
+        """Give a member another role; a collection keeps at least one admin."""
+        member = self.member(request, slug, username)
+        role = parsed(serializers.RoleSerializer, request)["role"]
+        return Response(serializers.MemberSerializer(change_role(member, role, by=person(request))).data)
+
+    @extend_schema(responses={204: None, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM})
+    def delete(self, request: Request, slug: str, username: str) -> Response:
+        """Remove a member; what they judged stays."""
+        remove_member(self.member(request, slug, username), by=person(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+    def member(self, request: Request, slug: str, username: str) -> Membership:
+        """The membership, for an admin of the collection."""
+        collection = collection_for(request.user, slug, ADMIN)
+        return fetch(collection.memberships.select_related("user"), user__username=username)
+
+
 class Invitations(APIView):
     """Links by which people become members."""
 
-    @extend_schema(
-        operation_id="collections_invitations_list",
-        responses={200: serializers.InvitationSerializer(many=True), 404: PROBLEM},
-    )
+    @lists(serializers.InvitationSerializer, operation_id="collections_invitations_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the invitations that can still be used."""
         collection = collection_for(request.user, slug, ADMIN)
-        return Response(serializers.InvitationSerializer(open_invitations(collection), many=True).data)
+        return listed(request, open_invitations(collection), serializers.InvitationSerializer)
 
     @extend_schema(
         request=serializers.InvitationSerializer,
@@ -141,11 +168,10 @@ class OneInvitation(APIView):
 class Offers(APIView):
     """Collections that the caller is invited to by name."""
 
-    @extend_schema(responses=serializers.OfferedMembershipSerializer(many=True))
+    @lists(serializers.OfferedMembershipSerializer)
     def get(self, request: Request) -> Response:
         """List the memberships you are offered."""
-        offers = offers_to(person(request))[:MOST_LISTED]
-        return Response(serializers.OfferedMembershipSerializer(offers, many=True).data)
+        return listed(request, offers_to(person(request)), serializers.OfferedMembershipSerializer)
 
 
 class OneOffer(APIView):
@@ -167,13 +193,13 @@ class OneOffer(APIView):
 class Activity(APIView):
     """What admins did."""
 
-    @extend_schema(
+    @lists(
+        serializers.AdminActionSerializer,
         operation_id="collections_activity_list",
         parameters=[OpenApiParameter("before", int, description="Only entries with a smaller id.")],
-        responses={200: serializers.AdminActionSerializer(many=True), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """List what admins did to the collection, newest first, a hundred at a time."""
+        """List what admins did to the collection, newest first."""
         collection = collection_for(request.user, slug, ADMIN)
         rows = collection.admin_actions.select_related("actor")
         before = request.query_params.get("before", "")
@@ -181,4 +207,4 @@ class Activity(APIView):
             if not before.isascii() or not before.isdigit() or len(before) > LONGEST_ID:
                 raise InputError("`before` is the id of an entry.", field="before")
             rows = rows.filter(pk__lt=int(before))
-        return Response(serializers.AdminActionSerializer(rows[:ACTIONS_AT_ONCE], many=True).data)
+        return listed(request, rows, serializers.AdminActionSerializer)

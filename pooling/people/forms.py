@@ -8,8 +8,10 @@ from django import forms
 from django.urls import reverse_lazy
 
 from pooling.interface.forms import FIRST, GroupedForm
+from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.options.languages import ENGLISH, LANGUAGES
+from pooling.people.image_hosts import LONGEST_HOSTS, image_hosts_in
 from pooling.people.membership import free_slug
 
 
@@ -25,11 +27,13 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Collection
-        fields = ["name", "question", "guidelines", "language", "synonyms"]
+        fields = ["name", "question", "guidelines", "language", "synonyms", "image_hosts"]
         help_texts = {
             "guidelines": "Markdown; shown below as annotators will see it.",
             "synonyms": "Highlighted for each other: a group on each line, its words separated by commas: "
             "tram, streetcar.",
+            "image_hosts": "Documents show images of these hosts, such as images.example.org, one on each "
+            "line. A host learns the IP address of everybody who sees its images. Empty: no images.",
         }
         widgets = {
             "guidelines": forms.Textarea(
@@ -41,11 +45,21 @@ class CollectionForm(GroupedForm, forms.ModelForm):  # type: ignore[type-arg]
                 }
             ),
             "synonyms": forms.Textarea(attrs={"rows": 4}),
+            "image_hosts": forms.Textarea(
+                attrs={"rows": 3, "maxlength": LONGEST_HOSTS, "spellcheck": "false"}
+            ),
         }
 
     def clean_language(self) -> str:
         """The language that was chosen, or the one that the collection has."""
         return str(self.cleaned_data["language"] or self.instance.language)
+
+    def clean_image_hosts(self) -> str:
+        """The hosts, one on each line."""
+        try:
+            return "\n".join(image_hosts_in(self.cleaned_data["image_hosts"]))
+        except InputError as error:
+            raise forms.ValidationError(str(error)) from None
 
 
 class NewCollectionForm(CollectionForm):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from django.db import transaction
 from django.db.models import Q, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Invitation, Membership
@@ -159,18 +160,18 @@ def _standing(rows: QuerySet[Invitation]) -> QuerySet[Invitation]:
 def _usable(invitation: Invitation | None) -> Invitation:
     """`InputError` in words for the person who followed the link."""
     if invitation is None:
-        raise InputError("This link is not valid. Part of it may be missing.", missing=True)
+        raise InputError(_("This link is not valid. Part of it may be missing."), missing=True)
     if invitation.accepted_at:
-        raise InputError("This invitation has been used. Ask for a new one.")
+        raise InputError(_("This invitation has been used. Ask for a new one."))
     if invitation.withdrawn_at:
-        raise InputError("This invitation was withdrawn. Ask for a new one.")
+        raise InputError(_("This invitation was withdrawn. Ask for a new one."))
     if invitation.expires_at <= timezone.now():
-        raise InputError("This invitation has expired. Ask for a new one.")
+        raise InputError(_("This invitation has expired. Ask for a new one."))
     if invitation.collection.deleted_at:
-        raise InputError("This collection was deleted. Ask the person who invited you.")
+        raise InputError(_("This collection was deleted. Ask the person who invited you."))
     if not _standing(Invitation.objects.filter(pk=invitation.pk)).exists():
         raise InputError(
-            "The person who sent this invitation is no longer an admin. Ask someone else for one."
+            _("The person who sent this invitation is no longer an admin. Ask someone else for one.")
         )
     return invitation
 

@@ -15,6 +15,7 @@ from pooling.interface.problems import InputError
 from pooling.models import Collection, Membership, Role
 from pooling.people.access import known_role
 from pooling.people.activity_log import record_action
+from pooling.people.image_hosts import image_hosts_in
 from pooling.people.invitations import withdraw_those_of
 
 if TYPE_CHECKING:
@@ -46,6 +47,27 @@ def create_collection(
         if user is not None:
             Membership.objects.create(collection=collection, user=user, role=Role.ADMIN)
         record_action(collection, user, "collection created", collection.name)
+    return collection
+
+
+def change_collection(collection: Collection, *, by: User | None = None, **changes: str) -> Collection:
+    """Give a collection another name, question, guidelines, language, synonyms or image hosts; what is not
+    named stays.
+
+    `InputError` names the fields that cannot be so.
+    """
+    wanted = {name: getattr(collection, name) for name in ("name", "question", "guidelines")} | changes
+    _check_collection(collection.slug, *(wanted[name] for name in ("name", "question", "guidelines")))
+    if len(wanted.get("synonyms", "")) > LONGEST_MARKDOWN:
+        problem = f"Synonyms have at most {LONGEST_MARKDOWN:,} characters."
+        raise InputError(problem, field="synonyms")
+    if "image_hosts" in changes:
+        changes["image_hosts"] = "\n".join(image_hosts_in(changes["image_hosts"]))
+    for name, value in changes.items():
+        setattr(collection, name, value)
+    with transaction.atomic():
+        collection.save(update_fields=list(changes))
+        record_action(collection, by, "collection changed", collection.name, changed=sorted(changes))
     return collection
 
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.core.validators import validate_slug
 from rest_framework import serializers
 
 from pooling.models import AdminAction, Collection, Invitation, Membership, Role
+from pooling.options.languages import LANGUAGES
 from pooling.people.invitations import LONGEST_NOTE
 
 
@@ -19,8 +22,11 @@ class CollectionSerializer(serializers.ModelSerializer[Collection]):
 
     class Meta:
         model = Collection
-        fields = ["slug", "name", "question", "guidelines", "language", "synonyms", "created_at", "role"]
-        read_only_fields = ["created_at", "language", "synonyms"]
+        fields = [
+            *("slug", "name", "question", "guidelines", "language", "synonyms", "image_hosts"),
+            *("created_at", "role"),
+        ]
+        read_only_fields = ["created_at", "language", "synonyms", "image_hosts"]
 
 
 class CollectionDetailSerializer(CollectionSerializer):
@@ -30,6 +36,24 @@ class CollectionDetailSerializer(CollectionSerializer):
 
     class Meta(CollectionSerializer.Meta):
         fields = [*CollectionSerializer.Meta.fields, "counts"]
+
+
+class CollectionChangeSerializer(serializers.ModelSerializer[Collection]):
+    """What is changed about a collection; what is left out stays."""
+
+    archived = serializers.BooleanField(required=False, help_text="Not in lists any more.")
+    language = serializers.ChoiceField(choices=list(LANGUAGES.items()), required=False)
+
+    class Meta:
+        model = Collection
+        fields = ["name", "question", "guidelines", "language", "synonyms", "image_hosts", "archived"]
+        extra_kwargs = {"name": {"required": False}}
+
+
+class RoleSerializer(serializers.Serializer[Any]):
+    """Another role."""
+
+    role = serializers.ChoiceField(choices=Role.choices)
 
 
 class MemberSerializer(serializers.ModelSerializer[Membership]):

@@ -10,16 +10,18 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from pooling.interface.forms import show_problem
 from pooling.interface.markdown import render_markdown
+from pooling.interface.pages import person
 from pooling.interface.problems import InputError
-from pooling.people.access import ADMIN, collection_for
+from pooling.people.access import ADMIN, collection_for, require_creator
 from pooling.people.forms import CollectionForm, NewCollectionForm
-from pooling.people.membership import create_collection
+from pooling.people.membership import change_collection, create_collection
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def new(request: HttpRequest) -> HttpResponse:
-    """A form for a new collection; anyone who fills it becomes its admin."""
+    """A form for a new collection; the person who fills it becomes its admin."""
+    require_creator(request.user)
     form = NewCollectionForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
         try:
@@ -46,7 +48,7 @@ def edit(request: HttpRequest, slug: str) -> HttpResponse:
     collection = collection_for(request.user, slug, ADMIN)
     form = CollectionForm(request.POST or None, instance=collection)
     if request.method == "POST" and form.is_valid():
-        form.save()
+        change_collection(collection, by=person(request), **form.cleaned_data)
         messages.success(request, "Saved. Annotators see the new text on their next page.")
         return redirect("collection", slug)
     preview = render_markdown(form["guidelines"].value() or "")

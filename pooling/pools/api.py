@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
+from typing import Any
+
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM, made, making, parsed, person
+from pooling.interface.api import PROBLEM, OneKind, made, making, parsed, person
+from pooling.interface.downloads import streamed
+from pooling.interface.serializers import FILE
 from pooling.merging.choice import Choice
 from pooling.models import Pool
 from pooling.people.access import ADMIN, collection_for, pool_for
 from pooling.pools import serializers
 from pooling.pools.building import build_or_start
+from pooling.pools.exports import POOL_FILES, pool_file
+from pooling.pools.lists import POOLS
 from pooling.pools.versions import Extension, extend_or_start
 from pooling.runs.stored import runs_named
+from pooling.tables.calls import listed, lists
+from pooling.tidying.api import Tidied
 
 
 class Pools(APIView):
     """The pools of a collection."""
 
-    @extend_schema(responses={200: serializers.PoolSerializer(many=True), 404: PROBLEM})
+    @lists(serializers.PoolSerializer, POOLS)
     def get(self, request: Request, slug: str) -> Response:
         """List the pools."""
         collection = collection_for(request.user, slug)
         rows = Pool.objects.listed().filter(collection=collection).defer("diagnostics")
-        return Response(serializers.PoolSerializer(rows, many=True).data)
+        return listed(request, rows, serializers.PoolSerializer, POOLS)
 
     @extend_schema(
         request=serializers.PoolRequestSerializer, responses=making(serializers.BuiltPoolSerializer)
@@ -36,6 +45,56 @@ class Pools(APIView):
         body = parsed(serializers.PoolRequestSerializer, request)
         name, runs = body.pop("name"), runs_named(collection, body.pop("runs"))
         return made(build_or_start(collection, Choice(**body), name=name, runs=runs, user=person(request)))
+
+
+class OnePool(Tidied):
+    """One pool."""
+
+    kind = "pool"
+
+    @extend_schema(responses={200: serializers.PoolDetailSerializer, 404: PROBLEM})
+    def get(self, request: Request, pool_id: int) -> Response:
+        """Read how a pool was chosen, and of which runs."""
+        return Response(serializers.PoolDetailSerializer(pool_for(request.user, pool_id)).data)
+
+
+class PoolPairs(APIView):
+    """The pairs of a pool."""
+
+    @lists(
+        serializers.PooledPairSerializer,
+        operation_id="pools_pairs_list",
+        parameters=[OpenApiParameter("query", str, description="Only pairs of the query of this id.")],
+    )
+    def get(self, request: Request, pool_id: int) -> Response:
+        """List the pairs of a pool, each query's in the order of judging, with the runs that found them."""
+        pool = pool_for(request.user, pool_id)
+        rows = pool.entries.select_related("query", "document").defer("document__text", "document__metadata")
+        if (query := request.query_params.get("query")) is not None:
+            rows = rows.filter(query__external_id=query)
+        context = {"runs": pool.diagnostics.get("runs", [])}
+
+        def shown(some: Any) -> Any:
+            return serializers.PooledPairSerializer(some, many=True, context=context).data
+
+        return listed(request, rows.order_by("query", "position"), shown)
+
+
+class PoolFile(APIView):
+    """A pool as a file."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="pools_file",
+        parameters=[OpenApiParameter("format", str, enum=list(POOL_FILES), default="tsv")],
+        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, pool_id: int) -> HttpResponseBase:
+        """Download a pool as the table that the command `pool` prints, or as tasks for another tool."""
+        pool = pool_for(request.user, pool_id)
+        file = pool_file(request.query_params.get("format") or "tsv")
+        return streamed(file.make(pool), f"pool-{pool.pk}{file.suffix}", file.media_type)
 
 
 class PoolExtension(APIView):

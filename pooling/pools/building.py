@@ -27,12 +27,13 @@ if TYPE_CHECKING:
     import polars as pl
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 BATCH = 5000
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
 TABLE = ("query_id", "document_id", *PLAIN)
 MANY = 10_000
+TSV = "text/tab-separated-values; charset=utf-8"
 STAGED_PAIR = {
     "query_id": "text",
     "document_id": "text",

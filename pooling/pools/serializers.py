@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from pooling.interface.option_fields import serializer_fields
 from pooling.merging.choice import Choice
-from pooling.models import Pool
+from pooling.models import Pool, PoolEntry
 from pooling.options.option import options_of
 from pooling.pools.versions import Extension
 
@@ -42,6 +43,45 @@ class PoolSerializer(serializers.ModelSerializer[Pool]):
         model = Pool
         fields = ["id", "name", "pairs", "chosen", "queries", *options_of(Choice)]
         fields += ["version", "extends", "provenance", "built_at"]
+
+
+class PoolDetailSerializer(PoolSerializer):
+    """A pool with the runs it was merged of."""
+
+    collection = serializers.CharField(source="collection.slug")
+    runs: Any = serializers.SlugRelatedField(slug_field="name", many=True, read_only=True)
+    built_by = serializers.CharField(source="built_by.username", default=None, allow_null=True)
+
+    class Meta(PoolSerializer.Meta):
+        fields = [*PoolSerializer.Meta.fields, "collection", "runs", "built_by"]
+
+
+class FinderSerializer(serializers.Serializer[Any]):
+    """A run that has the document, and at which rank."""
+
+    run = serializers.CharField()
+    rank = serializers.IntegerField()
+
+
+class PooledPairSerializer(serializers.Serializer[PoolEntry]):
+    """A pair of a pool; without an inclusion probability it is not to be judged."""
+
+    query = serializers.CharField(source="query.external_id")
+    document = serializers.CharField(source="document.external_id")
+    position = serializers.IntegerField()
+    run_count = serializers.IntegerField()
+    best_rank = serializers.IntegerField()
+    rrf = serializers.FloatField()
+    in_audit = serializers.BooleanField()
+    inclusion_probability = serializers.FloatField(allow_null=True)
+    version = serializers.IntegerField(help_text="The pool's version that brought the pair.")
+    found_by = serializers.SerializerMethodField()
+
+    @extend_schema_field(FinderSerializer(many=True))
+    def get_found_by(self, entry: PoolEntry) -> list[dict[str, object]]:
+        """The runs that found the pair."""
+        names = self.context["runs"]
+        return [{"run": names[index], "rank": rank} for index, rank in entry.found_by]
 
 
 class BuiltPoolSerializer(serializers.Serializer[Any]):

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
     from django.db.models import QuerySet
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 
 OF_POOL = options_of(Choice)

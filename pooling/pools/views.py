@@ -21,14 +21,13 @@ from pooling.interface.problems import refusals
 from pooling.models import Pool, PoolEntry, Query, Role
 from pooling.options.option import told
 from pooling.people.access import ADMIN, READERS, collection_for, pool_for
-from pooling.pools.building import build_or_start, pool_lines
+from pooling.pools.building import build_or_start
+from pooling.pools.exports import POOL_FILES
 from pooling.pools.figures import pool_figures
 from pooling.pools.forms import ExtensionForm, PoolForm
 from pooling.pools.lists import POOLED_PAIRS, POOLED_QUERIES, POOLS
 from pooling.pools.versions import extend_or_start, options_shown
 from pooling.tables.answers import answer
-
-TSV = "text/tab-separated-values; charset=utf-8"
 
 
 @login_required
@@ -152,7 +151,9 @@ def _entries(pool: Pool, query: Query) -> QuerySet[PoolEntry]:
 @login_required
 @require_GET
 def download(request: HttpRequest, slug: str, pool_id: int) -> HttpResponseBase:
-    """The pool as the table that the command `pool` prints."""
+    """The pool as the table that the command `pool` prints, or in the `format` that the address asks for."""
     pool = _pool(request, slug, pool_id)
-    media_type = "text/tab-separated-values; charset=utf-8"
-    return streamed(pool_lines(pool), f"pool-{pool.pk}.tsv", media_type)
+    file = POOL_FILES.get(request.GET.get("format", "tsv"))
+    if file is None:
+        raise Http404(f"There is no format for pools of this name; choose one of {', '.join(POOL_FILES)}.")
+    return streamed(file.make(pool), f"pool-{pool.pk}{file.suffix}", file.media_type)

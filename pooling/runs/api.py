@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.parsers import FormParser, MultiPartParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.interface.api import PROBLEM, making
+from pooling.interface.api import PROBLEM, OneKind, making, versioned
+from pooling.interface.downloads import attachment
+from pooling.interface.serializers import FILE
 from pooling.models import Run
-from pooling.people.access import collection_for
+from pooling.people.access import collection_for, run_for
 from pooling.runs import serializers
+from pooling.runs.lists import RUNS
+from pooling.runs.stored import RowsOfRun
 from pooling.storage.api import PREVIEW, _import
+from pooling.tables.calls import listed, lists
+from pooling.tidying.api import Tidied
+
+PARQUET = "application/vnd.apache.parquet"
 
 
 class Runs(APIView):
@@ -20,12 +29,12 @@ class Runs(APIView):
 
     parser_classes = [MultiPartParser, FormParser]
 
-    @extend_schema(responses={200: serializers.RunSerializer(many=True), 404: PROBLEM})
+    @lists(serializers.RunSerializer, RUNS)
     def get(self, request: Request, slug: str) -> Response:
         """List the runs."""
         collection = collection_for(request.user, slug)
         rows = Run.objects.listed().filter(collection=collection).defer("preflight")
-        return Response(serializers.RunSerializer(rows, many=True).data)
+        return listed(request, rows, serializers.RunSerializer, RUNS)
 
     @extend_schema(
         request=serializers.RunUploadSerializer,
@@ -38,3 +47,46 @@ class Runs(APIView):
     def post(self, request: Request, slug: str) -> Response:
         """Import a run file."""
         return _import(request, slug, "run", serializers.RunUploadSerializer)
+
+
+class OneRun(Tidied):
+    """One run."""
+
+    kind = "run"
+
+    @extend_schema(responses={200: serializers.RunDetailSerializer, 304: None, 404: PROBLEM})
+    def get(self, request: Request, run_id: int) -> HttpResponseBase:
+        """Read a run with what its preflight found."""
+        run = run_for(request.user, run_id)
+        version = ("run", run.pk, run.sha256, run.name)
+        return versioned(request, version, lambda: Response(serializers.RunDetailSerializer(run).data))
+
+
+class RunRows(APIView):
+    """The rows of a run."""
+
+    @lists(
+        serializers.RunRowSerializer,
+        operation_id="runs_rows_list",
+        parameters=[OpenApiParameter("query", str, description="Only rows of the query of this id.")],
+    )
+    def get(self, request: Request, run_id: int) -> Response:
+        """List the rows of a run as its file has them."""
+        rows = RowsOfRun(run_for(request.user, run_id), request.query_params.get("query"))
+        return listed(request, rows, serializers.RunRowSerializer)
+
+
+class RunFile(APIView):
+    """The rows of a run as a file."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(operation_id="runs_file", responses={**FILE, 304: None, 404: PROBLEM})
+    def get(self, request: Request, run_id: int) -> HttpResponseBase:
+        """Download a run as a Parquet file: query_id, document_id, score, rank."""
+        run = run_for(request.user, run_id)
+        return versioned(
+            request,
+            ("run file", run.pk, run.sha256),
+            lambda: attachment(run.file.open("rb"), f"run-{run.pk}.parquet", PARQUET),
+        )

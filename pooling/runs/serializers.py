@@ -34,6 +34,27 @@ class RunSerializer(serializers.ModelSerializer[Run]):
         fields = ["id", "name", "rows", "queries", "depth", "tag", "sha256", "imported_at"]
 
 
+class RunDetailSerializer(RunSerializer):
+    """A run with what its preflight found."""
+
+    collection = serializers.CharField(source="collection.slug")
+    file_name = serializers.CharField(source="source_name")
+    imported_by = serializers.CharField(source="imported_by.username", default=None, allow_null=True)
+    preflight = serializers.DictField()
+
+    class Meta(RunSerializer.Meta):
+        fields = [*RunSerializer.Meta.fields, "collection", "file_name", "imported_by", "preflight"]
+
+
+class RunRowSerializer(serializers.Serializer[Any]):
+    """One row of a run; the rank is null where its file had none."""
+
+    query = serializers.CharField(source="query_id")
+    document = serializers.CharField(source="document_id")
+    score = serializers.FloatField()
+    rank = serializers.IntegerField(allow_null=True)
+
+
 class ImportedRunSerializer(serializers.Serializer[Any]):
     """A run just imported, with what its preflight found."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -18,13 +19,16 @@ from django.urls import reverse
 from pooling.diagnosis.stored import StoredPreflight
 from pooling.formats.registry import name_of
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Run
 from pooling.ranking.chunk_rule import ChunksRule
+from pooling.runs.asked import AskedEngine
+from pooling.runs.ir_metadata import keep_metadata, metadata_of
 from pooling.signals import run_imported
+from pooling.storage.copies import local_path
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer
 from pooling.storage.storing import LONGEST_ID, check_id, checked_name, disk_errors_named, sha256_of
+from pooling.texts.by_text import with_ids
 from pooling.tidying.kinds import undo_address
 
 if TYPE_CHECKING:
@@ -32,7 +36,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from pooling.formats import RunFile
-    from pooling.interface.progress import Progress
     from pooling.ranking.chunks import Chunks
 
 
@@ -51,14 +54,17 @@ class RunPreflight(StoredPreflight):
     """What a run's row keeps of its preflight; `notes` begin with what the reader of the file noted."""
 
     chunks: NotRequired[CollapsedChunks]
+    ir_metadata: NotRequired[dict[str, object]]
+    engine: NotRequired[AskedEngine]
 
 
 @dataclass(frozen=True)
 class _Source:
-    """The file a run came from."""
+    """The file a run came from, and how a run with the same checksum is spoken of."""
 
     file_name: str
     sha256: str
+    again: str = "The same file was already imported as"
 
 
 def import_run(
@@ -89,6 +95,24 @@ def import_run(
     return _stored(run, frame)
 
 
+def store_answers(
+    collection: Collection, run_file: RunFile, asked: AskedEngine, *, user: User | None = None
+) -> Run:
+    """Store the run that an engine answered, as `import_run` stores that of a file.
+
+    run_file: its frame has the columns `COLUMNS`, the rows of a query in the engine's order.
+    """
+    name = checked_name(run_file.name, "run")
+    refuse_known_name(collection, name)
+    frame = run_file.frame.select(COLUMNS)
+    sha256 = hashlib.sha256(frame.write_csv(separator="\t").encode()).hexdigest()
+    source = _Source(f"engine “{asked['name']}”", sha256, "The same lists are already stored as")
+    run = _described(collection, name, run_file, source)
+    run.preflight["engine"] = asked
+    run.imported_by = user
+    return _stored(run, frame)
+
+
 def read_new_run(
     collection: Collection,
     path: Path,
@@ -105,21 +129,19 @@ def read_new_run(
     progress = progress or (lambda share, detail: None)
     source = _Source(file_name or path.name, sha256_of(path))
     name = checked_name(name or name_of(source.file_name), "run")
-    _refuse_known_name(collection, name)
+    refuse_known_name(collection, name)
     progress(0.1, f"Reading {source.file_name}.")
-    run_file = read_run(
-        path,
-        name=name,
-        file_name=file_name,
-        with_rank=True,
-        need_rank=False,
-        max_bytes=settings.MAX_UPLOAD_BYTES,
-    )
+    most = settings.MAX_UPLOAD_BYTES
+    run_file = read_run(path, name=name, file_name=file_name, with_rank=True, need_rank=False, max_bytes=most)
     progress(0.5, f"Checking {run_file.frame.height:,} rows.")
+    frame, notes = with_ids(collection, run_file.frame, source.file_name)
+    run_file = replace(run_file, frame=frame, notes=run_file.notes + notes)
     run_file, collapse = (run_file, None) if chunks is None else _collapsed(run_file, chunks)
     run = _described(collection, name, run_file, source)
     if collapse is not None:
         run.preflight["chunks"] = collapse
+    if (metadata := metadata_of(path, file_name=file_name)) is not None:
+        keep_metadata(run, metadata)
     return run, run_file.frame
 
 
@@ -140,7 +162,8 @@ def _collapsed(run_file: RunFile, chunks: Chunks) -> tuple[RunFile, CollapsedChu
     return replace(run_file, frame=collapsed.frame), facts
 
 
-def _refuse_known_name(collection: Collection, name: str) -> None:
+def refuse_known_name(collection: Collection, name: str) -> None:
+    """`InputError` for a name that another run of the collection has."""
     if collection.runs.filter(name=name).exists():
         raise _name_exists(name)
 
@@ -161,7 +184,7 @@ def _described(collection: Collection, name: str, run_file: RunFile, source: _So
     if lengths.join(_column("query_id", query_ids), on="query_id", how="semi").is_empty():
         raise InputError(_no_query_in_common(collection, query_ids, frame, source.file_name))
     checks = preflight(frame, query_ids).to_dict()
-    notes = [*run_file.notes, *_same_bytes(collection, source.sha256)]
+    notes = [*run_file.notes, *_same_bytes(collection, source)]
     return Run(
         collection=collection,
         name=name,
@@ -206,9 +229,9 @@ def _no_query_in_common(
     )
 
 
-def _same_bytes(collection: Collection, sha256: str) -> list[str]:
-    twins = collection.runs.filter(sha256=sha256).values_list("name", flat=True)
-    return [f"The same file was already imported as “{twin}”." for twin in twins]
+def _same_bytes(collection: Collection, source: _Source) -> list[str]:
+    twins = collection.runs.filter(sha256=source.sha256).values_list("name", flat=True)
+    return [f"{source.again} “{twin}”." for twin in twins]
 
 
 def _stored(run: Run, frame: pl.DataFrame) -> Run:
@@ -246,8 +269,7 @@ def read_stored_run(run: Run, *, need_rank: bool = False) -> pl.DataFrame:
     """
     import polars as pl
 
-    with run.file.open("rb") as file:
-        frame = pl.read_parquet(file)
+    frame = pl.read_parquet(local_path(str(run.file.name)))
     if need_rank and frame["rank"].null_count():
         problem = f"The file of run “{run.name}” has no rank for every row. Choose another rule for ties."
         raise InputError(problem, field="ties")
@@ -258,11 +280,43 @@ def read_stored_query(run: Run, query_id: str) -> pl.DataFrame:
     """The rows of one query of a run, as `read_stored_run` gives them; none where it does not answer it."""
     import polars as pl
 
-    try:
-        frame = pl.scan_parquet(default_storage.path(str(run.file.name)))
-    except NotImplementedError:  # a storage without local paths
-        frame = read_stored_run(run).lazy()
-    return frame.filter(pl.col("query_id") == query_id).collect()
+    return _scanned(run).filter(pl.col("query_id") == query_id).collect()
+
+
+def _scanned(run: Run) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.scan_parquet(local_path(str(run.file.name)))
+
+
+class StoredRow(TypedDict):
+    """One row of a stored run; the rank is null where the file had none."""
+
+    query_id: str
+    document_id: str
+    score: float
+    rank: int | None
+
+
+class RowsOfRun(Sequence[StoredRow]):
+    """The rows of a run, or of one query of it, of which only those of a slice are read."""
+
+    def __init__(self, run: Run, query_id: str | None = None) -> None:
+        self._run = run
+        self._frame = None if query_id is None else read_stored_query(run, query_id)
+
+    def __len__(self) -> int:
+        return self._run.row_count if self._frame is None else self._frame.height
+
+    def __getitem__(self, index: Any) -> Any:
+        start, stop, _ = (index if isinstance(index, slice) else slice(index, index + 1)).indices(len(self))
+        rows = self._slice(start, max(0, stop - start))
+        return rows if isinstance(index, slice) else rows[0]
+
+    def _slice(self, start: int, length: int) -> list[StoredRow]:
+        frame = _scanned(self._run) if self._frame is None else self._frame.lazy()
+        rows: Any = frame.slice(start, length).collect().to_dicts()
+        return list(rows)
 
 
 def runs_named(collection: Collection, names: Iterable[str]) -> list[Run]:
@@ -282,6 +336,7 @@ class RunProvenance(TypedDict):
     name: str
     sha256: str
     chunks: NotRequired[str]
+    ir_metadata: NotRequired[dict[str, object]]
 
 
 def provenance_of(run: Run) -> RunProvenance:
@@ -290,6 +345,8 @@ def provenance_of(run: Run) -> RunProvenance:
     provenance: RunProvenance = {"name": run.name, "sha256": run.sha256}
     if chunks:
         provenance["chunks"] = chunks["words"]
+    if metadata := run.preflight.get("ir_metadata"):
+        provenance["ir_metadata"] = metadata
     return provenance
 
 

@@ -8,9 +8,11 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.views.decorators.http import require_GET, require_http_methods
 
+from pooling.engine_models import Engine
 from pooling.models import Run
 from pooling.people.access import ADMIN, collection_for, run_for
 from pooling.runs.forms import RunsForm
+from pooling.runs.ir_metadata import facts_of
 from pooling.runs.lists import RUNS
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
@@ -35,7 +37,11 @@ def run(request: HttpRequest, slug: str, run_id: int) -> HttpResponse:
     if run.collection.slug != slug:
         raise Http404
     pools = run.pools.defer("diagnostics")
-    context = {"run": run, "pools": pools, "collection": run.collection, "section": "runs"}
+    asked = run.preflight.get("engine", {}).get("id")
+    engine = Engine.objects.filter(collection=run.collection, pk=asked).first() if asked else None
+    metadata = facts_of(run.preflight.get("ir_metadata", {}))
+    context = {"run": run, "pools": pools, "metadata": metadata, "engine": engine}
+    context |= {"collection": run.collection, "section": "runs"}
     return render(request, "pooling/run.html", context)
 
 

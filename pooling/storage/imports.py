@@ -6,7 +6,7 @@ A kind of import is a function `(collection, path, *, file_name, user, progress,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 from django.core.files.uploadedfile import UploadedFile
 from django.db import transaction
 
-from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
-from pooling.interface.results import Result
+from pooling.interface.problems import InputError, StorageAwayError, is_outage
+from pooling.interface.results import Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Job
@@ -48,11 +47,13 @@ class Showing:
     """How files of a kind are previewed.
 
     tables: the tables of a file for a collection, given its path and its name. imported: what the import
-    would answer, where it stores more than a transaction takes back; else the import itself tells.
+    would answer, where it stores more than a transaction takes back; else the import itself tells. told: more
+    tables, of what it answered.
     """
 
     tables: Callable[[Collection, Path, str], Sequence[Shown]]
     imported: Importer | None = None
+    told: Callable[[Result], Sequence[Shown]] | None = None
 
 
 # So many rows of a table are seen.
@@ -82,7 +83,7 @@ def _import_kept(job: Job, progress: Progress) -> Result:
     arguments = job.arguments
     try:
         with uploads.kept(arguments["upload"]) as path:
-            return IMPORTERS[job.kind](
+            result = IMPORTERS[job.kind](
                 job.collection,
                 path,
                 file_name=arguments["file_name"],
@@ -90,8 +91,13 @@ def _import_kept(job: Job, progress: Progress) -> Result:
                 progress=progress,
                 **arguments["options"],
             )
-    finally:
+    except BaseException as error:
+        if not is_outage(error):  # after one, the import can be started again
+            uploads.discard(arguments["upload"])
+        raise
+    with suppress(StorageAwayError):  # what was imported is stored
         uploads.discard(arguments["upload"])
+    return result
 
 
 @contextmanager
@@ -124,7 +130,7 @@ def would_import(
     """The same for a file of the local disk, however large."""
     showing = SHOWING.get(kind)
     if showing is None:
-        raise InputError("Only queries, documents, runs and qrels have a preview.")
+        raise InputError("Only queries, documents, runs, qrels and judgments have a preview.")
     function = showing.imported or IMPORTERS[kind]
     with _refusals_of_the_file(), transaction.atomic():
         result = function(

@@ -15,7 +15,7 @@ from pooling.interface.forms import show_problem
 from pooling.interface.pages import go_on, person, say_done
 from pooling.interface.problems import refusals
 from pooling.interface.results import Result
-from pooling.interface.uploads import refuse_oversized
+from pooling.interface.uploads import refuse_uploads
 from pooling.models import Collection, Job
 from pooling.storage.imports import SHOWING, take_in
 from pooling.storage.previews import Preview, import_staged, preview
@@ -43,7 +43,7 @@ def upload(
         return _import_previewed(request, collection, kind, staged)
     outcomes: list[Result | Job] = []
     try:
-        refuse_oversized(request)
+        refuse_uploads(request)
         if not form.is_valid():
             return None
         options = {name: value for name, value in form.cleaned_data.items() if name != "file"}

@@ -31,6 +31,8 @@ COUNTS = {
     "rows": "rows",
     "queries": "queries",
     "depth": "deep at most",
+    "judgments": "judgments that count",
+    "pairs": "pairs",
     "created": "new",
     "changed": "changed",
     "unchanged": "the same",
@@ -112,7 +114,8 @@ def _read(collection: Collection, waiting: Waiting, staged: str, user: User) -> 
                 raise
             return Preview(file_name, staged, tables=tables, problem=str(error))
     counts = [(words, int(result[key])) for key, words in COUNTS.items() if key in result]  # type: ignore[literal-required]
-    return Preview(file_name, staged, counts, _notes(result), tables)
+    more = SHOWING[kind].told
+    return Preview(file_name, staged, counts, _notes(result), [*tables, *(more(result) if more else ())])
 
 
 def _notes(result: Result) -> Sequence[str]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect, render
+from django.utils import translation
 
 from pooling.interface.downloads import streamed
 from pooling.tables.remembered import remember_columns
@@ -24,6 +26,7 @@ def answer(request: HttpRequest, template: str, context: Mapping[str, object]) -
         if not isinstance(table, ShownTable):
             continue
         if table.state.wants_file:
+            translation.activate(settings.LANGUAGE_CODE)  # a file is the same for everybody
             return streamed(table.lines(), f"{table.look.name}.csv", CSV)
         if table.names["remember"] in request.GET:
             chosen = _chosen(request, table)

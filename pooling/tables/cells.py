@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
 
 from pooling.tables.columns import Column
 
@@ -32,7 +33,7 @@ class Cell:
 def cells_of(columns: list[Column], row: Any, around: Mapping[str, object]) -> list[Cell]:
     """The cells of a row; the first is its heading. `around`: what templates of cells know besides it."""
     return [
-        Cell(_shown(column, row, around), column.title, _style(column), place == 0)
+        Cell(_shown(column, row, around), gettext(column.title), _style(column), place == 0)
         for place, column in enumerate(columns)
     ]
 
@@ -64,7 +65,8 @@ def as_text(value: object, column: Column) -> str:
 
 
 def _time(value: datetime, column: Column) -> str:
-    return date_format(localtime(value), "j M Y, H:i" if column.to_the_minute else "j M Y")
+    form = gettext("j M Y, H:i") if column.to_the_minute else gettext("j M Y")
+    return date_format(localtime(value), form)
 
 
 def _badges(value: list[object] | tuple[object, ...], _: Column) -> SafeString:

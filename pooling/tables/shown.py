@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from django.core.paginator import Page
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from pooling.formats.cells import table_lines
 from pooling.formats.wording import counted
@@ -75,6 +76,7 @@ class Look:
     name: str
     noun: str
     nouns: str
+    counts: Callable[[int], str] | None
     caption: str
     search_hint: str
     empty: Empty
@@ -119,8 +121,9 @@ class ShownTable:
     @property
     def counted(self) -> str:
         """How many rows there are, or were found."""
-        found = " found" if self.state.is_narrowed else ""
-        return counted(self.count, self.look.noun, self.look.nouns) + found
+        look = self.look
+        rows = look.counts(self.count) if look.counts else counted(self.count, look.noun, look.nouns)
+        return gettext("{rows} found").format(rows=rows) if self.state.is_narrowed else rows
 
     @cached_property
     def headers(self) -> list[Header]:
@@ -134,7 +137,7 @@ class ShownTable:
         address = self._at(wanted) if self.state.names.sorts(column) else ""
         order = ("descending" if self.state.is_descending else "ascending") if is_sorted else ""
         style = f"{'number ' if column.number else ''}{column.style}".strip()
-        return Header(column.key, column.title, style, address, order)
+        return Header(column.key, gettext(column.title), style, address, order)
 
     def _at(self, state: State, *more: tuple[str, str]) -> str:
         return state.address(*more) + (f"#{self.look.anchor}" if self.look.anchor and not more else "")
@@ -153,10 +156,10 @@ class ShownTable:
     def filters(self) -> list[ChipGroup]:
         return [
             ChipGroup(
-                one.title,
+                gettext(one.title),
                 [
                     Chip(
-                        choice.title,
+                        gettext(choice.title),
                         self._at(self.state.narrowed(one.key, choice.key)),
                         self.state.filters.get(one.key, "") == choice.key,
                     )
@@ -171,7 +174,7 @@ class ShownTable:
         """The columns that can be left out; none where there is nothing to choose."""
         shown = {column.key for column in self.columns}
         can = [column for column in self.state.names.columns[1:] if not column.fixed]
-        return [ColumnChoice(column.key, column.title, column.key in shown) for column in can]
+        return [ColumnChoice(column.key, gettext(column.title), column.key in shown) for column in can]
 
     @property
     def offered(self) -> list[Action]:

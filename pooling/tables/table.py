@@ -76,6 +76,8 @@ class Table:
     choose: str = ""
     empty: Empty = NOTHING_YET
     nouns: str = ""
+    #: How many rows there are, in the reader's language; without it, in English by the nouns.
+    counts: Callable[[int], str] | None = None
     caption: str = ""
     prefix: str = ""
     #: Id of the heading to which links to the next page return.
@@ -115,6 +117,7 @@ class Table:
             name=self.name,
             noun=self.noun,
             nouns=self.nouns,
+            counts=self.counts,
             caption=self.caption,
             search_hint=self.search_hint if self.search else "",
             empty=self.empty,

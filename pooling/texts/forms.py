@@ -9,7 +9,7 @@ class QueriesForm(forms.Form):
     """A file of queries."""
 
     file = forms.FileField(
-        label="File of queries", help_text="BEIR queries.jsonl, or CSV, TSV or JSON lines; also gzipped."
+        label="File of queries", help_text="BEIR queries.jsonl, JSON, CSV, TSV or Parquet; also gzipped."
     )
 
 
@@ -17,6 +17,6 @@ class DocumentsForm(forms.Form):
     """A corpus file."""
 
     file = forms.FileField(
-        label="Corpus file", help_text="BEIR corpus.jsonl, or CSV, TSV or JSON lines; also gzipped. Any size."
+        label="Corpus file", help_text="BEIR corpus.jsonl, JSON, CSV, TSV or Parquet; also gzipped. Any size."
     )
     only_pooled = forms.BooleanField(required=False, label="Only documents that some pool contains")

@@ -14,8 +14,7 @@ from django.db import transaction
 from django.urls import reverse
 
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.models import Collection, Document, PoolEntry, Query, TextImport
 from pooling.search_models import TextIndex
 from pooling.storage.imports import FIRST_ROWS, Showing, Shown, importer

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from django.db.models import Q
+from collections.abc import Mapping
 
+from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Left
+from django.shortcuts import get_object_or_404
+
+from pooling.models import Collection, Document, Pool, PoolEntry
 from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.table import Table
 
@@ -45,3 +50,20 @@ DOCUMENTS = Table(
     choose="documents",
     empty=Empty("No documents yet. Pools work without document texts, but annotators need them."),
 )
+
+
+def pool_asked_for(asked: Mapping[str, str], collection: Collection) -> Pool | None:
+    """The pool of the collection whose number the address has under `pool`; 404 where there is none such."""
+    number = asked.get("pool", "")
+    if not (number.isdecimal() and number.isascii()):
+        return None
+    return get_object_or_404(Pool.objects.defer("diagnostics"), collection=collection, pk=int(number[:18]))
+
+
+def documents_of(collection: Collection, pool: Pool | None) -> QuerySet[Document]:
+    """All of them, or those of a pool; fetches the start of each text."""
+    rows = Document.objects.listed().filter(collection=collection).order_by("pk").defer("text", "metadata")
+    rows = rows.annotate(start=Left("text", 300))
+    if pool:
+        rows = rows.filter(Exists(PoolEntry.objects.filter(pool=pool, document=OuterRef("pk"))))
+    return rows

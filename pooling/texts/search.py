@@ -26,7 +26,7 @@ from pooling.search_models import TextIndex
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 BATCH = 2000
 #: This many texts are indexed while somebody waits for the answer: about a second.

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from django.contrib.auth.decorators import login_required
-from django.db.models import Exists, OuterRef, QuerySet
-from django.db.models.functions import Left
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-from django.shortcuts import get_object_or_404
 from django.views.decorators.http import require_http_methods
 
-from pooling.models import Collection, Document, Pool, PoolEntry, Query
+from pooling.models import Query
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
 from pooling.texts.forms import DocumentsForm, QueriesForm
-from pooling.texts.lists import DOCUMENTS, QUERIES
+from pooling.texts.lists import DOCUMENTS, QUERIES, documents_of, pool_asked_for
 
 
 @login_required
@@ -43,23 +40,7 @@ def documents(request: HttpRequest, slug: str) -> HttpResponseBase:
         response := upload(request, collection, "documents", form, section="documents")
     ):
         return response
-    pool = _pool_asked_for(request, collection)
-    table = DOCUMENTS.shown(request, _documents(collection, pool), collection)
+    pool = pool_asked_for(request.GET, collection)
+    table = DOCUMENTS.shown(request, documents_of(collection, pool), collection)
     context = {"table": table, "form": form, "pool": pool, "collection": collection}
     return answer(request, "pooling/documents.html", {**context, "section": "documents"})
-
-
-def _pool_asked_for(request: HttpRequest, collection: Collection) -> Pool | None:
-    pool_id = request.GET.get("pool", "")
-    if not pool_id.isdecimal():
-        return None
-    return get_object_or_404(Pool.objects.defer("diagnostics"), collection=collection, pk=int(pool_id))
-
-
-def _documents(collection: Collection, pool: Pool | None) -> QuerySet[Document]:
-    """All of them, or those of a pool; fetches the start of each text."""
-    rows = Document.objects.listed().filter(collection=collection).order_by("pk").defer("text", "metadata")
-    rows = rows.annotate(start=Left("text", 300))
-    if pool:
-        rows = rows.filter(Exists(PoolEntry.objects.filter(pool=pool, document=OuterRef("pk"))))
-    return rows

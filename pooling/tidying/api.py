@@ -4,39 +4,55 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from pooling.interface.api import PROBLEM, parsed, person
-from pooling.people.access import ADMIN, fetch, require_role
+from pooling.interface.problems import InputError
+from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.people.api import OneCollection
+from pooling.people.membership import change_collection
+from pooling.people.serializers import CollectionChangeSerializer
+from pooling.tables.calls import listed, lists
 from pooling.tidying import serializers
 from pooling.tidying.doing import archive, delete, rename, restorable_until, restore
 from pooling.tidying.kept import Kept
 from pooling.tidying.kinds import KINDS, collection_of, dependants_of, kind_of
+from pooling.tidying.page import archived_in, deleted_in
 
 ANSWERS = {200: serializers.TidiedSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM}
 
 # What addresses call the key of a thing.
-KEYS = ("run_id", "pool_id", "queue_id", "release_id", "report_id", "replay_id", "canary_id", "import_id")
+KEYS = (
+    *("run_id", "pool_id", "queue_id", "release_id", "report_id", "replay_id", "canary_id", "import_id"),
+    "engine_id",
+)
 
 
 def thing_for(request: Request, kind: str, *, deleted: bool = False, **address: Any) -> Kept:
     """Fetch a thing for an admin of its collection: one that is there, or one that is deleted."""
     rows = KINDS[kind].model.everything.filter(deleted_at__isnull=not deleted)
-    where = {"pk" if name in KEYS else name: value for name, value in address.items()}
+    where = {_lookup(kind, name): value for name, value in address.items()}
     thing = fetch(rows.order_by("-deleted_at"), **where)
     require_role(request.user, collection_of(thing), ADMIN, deleted_too=kind == "collection")
     return thing
 
 
-def described(thing: Kept) -> Response:
+def _lookup(kind: str, name: str) -> str:
+    """What a query calls a part of an address."""
+    if name == "slug" and kind != "collection":
+        return "collection__slug"
+    return "pk" if name in KEYS else name
+
+
+def described(thing: Kept, **more: object) -> Response:
     """A thing as every call here answers."""
     kind = kind_of(thing)
     return Response(
         {
+            **more,
             "id": thing.pk,
             "kind": kind.name,
             "name": kind.name_of(thing),
@@ -97,3 +113,44 @@ class TidiedCollection(Tidied, OneCollection):
     """One collection, with its counts."""
 
     kind = "collection"
+
+    @extend_schema(
+        request=CollectionChangeSerializer,
+        responses={**ANSWERS, 200: serializers.ChangedCollectionSerializer},
+    )
+    def patch(self, request: Request, slug: str) -> Response:  # type: ignore[override]
+        """Change name, question, guidelines, language, synonyms, image hosts, or whether it is archived; for
+        admins.
+        """
+        collection = collection_for(request.user, slug, ADMIN)
+        changes = parsed(CollectionChangeSerializer, request)
+        is_archived = changes.pop("archived", None)
+        if "name" in changes:
+            rename(collection, changes.pop("name"), by=person(request))
+        if changes:
+            change_collection(collection, by=person(request), **changes)
+        if is_archived is not None:
+            archive(collection, is_archived, by=person(request))
+        names = ("question", "guidelines", "language", "synonyms", "image_hosts")
+        texts = {name: getattr(collection, name) for name in names}
+        return described(collection, **texts)
+
+
+class TidiedThings(APIView):
+    """What was archived or deleted in a collection."""
+
+    @lists(
+        serializers.TidiedThingSerializer,
+        operation_id="collections_tidied_list",
+        parameters=[OpenApiParameter("state", str, enum=["archived", "deleted"], default="archived")],
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """List the archived things, or with `state=deleted` what can be restored, newest first: at most a
+        hundred of a kind.
+        """
+        collection = collection_for(request.user, slug, ADMIN)
+        found = {"archived": archived_in, "deleted": deleted_in}
+        state = request.query_params.get("state", "archived")
+        if state not in found:
+            raise InputError("Choose archived or deleted.", field="state")
+        return listed(request, found[state](collection).rows, serializers.TidiedThingSerializer)

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from pathlib import PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.files.storage import default_storage
 from django.db import transaction
@@ -17,18 +18,21 @@ from django.db.models import FileField, ProtectedError, QuerySet, RestrictedErro
 from django.utils import timezone
 from django_tasks import task
 
+from pooling.jobs.running import discard_interrupted_uploads
 from pooling.models import Collection
 from pooling.storage.uploads import erase_previewed
 from pooling.tidying.kept import RESTORABLE, Kept
 from pooling.tidying.kinds import KINDS, dependants_of, tell_hooks
 
-if TYPE_CHECKING:
-    from datetime import datetime
-
 logger = logging.getLogger(__name__)
 
 AT_ONCE = 1000
 Erase = Callable[[Collection], None]
+
+Forget = Callable[[datetime], None]
+
+# What a stage or the site keeps for some days only, such as notes and addresses.
+_FORGETTING: list[Forget] = []
 
 # What empties a collection, by stage; the last one registered goes first, for it rests on those before it.
 _EMPTYING: list[Erase] = []
@@ -40,12 +44,22 @@ def empties_collections(erase: Erase) -> Erase:
     return erase
 
 
+def forgets_old(forget: Forget) -> Forget:
+    """Register what deletes rows or texts that are kept for some days only."""
+    _FORGETTING.append(forget)
+    return forget
+
+
 def erase_old(now: datetime | None = None) -> int:
     """Erase what was deleted more than thirty days ago, and return how many things that were.
 
-    Files that were previewed more than a day ago and never imported go too, uncounted.
+    Files that were previewed more than a day ago and never imported go too, and those of imports that were
+    interrupted a week ago, and what is kept for some days only (`forgets_old`), uncounted.
     """
     erase_previewed(now)
+    discard_interrupted_uploads()
+    for forget in _FORGETTING:
+        forget(now or timezone.now())
     before = (now or timezone.now()) - RESTORABLE
     erased = 0
     # What rests on other things goes before these.

@@ -32,7 +32,8 @@ class Kind:
 
     archived, deleted: a sentence on what that means. label: the field with its name. list_page: the name of
     the address of its list. immutable: why its name is what it is, where nobody can change that. words: its
-    noun, if that is not its name. What cannot be archived has no sentence on that.
+    noun, if that is not its name. section: where its pages stand in the navigation, if not with its list.
+    What cannot be archived has no sentence on that.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Kind:
     label: str = "name"
     immutable: str = ""
     words: str = ""
+    section: str = ""
 
     @property
     def noun(self) -> str:
@@ -60,6 +62,10 @@ class Kind:
         if self.model is Collection:
             return rows.filter(pk=collection.pk)
         return rows.filter(collection=collection)
+
+    def section_of(self, thing: Kept) -> str:
+        """What of the navigation its pages belong to."""
+        return self.section or getattr(thing, "list_page", self.list_page)
 
     def list_url(self, collection: Collection, thing: Kept | None = None) -> str:
         """The page that lists these, or where the kind has several, one like `thing`."""

@@ -43,3 +43,24 @@ class TidiedSerializer(serializers.Serializer[dict[str, Any]]):
     deleted = serializers.BooleanField()
     restorable_until = serializers.DateTimeField(allow_null=True, help_text="When a deleted thing is erased.")
     dependants = DependantSerializer(many=True)
+
+
+class ChangedCollectionSerializer(TidiedSerializer):
+    """A collection that was changed."""
+
+    question = serializers.CharField()
+    guidelines = serializers.CharField()
+    language = serializers.CharField()
+    synonyms = serializers.CharField()
+    image_hosts = serializers.CharField()
+
+
+class TidiedThingSerializer(serializers.Serializer[Any]):
+    """Something that was archived or deleted; `kind` and `id` are those of its own calls."""
+
+    kind = serializers.CharField(source="kind.name")
+    id = serializers.IntegerField(source="thing.pk")
+    name = serializers.CharField()
+    at = serializers.DateTimeField()
+    by = serializers.CharField(help_text="Empty for a command.")
+    restorable_until = serializers.DateTimeField(source="until", allow_null=True)

@@ -76,7 +76,7 @@ def tidy(request: HttpRequest, slug: str, kind: str, thing_id: int) -> HttpRespo
             problem = error
     context = {
         "collection": collection,
-        "section": "tidied" if known.name == "collection" else getattr(thing, "list_page", known.list_page),
+        "section": "tidied" if known.name == "collection" else known.section_of(thing),
         "kind": known,
         "thing": thing,
         "name": known.name_of(thing),
@@ -186,7 +186,7 @@ def _question(request: HttpRequest, collection: Collection, chosen: Sequence[str
     kind = kind_of(things[0])
     context = {
         "collection": collection,
-        "section": getattr(things[0], "list_page", kind.list_page),
+        "section": kind.section_of(things[0]),
         "kind": kind,
         "chosen": chosen,
         "asked": [(kind.name_of(one), dependants_of(one)) for one in things],

@@ -7,27 +7,43 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
+from django_tasks_db.models import DBTaskResult
 from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks, Settings
 
-from pooling.interface.problems import InputError
+from pooling.interface.problems import InputError, StorageAwayError
+from pooling.interface.results import Result
 from pooling.jobs import running as jobs
 from pooling.jobs.kinds import KINDS, LASTING, stages_of
 from pooling.jobs.lists import time_in_words
-from pooling.jobs.running import cancel_job, end_abandoned_jobs, run_job, start_job
-from pooling.models import Job
-from pooling.storage.imports import take_in
+from pooling.jobs.running import (
+    RESTARTABLE,
+    cancel_job,
+    discard_interrupted_uploads,
+    end_abandoned_jobs,
+    enqueue_lost_jobs,
+    resume_job,
+    run_job,
+    start_job,
+)
+from pooling.jobs.workers import this_worker
+from pooling.models import Job, JobBeat
+from pooling.storage.imports import IMPORTERS, take_in
 from tests.world import ALPHA, World, run_text
 
 
@@ -150,14 +166,152 @@ def test_a_job_whose_worker_was_killed_ends_with_a_sentence_and_a_living_one_goe
     dead = subprocess.Popen([sys.executable, "-c", ""])
     dead.wait()
     for job, process in ((killed, dead.pid), (living, os.getpid())):
-        job.state, job.worker = Job.State.RUNNING, f"{socket.gethostname()}:{process}"
-        job.save()
+        run_by(job, f"{socket.gethostname()}:{process}")
     assert end_abandoned_jobs() == 1
     killed.refresh_from_db()
     living.refresh_from_db()
     assert (killed.state, living.state) == (Job.State.FAILED, Job.State.RUNNING)
+    assert killed.was_interrupted
     assert "Start it again" in killed.detail
-    assert [path.name for path in stored_files(settings)] == [Path(living.arguments["upload"]).name]
+
+
+def run_by(job: Job, worker: str, silent: timedelta = timedelta(0)) -> None:
+    """Let `worker` run the job, which last said so some time ago."""
+    Job.objects.filter(pk=job.pk).update(state=Job.State.RUNNING, worker=worker)
+    JobBeat.objects.update_or_create(job=job, defaults={"seen_at": timezone.now() - silent})
+
+
+@pytest.mark.parametrize(("silent", "ended"), [(timedelta(0), 0), (timedelta(minutes=11), 1)])
+def test_a_worker_on_another_host_is_gone_when_it_is_silent(
+    world: World, silent: timedelta, ended: int
+) -> None:
+    job = start_job(world.collection, "texts", {}, world.ada)
+    run_by(job, "another-host:7", silent)
+    assert end_abandoned_jobs() == ended
+
+
+def test_a_process_that_was_started_after_the_work_is_another_one(world: World) -> None:
+    job = start_job(world.collection, "texts", {}, world.ada)
+    run_by(job, this_worker(), timedelta(days=1000))
+    assert end_abandoned_jobs() == 1
+
+
+def test_an_interrupted_import_is_started_again_with_its_file_once(
+    world: World,
+    client: Client,
+    settings: Settings,
+    django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks,
+) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    job = start_import(world, run_text(ALPHA))
+    run_by(job, "another-host:7", timedelta(hours=1))
+    client.force_login(world.ada)
+    page = client.get(reverse("job", args=[job.pk])).content.decode()
+    assert "Start it again" in page
+    assert f"/jobs/{job.pk}/resume/" in page
+    with django_capture_on_commit_callbacks(execute=True):
+        again = client.post(f"/api/jobs/{job.pk}/resume/")
+    assert again.status_code == 202
+    assert Job.objects.get(pk=again.json()["job"]).state == Job.State.DONE
+    assert world.collection.runs.get().name == "alpha"
+    assert [path.parent.name for path in stored_files(settings)] == ["harbour"]  # the upload is gone
+    assert client.post(f"/api/jobs/{job.pk}/resume/").status_code == 409
+    assert "See the job that started again" in client.get(reverse("job", args=[job.pk])).content.decode()
+
+
+@pytest.mark.parametrize("error", [OperationalError("the server closed the connection"), StorageAwayError()])
+def test_an_import_whose_database_or_storage_went_away_is_started_again_with_its_file(
+    world: World, monkeypatch: pytest.MonkeyPatch, error: Exception
+) -> None:
+    def fail(*positional: object, **named: object) -> Result:
+        raise error
+
+    upload = default_storage.save("uploads/kept", ContentFile(run_text(ALPHA).encode()))
+    arguments = {"upload": upload, "file_name": "alpha.run", "options": {}}
+    job = Job.objects.create(collection=world.collection, kind="run", arguments=arguments)
+    with monkeypatch.context() as patched:
+        patched.setitem(IMPORTERS, "run", fail)
+        run_job.call(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.was_interrupted) == (Job.State.FAILED, True)
+    assert "went away during this job; nothing was saved" in job.detail
+    again = resume_job(job, world.ada)
+    run_job.call(again.pk)
+    again.refresh_from_db()
+    assert again.state == Job.State.DONE
+    assert not default_storage.exists(upload)
+
+
+def test_the_file_of_an_interrupted_import_is_kept_for_a_week(world: World, settings: Settings) -> None:
+    settings.BACKGROUND_UPLOAD_BYTES = 10
+    job = start_import(world, run_text(ALPHA))
+    run_by(job, "another-host:7", timedelta(hours=1))
+    end_abandoned_jobs()
+    assert discard_interrupted_uploads() == 0
+    Job.objects.update(finished_at=timezone.now() - RESTARTABLE - timedelta(minutes=1))
+    assert discard_interrupted_uploads() == 1
+    assert stored_files(settings) == []
+    with pytest.raises(InputError, match="cannot be resumed"):
+        resume_job(job, world.ada)
+
+
+def test_cancelling_ends_a_job_whose_worker_is_gone(world: World) -> None:
+    job = start_job(world.collection, "pool", {}, world.ada)
+    run_by(job, "another-host:7")
+    cancel_job(job, world.ada)
+    JobBeat.objects.update(seen_at=timezone.now() - timedelta(hours=1))
+    assert end_abandoned_jobs() == 1
+    job.refresh_from_db()
+    assert (job.state, job.detail) == (Job.State.CANCELLED, jobs.CANCELLED)
+
+
+def test_a_worker_that_was_taken_for_gone_stops_at_its_next_step(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work(job: Job, report: Any) -> dict[str, Any]:
+        JobBeat.objects.update(seen_at=timezone.now() - timedelta(hours=1))
+        Job.objects.update(worker="another-host:7")
+        end_abandoned_jobs()
+        report(0.5, "Half.")
+        raise AssertionError("it went on")
+
+    monkeypatch.setitem(jobs.WORK, "pool", work)
+    job = start_job(world.collection, "pool", {}, world.ada)
+    run_job.call(job.pk)
+    job.refresh_from_db()
+    assert (job.state, job.was_interrupted) == (Job.State.FAILED, True)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_worker_says_that_it_lives_while_it_works(
+    world: World, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.JOB_BEAT_SECONDS = 0.01
+    beats: list[datetime] = []
+
+    def work(job: Job, report: Any) -> dict[str, Any]:
+        began = JobBeat.objects.get(job=job).seen_at
+        while (seen := JobBeat.objects.get(job=job).seen_at) == began:
+            threading.Event().wait(0.01)
+        beats.extend((began, seen))
+        return {}
+
+    monkeypatch.setitem(jobs.WORK, "pool", work)
+    run_job.call(start_job(world.collection, "pool", {}, world.ada).pk)
+    assert beats[0] < beats[1]
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_whose_task_was_lost_is_handed_out_again(world: World, settings: Settings) -> None:
+    settings.TASKS = {"default": settings.TASKS["default"] | {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    job = start_job(world.collection, "texts", {}, world.ada)
+    Job.objects.update(created_at=timezone.now() - timedelta(minutes=2))
+    tasks = DBTaskResult.objects.order_by("enqueued_at")
+    assert enqueue_lost_jobs() == 0
+    tasks.update(status="RUNNING")
+    assert enqueue_lost_jobs() == 1
+    assert tasks.filter(status="READY", args_kwargs__args=[job.pk]).count() == 1
+    assert enqueue_lost_jobs() == 0
 
 
 def cancel_while_running(monkeypatch: pytest.MonkeyPatch, cancel: Callable[[], object]) -> None:
@@ -249,7 +403,7 @@ def test_the_page_of_a_waiting_job_says_what_is_done_first(
     assert b"done first" not in client.get(f"/jobs/{first.pk}/").content
     page = client.get(f"/jobs/{second.pk}/").content
     assert b"1 other job of this site runs first." in page
-    assert b"another calls models" in page
+    assert b"others call models and send messages" in page
     Job.objects.update(state=Job.State.DONE)
     assert b"another calls models" not in client.get(f"/jobs/{second.pk}/").content
 

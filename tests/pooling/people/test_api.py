@@ -29,6 +29,7 @@ def test_a_token_opens_the_interface(world: World, client: Client) -> None:
     assert [(row["slug"], row["role"]) for row in listed] == [("harbour", "admin")]
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_create_and_read_a_collection(world: World, client: Client) -> None:
     client.force_login(world.dan)
     answer = post(client, "collections/", {"slug": "tides", "name": "Tides", "question": "Does it help?"})
@@ -38,6 +39,7 @@ def test_create_and_read_a_collection(world: World, client: Client) -> None:
     assert body["counts"] == {"queries": 0, "documents": 0, "runs": 0, "pools": 0}
 
 
+@pytest.mark.usefixtures("everyone_creates")
 @pytest.mark.parametrize(
     ("body", "status", "field"),
     [

@@ -68,6 +68,7 @@ def test_a_viewer_cannot_import(world: World, client: Client) -> None:
         assert '<form method="post" enctype' not in text_of(client.get(reverse(name, args=["harbour"])))
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_make_and_edit_a_collection(world: World, client: Client) -> None:
     client.force_login(world.dan)
     body = {"name": "Tides", "slug": "tides", "question": "Does it help?", "guidelines": ""}
@@ -279,6 +280,7 @@ def test_odd_searches_are_answered(world: World, client: Client, text: str) -> N
     assert client.get(pairs, {"query": text}).status_code == 404
 
 
+@pytest.mark.usefixtures("everyone_creates")
 @pytest.mark.parametrize(
     ("slug", "told"),
     [

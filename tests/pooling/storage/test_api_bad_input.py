@@ -10,11 +10,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+from django.core.cache import cache
 from django.core.files.storage import FileSystemStorage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
+from pooling.interface import uploads
 from pooling.models import Document, Job, Pool, Query, Run
 from tests.world import ALPHA, World, run_text
 
@@ -105,6 +107,32 @@ def test_a_file_larger_than_allowed_is_dropped_while_it_arrives(
         answer = client.post(path, {"file": SimpleUploadedFile("a.run", GOOD.encode())})
         assert b"larger than 100 bytes" in answer.content
         assert everything_stored(settings) == before
+
+
+def test_an_account_that_sent_its_files_of_the_hour_is_told_when_to_go_on(
+    world: World, client: Client, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache.clear()
+    now = [1_800_000_000.0]
+    monkeypatch.setattr(uploads.time, "time", lambda: now[0])
+    settings.UPLOADS_PER_HOUR = 1
+    calls, page = "/api/collections/harbour/runs/", "/collections/harbour/runs/import/"
+
+    def sent(path: str, name: str) -> Any:
+        return client.post(path, {"file": SimpleUploadedFile(name, GOOD.encode())})
+
+    client.force_login(world.ada)
+    assert sent(calls, "first.run").status_code == 201
+    before = everything_stored(settings)
+    now[0] += 600
+    refused = sent(calls, "second.run")
+    told = "an account may send in an hour (1). Nothing was imported. Try again in 50 minutes."
+    assert (refused.status_code, refused["Retry-After"]) == (429, "3000")
+    assert refused.json()["detail"].endswith(told)
+    assert told in sent(page, "second.run").content.decode()
+    assert everything_stored(settings) == before
+    now[0] += 3000
+    assert sent(calls, "second.run").status_code == 201
 
 
 TINY = parquet(query_id=["q1"], document_id=["d1"], score=[1.0])

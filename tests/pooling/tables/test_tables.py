@@ -277,7 +277,7 @@ def test_an_empty_table_says_what_to_do_and_a_narrow_one_how_to_see_all(vera: Cl
     assert f'{RUNS_URL}import/">Import runs</a>' in vera.get(RUNS_URL).content.decode()
     make_runs(world.collection, ["a"])
     page = vera.get(f"{RUNS_URL}?q=zzz").content.decode()
-    assert "No run matches." in page
+    assert "Nothing matches." in page
 
 
 def test_every_column_of_the_database_can_be_sorted(world: World) -> None:

@@ -1,0 +1,150 @@
+"""Lists over HTTP, all by one rule: the answer is an array, a page of at most 1,000 rows.
+
+`?page=` and `?per_page=` choose the page; `?q=`, `?sort=` and filters are those of the page's table, where
+the list has one. The header `X-Total-Count` says how many rows there are on all pages, and `Link` (RFC 8288)
+where the next page is. Unlike on pages, a value that has no meaning is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlencode
+
+from django.db.models import QuerySet
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.serializers import Serializer
+
+from pooling.interface.api import PROBLEM
+from pooling.interface.problems import InputError
+from pooling.tables.rows import Rows, in_order, narrowed, number_of
+from pooling.tables.state import Names, read_state
+from pooling.tables.table import Table
+
+MOST_ON_A_PAGE = 1_000
+#: Digits of a number of a page.
+LONGEST_NUMBER = 9
+TOTAL = "X-Total-Count"
+Call = TypeVar("Call", bound=Callable[..., Any])
+#: Of a list that can only be paged.
+PLAIN = Table("plain", "row", columns=())
+
+
+def listed(
+    request: Request,
+    rows: Rows,
+    shown: type[Serializer[Any]] | Callable[[Sequence[Any]], Any],
+    table: Table = PLAIN,
+) -> Response:
+    """The page of `rows` that the address asks for, with its headers; they keep their order unless `?sort=`
+    names another.
+
+    shown: the serializer of a row, or what makes the answer of the rows of a page.
+    """
+    names = _names(table, rows)
+    _refuse_unknown(request, names)
+    state = read_state(request._request.GET, names)
+    number, size = _number(request, "page", 1), _number(request, "per_page", MOST_ON_A_PAGE)
+    if size > MOST_ON_A_PAGE:
+        raise InputError(f"A page has at most {MOST_ON_A_PAGE:,} rows.", field="per_page")
+    found = narrowed(rows, state, table.search)
+    start = (number - 1) * size
+    if state.sort:
+        count = number_of(found)
+        some = _cut(in_order(found, state, count), start, size)
+    else:
+        some = list(found[start : start + size + 1])
+        is_last = len(some) <= size and (some or not start)
+        count = start + len(some) if is_last else number_of(found)
+        some = some[:size]
+    table.prepare(some)
+    answer = shown(some, many=True).data if isinstance(shown, type) else shown(some)
+    return Response(answer, headers=_headers(request, number, size, count))
+
+
+def lists(shown: type[Serializer[Any]], table: Table = PLAIN, **more: Any) -> Callable[[Call], Call]:
+    """What the OpenAPI document says of a call that answers with `listed`; more: as `extend_schema` takes
+    it."""
+    parameters = [*more.pop("parameters", []), *_parameters(table)]
+    responses = {200: shown(many=True), 400: PROBLEM, 404: PROBLEM, **more.pop("responses", {})}
+    described: Callable[[Call], Call] = extend_schema(parameters=parameters, responses=responses, **more)
+    return described
+
+
+def _names(table: Table, rows: Rows) -> Names:
+    return Names(table.columns, table.filters, sort="", is_stored=isinstance(rows, QuerySet))
+
+
+def _sortable(names: Names) -> list[str]:
+    return [column.key for column in names.columns if names.sorts(column) and not column.fixed]
+
+
+def _parameters(table: Table) -> list[OpenApiParameter]:
+    known = [
+        OpenApiParameter("page", int, description="Which page, from 1."),
+        OpenApiParameter("per_page", int, description=f"Rows of a page: 1 to {MOST_ON_A_PAGE}, the default."),
+        OpenApiParameter(TOTAL, int, OpenApiParameter.HEADER, response=[200], description="Rows in all."),
+        OpenApiParameter(
+            "Link", str, OpenApiParameter.HEADER, response=[200], description="Where the next page is."
+        ),
+    ]
+    if table.search:
+        known.append(OpenApiParameter("q", str, description=f"{table.search_hint}."))
+    if sortable := _sortable(Names(table.columns, table.filters, sort="")):
+        told = f"{', '.join(sortable)}; after a minus from the greatest to the least."
+        known.append(OpenApiParameter("sort", str, description=told))
+    for one in table.filters:
+        choices = [choice.key for choice in one.choices]
+        known.append(OpenApiParameter(one.key, str, enum=choices, default=one.default))
+    return known
+
+
+def _refuse_unknown(request: Request, names: Names) -> None:
+    asked = request.query_params
+    known = _sortable(names)
+    sort = asked.get("sort", "")
+    if sort and sort.removeprefix("-") not in known:
+        problem = f"Sort by one of {', '.join(known)}." if known else "This list cannot be sorted."
+        raise InputError(problem, field="sort")
+    for one in names.filters:
+        choices = [choice.key for choice in one.choices]
+        if asked.get(one.key, one.default) not in choices:
+            raise InputError(f"Choose one of {', '.join(choices)}.", field=one.key)
+
+
+def _number(request: Request, name: str, usual: int) -> int:
+    said = request.query_params.get(name, "")
+    if not said:
+        return usual
+    if not (said.isascii() and said.isdigit() and len(said) <= LONGEST_NUMBER and int(said)):
+        raise InputError(f"`{name}` is a number from 1.", field=name)
+    return int(said)
+
+
+def _cut(rows: Rows, start: int, size: int) -> list[Any]:
+    """Some of the rows. The database sorts keys, and then fetches whole rows."""
+    if not isinstance(rows, QuerySet):
+        return list(rows[start : start + size])
+    keys = list(rows.values_list("pk", flat=True)[start : start + size])
+    found = rows.order_by().in_bulk(keys)
+    return [found[key] for key in keys if key in found]
+
+
+def _headers(request: Request, number: int, size: int, count: int) -> dict[str, str]:
+    headers = {TOTAL: str(count)}
+    last = max(1, -(-count // size))
+    pages = {"first": 1, "prev": min(number - 1, last), "next": number + 1, "last": last}
+    at = {name: page for name, page in pages.items() if 1 <= page <= last}
+    if last > 1:
+        links = (f'<{_address(request, page)}>; rel="{name}"' for name, page in at.items())
+        headers["Link"] = ", ".join(links)
+    return headers
+
+
+def _address(request: Request, page: int) -> str:
+    others = [
+        (name, value) for name, values in request.query_params.lists() if name != "page" for value in values
+    ]
+    return request.build_absolute_uri(f"{request.path}?{urlencode([*others, ('page', str(page))])}")

@@ -1,0 +1,69 @@
+"""Queries of a collection found by their texts, for files of tools that know them by nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.wording import counted
+from pooling.models import Collection, Query
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_NAMED, FIRST = 5, 500
+
+
+class KnownQueries:
+    """The queries of a collection by id and by text; `place` is the file that errors name."""
+
+    def __init__(self, collection: Collection, place: str) -> None:
+        self.place = place
+        self.by_id: dict[str, int] = {}
+        self._by_text: dict[str, list[tuple[str, int]]] = {}
+        rows = Query.everything.filter(collection=collection)
+        for key, external_id, text, deleted in rows.values_list("pk", "external_id", "text", "deleted_at"):
+            self.by_id[external_id] = key
+            if deleted is None:
+                self._by_text.setdefault(text.strip(), []).append((external_id, key))
+
+    def with_text(self, text: str, line: int | None = None) -> tuple[str, int] | None:
+        """Id and key of the query with this text; `FormatError` where several have it."""
+        found = self._by_text.get(text.strip(), [])
+        if len(found) > 1:
+            ids = ", ".join(id for id, _ in found[:MOST_NAMED])
+            raise FormatError(
+                self.place,
+                line,
+                f"the query text {shown(text)} is that of {len(found)} queries ({ids})",
+                "Give files that say which, by id.",
+            )
+        return found[0] if found else None
+
+
+def with_ids(collection: Collection, frame: pl.DataFrame, place: str) -> tuple[pl.DataFrame, tuple[str, ...]]:
+    """A frame whose column query_id has texts of queries, with their ids, and a note; any other as it is.
+
+    Only where none of its ids is one of the collection. `FormatError` for a text that several queries have,
+    and for two texts of the file that are one query.
+    """
+    names = frame["query_id"].unique(maintain_order=True).to_list()
+    # Texts of all queries are read only for files that may need them.
+    if Query.everything.filter(collection=collection, external_id__in=names[:FIRST]).exists():
+        return frame, ()
+    known = KnownQueries(collection, place)
+    if not known.by_id.keys().isdisjoint(names):
+        return frame, ()
+    ids: dict[str, str] = {}
+    texts: dict[str, str] = {}
+    for name in names:
+        if (found := known.with_text(name)) is None:
+            continue
+        ids[name] = found[0]
+        if (first := texts.setdefault(found[0], name)) != name:
+            problem = f"{shown(first)} and {shown(name)} are both the text of query {shown(found[0])}"
+            raise FormatError(place, None, problem, "Write it in one way.")
+    if not ids:
+        return frame, ()
+    note = f"Queries are known by their texts here: {len(ids):,} of {counted(len(names), 'query')} found."
+    return frame.with_columns(frame["query_id"].replace(ids)), (note,)

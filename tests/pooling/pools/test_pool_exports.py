@@ -1,0 +1,67 @@
+"""Pools for other tools."""
+
+from __future__ import annotations
+
+import io
+import json
+
+import pytest
+from django.core.management import CommandError, call_command
+from django.test import Client
+from django.urls import reverse
+from rest_framework.test import APIClient
+
+from pooling.models import PoolEntry
+from tests.world import DOCUMENTS, QUERIES, World
+
+
+def exported(world: World, name: str, *options: str) -> str:
+    path = world.folder / "pool.out"
+    call_command("export_pool", "harbour", name, *options, "--output", str(path), stdout=io.StringIO())
+    return path.read_text()
+
+
+def test_label_studio_tasks_hold_texts_and_nothing_of_ranks(world: World) -> None:
+    pool = world.build_pool()
+    tasks = json.loads(exported(world, pool.name, "--format", "label-studio"))
+    pairs = {(task["data"]["query_id"], task["data"]["document_id"]) for task in tasks}
+    first = tasks[0]["data"]
+
+    assert pairs == set(PoolEntry.objects.values_list("query__external_id", "document__external_id"))
+    assert len(tasks) == len(pairs)
+    assert {key for task in tasks for key in (*task, *task["data"])} == {
+        "data", "query_id", "query", "narrative", "document_id", "title", "text",
+    }  # fmt: skip
+    assert first["query"] == QUERIES[first["query_id"]]
+    assert (first["title"], first["text"]) == DOCUMENTS[first["document_id"]]
+
+
+def test_the_order_of_tasks_is_not_that_of_the_pool(world: World) -> None:
+    pool = world.build_pool(depth=3)
+    before = exported(world, pool.name, "--format", "label-studio")
+    for entry in PoolEntry.objects.all():
+        PoolEntry.objects.filter(pk=entry.pk).update(position=100 - entry.position, best_rank=50)
+
+    assert exported(world, pool.name, "--format", "label-studio") == before
+
+
+def test_page_call_and_command_give_the_same_file(world: World) -> None:
+    pool = world.build_pool()
+    client, api = Client(), APIClient()
+    client.force_login(world.vera)
+    api.force_authenticate(world.vera)
+    for name in ("tsv", "label-studio"):
+        page = client.get(reverse("pool_download", args=["harbour", pool.pk]), {"format": name})
+        call = api.get(f"/api/pools/{pool.pk}/file/", {"format": name})
+        assert (
+            b"".join(page).decode() == b"".join(call).decode() == exported(world, pool.name, "--format", name)
+        )
+    assert client.get(reverse("pool_download", args=["harbour", pool.pk]), {"format": "x"}).status_code == 404
+    assert api.get(f"/api/pools/{pool.pk}/file/", {"format": "x"}).status_code == 400
+    client.force_login(world.ben)
+    assert client.get(reverse("pool_download", args=["harbour", pool.pk])).status_code == 403
+
+
+def test_a_pool_that_does_not_exist_is_one_sentence(world: World) -> None:
+    with pytest.raises(CommandError, match="There is no pool “none” in “harbour”"):
+        exported(world, "none")
