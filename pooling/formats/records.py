@@ -1,23 +1,35 @@
-"""Queries and documents with their text: BEIR JSON lines, CSV and TSV; documents are streamed."""
+"""Queries and documents with their text: JSON, CSV, TSV and Parquet; documents are streamed."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pooling.formats.bytes.folders import files_in, texts_in
 from pooling.formats.errors import shown
+from pooling.formats.judgments.elements import first_sign
+from pooling.formats.judgments.quepid import NEED, PAIRS, query_of_pair
+from pooling.formats.kinds.delimited import tsv_rows, with_header
+from pooling.formats.kinds.ranx import array_records
 from pooling.formats.query_facts import weight_of
-from pooling.formats.registry import Record, formats, source_of
+from pooling.formats.registry import Record, formats, formats_by_suffix, source_of
 from pooling.formats.rows import checked_id
-from pooling.formats.sources import Source
+from pooling.formats.sources import MAX_LINE_BYTES, Source
 from pooling.formats.tables import DOCUMENT, MOST_FIELDS, QUERY, plain_name
 
 ID = ("_id", "id")
-TEXT = ("text", "contents", "content", "body", "query", "question")
+TEXT = ("text", "contents", "content", "body", "query", "question", "query_text")
 TITLE = ("title",)
 #: Characters of all names of the fields of a record, up to which their layout is kept.
 LONGEST_NAMES = 2_000
+#: A first line with none of these names no columns.
+KNOWN_NAMES = frozenset((*ID, *TEXT, *TITLE, *QUERY, *DOCUMENT, "metadata", "answer"))
+TWO_COLUMNS = ["_id", "text"]
+#: Characters of an id made of a text, up to which it is the whole text.
+LONGEST_MADE = 100
 
 
 @dataclass(frozen=True)
@@ -42,40 +54,96 @@ class DocumentRecord(NamedTuple):
 def read_queries(
     source: Path | str, *, file_name: str | None = None, max_bytes: int | None = None
 ) -> list[QueryRecord]:
-    """Queries in file order from `queries.jsonl` (`_id`, `text`, `metadata`), or CSV or TSV with a header.
+    """Queries in file order from `queries.jsonl` (`_id`, `text`, `metadata`), a JSON array, Parquet, CSV or
+    TSV with a header, TSV of two columns without one, or a folder of such files. Each text of Quepid's books,
+    ratings and snapshots, which have no ids, is a query whose id is made of it.
 
     Raises FormatError for a missing id or text, for an id that comes twice, and for a weight (`weight` or
     `frequency` in the metadata) that is not a number above 0.
     """
-    file, records = records_source(source, file_name, max_bytes)
     lines: dict[str, int] = {}
+    texts: dict[str, str] = {}
     queries = []
-    for line, record in records:
-        parts = Parts(file, line, record, QUERY)
-        query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
-        refuse_second(file, "query", query.id, first=lines.setdefault(query.id, line), line=line)
-        refuse_odd_weight(file, query, line)
-        queries.append(query)
-    if not queries:
-        raise file.empty()
+    before = 0
+    for file, records in _parts_of(source, file_name, max_bytes, "queries"):
+        line = 0
+        for line, record in records:
+            if pair := query_of_pair(record):
+                query = _named_by_text(*pair)
+                if texts.setdefault(query.id, query.text) != query.text:
+                    problem = f"{shown(texts[query.id])} and {shown(query.text)} are both query {query.id}"
+                    raise file.error(line, problem, "Give the queries ids in JSON lines.")
+                if query.id in lines:
+                    continue
+            else:
+                parts = Parts(file, line, record, QUERY)
+                query = QueryRecord(parts.id, parts.text(required=True), parts.rest())
+                if NEED in query.metadata:
+                    query.metadata.setdefault("narrative", query.metadata.pop(NEED))
+            first = lines.setdefault(query.id, before + line)
+            refuse_second(file, "query", query.id, first=first - before, line=line)
+            refuse_odd_weight(file, query, line)
+            queries.append(query)
+        if not line:
+            raise file.empty()
+        before += line
     return queries
+
+
+def _named_by_text(text: str, narrative: str) -> QueryRecord:
+    """A query whose id is its text, with _ for blanks: one that a TREC file can hold."""
+    id = re.sub(r"\s+|^#", "_", text)
+    if len(id) > LONGEST_MADE:
+        id = f"{id[:LONGEST_MADE]}_{sha256(text.encode()).hexdigest()[:8]}"
+    return QueryRecord(id, text, {"narrative": narrative} if narrative else {})
 
 
 def iterate_documents(
     source: Path | str, *, file_name: str | None = None, max_bytes: int | None = None
 ) -> Iterator[DocumentRecord]:
-    """Documents one by one from `corpus.jsonl` (`_id`, `title`, `text`), or CSV or TSV with a header.
+    """Documents one by one from `corpus.jsonl` (`_id`, `title`, `text`), or what `read_queries` reads; a
+    folder may also hold texts, each a document called after its file.
 
     Constant memory; so an id that comes twice is for the caller to find. Title and text may be empty or
-    absent.
+    absent. Lines of later files of a folder go on counting.
     """
-    file, records = records_source(source, file_name, max_bytes)
-    line = 0
-    for line, record in records:
-        parts = Parts(file, line, record, DOCUMENT)
-        yield DocumentRecord(parts.id, parts.title, parts.text(required=False), parts.rest(), line)
-    if not line:
-        raise file.empty()
+    before = 0
+    for file, records in _parts_of(source, file_name, max_bytes, "corpus"):
+        line = 0
+        for line, record in records:
+            parts = Parts(file, line, record, DOCUMENT)
+            text = parts.text(required=False)
+            yield DocumentRecord(parts.id, parts.title, text, parts.rest(), before + line)
+        if not line:
+            raise file.empty()
+        before += line
+
+
+def _parts_of(
+    source: Path | str, file_name: str | None, max_bytes: int | None, called: str
+) -> Iterator[tuple[Source, Iterator[Record]]]:
+    """The file, or the files of a folder, each with its records; of plain texts one record each."""
+    path = Path(source)
+    if not path.is_dir():
+        file, records = records_source(path, file_name, max_bytes)
+        is_book = called == "queries" and file.format == "json" and first_sign(file) == "{"
+        yield file, array_records(file, PAIRS) if is_book else records
+        return
+    suffixes = [suffix for suffix, format in formats_by_suffix().items() if format.records]
+    if files := files_in(path, called, suffixes):
+        for one in files:
+            yield records_source(one, one.relative_to(path).as_posix(), max_bytes)
+        return
+    for text in texts_in(path):
+        file = Source(text, text.relative_to(path).as_posix(), max_bytes)
+        yield file, iter([(1, _plain_text(file))])
+
+
+def _plain_text(file: Source) -> dict[str, str]:
+    """A text as a record, called after its file."""
+    if file.size > MAX_LINE_BYTES:
+        raise file.too_long(1)
+    return {"_id": file.shown, "text": "\n".join(line for _, line in file.text_lines())}
 
 
 def records_source(
@@ -86,9 +154,26 @@ def records_source(
     records = formats()[file.format].records
     if records is None:
         raise file.error(
-            None, f"texts are not read from {file.format} files", "Give JSON lines (.jsonl), CSV or TSV."
+            None,
+            f"texts are not read from {file.format} files",
+            "Give JSON, JSON lines, CSV, TSV or Parquet.",
         )
-    return file, records(file)
+    return file, _without_header(file) or records(file)
+
+
+def _without_header(file: Source) -> Iterator[Record] | None:
+    """The records of a TSV whose first line names nothing, as `topics.tsv`: id and text; else None.
+
+    Two bare words are names that we do not know: an id has a digit, or a text several words.
+    """
+    if file.format != "tsv":
+        return None
+    first = next((line for _, line in file.text_lines()), "").split("\t")
+    if len(first) != len(TWO_COLUMNS) or any(plain_name(name) in KNOWN_NAMES for name in first):
+        return None
+    if not any(letter.isdigit() for letter in first[0]) and len(first[1].split()) == 1:
+        return None
+    return with_header(file, TWO_COLUMNS, tsv_rows(line + "\n" for _, line in file.text_lines()))
 
 
 def refuse_second(file: Source, kind: str, identifier: str, *, first: int, line: int) -> None:

@@ -81,8 +81,7 @@ def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...
     """What was skipped, and whether it might have been meant: a commented line can be a query id with `#`."""
     if not comments:
         return ()
-    lines = f"{comments} {plural(comments, 'line that starts', 'lines that start')}"
-    note = f"{lines} with # skipped as a comment."
+    note = comment_sentence(comments)
     for number, line in file.text_lines():
         if line.startswith("#") and trec.reads_as_row(line, layout):
             note += (
@@ -90,6 +89,12 @@ def comment_notes(file: Source, comments: int, layout: Layout) -> tuple[str, ...
             )
             break
     return (note,)
+
+
+def comment_sentence(comments: int) -> str:
+    """What a note says of lines that were skipped."""
+    lines = f"{comments} {plural(comments, 'line that starts', 'lines that start')}"
+    return f"{lines} with # skipped as a comment."
 
 
 def refuse_repeated(file: Source, frame: pl.DataFrame) -> None:

@@ -3,9 +3,9 @@
 Names of columns are compared in lower case with `-`, `.` and blanks as `_`; the first of these that is there
 counts:
 
-- query: query_id qid q_id queryid query topic_id topic
-- document: document_id doc_id docid docno corpus_id documentid document doc passage_id pid did
-- score of a run: score similarity sim; without one, `rank` (or position) makes the score -rank
+- query: query_id qid q_id queryid query topic_id topic query_text (a text is an id where there is no other)
+- document: document_id doc_id docno docid corpus_id documentid document doc passage_id pid did
+- score of a run: score similarity sim; without one, `rank` (or position, doc_position) makes the score -rank
 - relevance: relevance rel relevancy label rating grade judgment judgement score
 """
 
@@ -23,13 +23,14 @@ from pooling.formats.values import INT32, BadValueError, parse_rank, parse_relev
 if TYPE_CHECKING:
     import polars as pl
 
-QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic")
+QUERY = ("query_id", "qid", "q_id", "queryid", "query", "topic_id", "topic", "query_text")
 DOCUMENT = (
-    "document_id", "doc_id", "docid", "docno", "corpus_id", "documentid", "document", "doc",
+    # PyTerrier has both: docno is the id, docid an internal number.
+    "document_id", "doc_id", "docno", "docid", "corpus_id", "documentid", "document", "doc",
     "passage_id", "pid", "did",
 )  # fmt: skip
 SCORE = ("score", "similarity", "sim")
-RANK = ("rank", "position")
+RANK = ("rank", "position", "doc_position")
 RELEVANCE = ("relevance", "rel", "relevancy", "label", "rating", "grade", "judgment", "judgement", "score")
 
 #: Columns of a table, or fields of a record.
@@ -41,22 +42,27 @@ def plain_name(name: str) -> str:
     return "".join("_" if letter in "-. " else letter for letter in name)
 
 
+def column_named(names: Iterable[str], aliases: tuple[str, ...]) -> str | None:
+    """The column that has the first of these names, in whatever way it is written.
+
+    >>> column_named(["Query-ID", "label", "score"], RELEVANCE)
+    'label'
+    """
+    by_plain = {plain_name(name): name for name in reversed(list(names))}
+    return next((by_plain[alias] for alias in aliases if alias in by_plain), None)
+
+
 class Roles:
     """Which column of a file plays which part; an error lists the columns found."""
 
     def __init__(self, source: Source, line: int | None, names: Iterable[str], kind: str) -> None:
         self.source, self.kind = source, kind
         self.names = [str(name) for name in names]
-        by_plain = {plain_name(name): name for name in reversed(self.names)}
-        self.query = self._pick(by_plain, QUERY)
-        self.document = self._pick(by_plain, DOCUMENT)
-        self.value = self._pick(by_plain, SCORE if kind == "run" else RELEVANCE)
-        self.rank = self._pick(by_plain, RANK) if kind == "run" else None
+        self.query = column_named(self.names, QUERY)
+        self.document = column_named(self.names, DOCUMENT)
+        self.value = column_named(self.names, SCORE if kind == "run" else RELEVANCE)
+        self.rank = column_named(self.names, RANK) if kind == "run" else None
         self._complain(line)
-
-    @staticmethod
-    def _pick(by_plain: dict[str, str], aliases: tuple[str, ...]) -> str | None:
-        return next((by_plain[alias] for alias in aliases if alias in by_plain), None)
 
     def _complain(self, line: int | None) -> None:
         needed = {"query_id": self.query, "document_id": self.document}

@@ -51,7 +51,19 @@ def refuse_deeper(value: Any) -> None:
 
 
 def reason_of(error: ValueError) -> str:
-    """Why a text is no JSON; Python also refuses whole numbers of more than a few thousand digits."""
+    """Why a text is no JSON; Python also refuses whole numbers of more than a few thousand digits.
+
+    >>> try:
+    ...     loads('{"q1": {"d1": 2.5, "d')
+    ... except ValueError as error:
+    ...     reason_of(error)
+    'it ends in the middle'
+    """
     if isinstance(error, json.JSONDecodeError):
-        return error.msg
+        return "it ends in the middle" if is_cut(error) else error.msg
     return TOO_DEEP if isinstance(error, NestedTooDeeplyError) else "a number with too many digits"
+
+
+def is_cut(error: json.JSONDecodeError) -> bool:
+    """Whether the text ended too early."""
+    return error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated")

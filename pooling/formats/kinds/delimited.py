@@ -24,10 +24,16 @@ if TYPE_CHECKING:
 csv.field_size_limit(MAX_LINE_BYTES)
 
 
+#: Ratings of a case in Quepid, where a query without any is a row of its text alone.
+RATINGS = ["query", "docid", "rating"]
+
+
 def delimited_rows(source: Source, kind: str) -> Iterator[Row]:
     """Every row in turn, with the number of the line where it ends."""
     roles = None
     for line, record in delimited_records(source):
+        if list(record) == RATINGS and not record["docid"] and not record["rating"]:
+            continue
         roles = roles or Roles(source, line, record, kind)
         yield roles.row(line, record)
 
@@ -74,6 +80,8 @@ def with_header(
     for line, fields in numbered:
         if not any(fields):
             continue
+        if len(fields) == 1 and header == RATINGS:
+            fields = [*fields, "", ""]
         if len(fields) != len(header):
             problem = f"{len(fields)} fields where the header has {len(header)}"
             raise source.error(line, problem, "Give every row one field for each column.")

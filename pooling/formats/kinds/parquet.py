@@ -1,21 +1,24 @@
-"""Runs and qrels in Parquet."""
+"""Runs, qrels and texts in Parquet."""
 
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pooling.formats.bytes.parquet_pages import DamagedError, opened
-from pooling.formats.registry import Format, Target
+from pooling.formats.registry import Format, Record, Target
 from pooling.formats.sources import Source
-from pooling.formats.tables import Roles, breaks_rule
+from pooling.formats.tables import MOST_FIELDS, Roles, breaks_rule
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
 
 if TYPE_CHECKING:
     import polars as pl
 
 LONGEST_ID = 10_000
+#: Rows of texts that are read at a time.
+SOME_ROWS = 5_000
 
 
 def parquet_table(source: Source, kind: str) -> pl.DataFrame:
@@ -61,6 +64,41 @@ def _read(source: Source, kind: str, file: Path | io.BytesIO, wanted: dict[str, 
         if _is_id(name, dtype):
             _check_ids(source, original[name], frame[name].cast(pl.String).str.len_bytes())
     return finished(source, frame, kind)
+
+
+def parquet_records(source: Source) -> Iterator[Record]:
+    """Rows of a Parquet file as records, some at a time, with their number from 1."""
+    import polars as pl
+
+    try:
+        with opened(source) as parquet:
+            if len(parquet.names) > MOST_FIELDS:
+                problem = f"{len(parquet.names):,} columns"
+                raise source.error(None, problem, f"Give at most {MOST_FIELDS:,}.")
+            parquet.refuse_bomb(set(parquet.names))
+            content = parquet.content
+            file = io.BytesIO(content) if isinstance(content, bytes) else source.path
+            lazy = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+            rows = parquet.rows
+        for start in range(0, rows, SOME_ROWS):
+            some = lazy.slice(start, SOME_ROWS).collect()
+            for number, row in enumerate(some.iter_rows(named=True), start=start + 1):
+                yield number, {name: _plain(value) for name, value in row.items() if value is not None}
+    except (DamagedError, pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+        raise source.error(
+            None, "this is not a Parquet file", "Check the suffix or write it again."
+        ) from error
+
+
+def _plain(value: object) -> object:
+    """A value as JSON has it: what it has no word for is text."""
+    if isinstance(value, str | int | float | bool):
+        return value
+    if isinstance(value, dict):
+        return {name: _plain(inner) for name, inner in value.items() if inner is not None}
+    if isinstance(value, list):
+        return [_plain(inner) for inner in value]
+    return None if value is None else str(value)
 
 
 def _is_id(name: str, dtype: pl.DataType) -> bool:
@@ -113,6 +151,7 @@ FORMATS = (
         media_type="application/vnd.apache.parquet",
         suffixes=(".parquet",),
         fast_rows=parquet_table,
+        records=parquet_records,
         writers={"run": parquet_bytes, "qrels": parquet_bytes},
     ),
 )

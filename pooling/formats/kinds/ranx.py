@@ -1,15 +1,18 @@
-"""ranx's JSON: {query: {document: number}}."""
+"""JSON: ranx's {query: {document: number}}, lists inside answers of other programs, and arrays of records."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pooling.formats.answers.predictions import lists_of_predictions
+from pooling.formats.answers.rank_eval import is_rank_eval, lists_of_rank_eval
 from pooling.formats.bytes.nesting import loads, reason_of
 from pooling.formats.errors import FormatError, shown
-from pooling.formats.registry import Format, Target
+from pooling.formats.judgments.elements import json_elements
+from pooling.formats.registry import Format, Record, Target
 from pooling.formats.rows import Row, checked_id
 from pooling.formats.sources import Source
 from pooling.formats.values import BadValueError, parse_relevance, parse_score
@@ -24,14 +27,19 @@ MAX_JSON_BYTES = 16 * 2**20
 def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
     """ranx's JSON {query: {document: number}}; a key that comes twice is an error."""
     parse: Callable[[str], float] = parse_score if kind == "run" else parse_relevance
-    for query, documents in ranx_object(source).items():
-        if not isinstance(documents, dict):
+    try:
+        lists = lists_inside(ranx_object(source), kind)
+    except BadValueError as bad:
+        raise source.error(None, bad.problem, bad.remedy) from bad
+    for query, held in lists.items():
+        if not isinstance(held, dict | tuple):
             raise source.error(
                 None,
                 f"the value of query {shown(query)} is not an object",
                 "Write {query: {document: number}}.",
             )
-        for document, number in documents.items():
+        pairs: Iterable[tuple[Any, Any]] = held if isinstance(held, tuple) else held.items()
+        for rank, (document, number) in enumerate(pairs, start=1):
             try:
                 value = parse(json_number(number))
             except BadValueError as bad:
@@ -41,9 +49,17 @@ def ranx_rows(source: Source, kind: str) -> Iterator[Row]:
                 checked_id(source, 0, "query", query),
                 checked_id(source, 0, "document", document),
                 value,
-                None,
+                rank if isinstance(held, tuple) else None,
                 0,
             )
+
+
+def lists_inside(found: Mapping[Any, Any], kind: str) -> Mapping[Any, Any]:
+    """Of predictions of MTEB and answers of `_rank_eval` the lists by query; others as they are.
+
+    BadValueError where they are of another shape. Only of an answer a list is a tuple, of pairs in order.
+    """
+    return lists_of_rank_eval(found, kind) if is_rank_eval(found) else lists_of_predictions(found)
 
 
 def json_number(value: Any) -> str:
@@ -67,6 +83,8 @@ def _json_text(source: Source) -> str:
 
 def ranx_object(source: Source) -> dict[str, Any]:
     content = _json_text(source)
+    if content.lstrip().startswith("<"):
+        raise source.error(1, "this is HTML or XML, not JSON", "Save the answer itself, not a page.")
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         members = dict(pairs)
@@ -99,6 +117,14 @@ def ranx_text(frame: pl.DataFrame, target: Target) -> str:
     return json.dumps(nested, ensure_ascii=False, allow_nan=False)
 
 
+def array_records(source: Source, member: str | None = None) -> Iterator[Record]:
+    """The objects of a JSON array, or of the array that is this member of one object."""
+    for line, element in json_elements(source, member):
+        if not isinstance(element, dict):
+            raise source.error(line, "an element that is not an object", "Write [{…}, {…}].")
+        yield line, element
+
+
 FORMATS = (
     Format(
         name="json",
@@ -107,6 +133,7 @@ FORMATS = (
         media_type="application/json",
         suffixes=(".json",),
         rows=ranx_rows,
+        records=array_records,
         writers={"run": ranx_text, "qrels": ranx_text},
     ),
 )

@@ -1,0 +1,1 @@
+"""Lists by query inside what another program answered or stored."""

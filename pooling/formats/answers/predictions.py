@@ -1,0 +1,30 @@
+"""Predictions of MTEB: {subset: {split: {query: {document: score}}}} with a word about the model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pooling.formats.errors import shown
+from pooling.formats.values import BadValueError
+
+
+def lists_of_predictions(found: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """What MTEB stored of a model, without its wrapping; others as they are.
+
+    BadValueError where there are several subsets or splits.
+    """
+    if "mteb_model_meta" not in found:
+        return found
+    subsets = {name: held for name, held in found.items() if name != "mteb_model_meta"}
+    parts = [
+        (f"{subset}, {split}", lists)
+        for subset, splits in subsets.items()
+        for split, lists in (splits.items() if isinstance(splits, Mapping) else ())
+    ]
+    if len(parts) != 1 or not isinstance(parts[0][1], Mapping):
+        there = shown("; ".join(name for name, _ in parts), 80) if parts else "none"
+        problem = f"predictions of MTEB with one subset and split are read, and here are {there}"
+        raise BadValueError(problem, "Give what one of them holds, {query: {document: score}}.")
+    lists: Mapping[Any, Any] = parts[0][1]
+    return lists

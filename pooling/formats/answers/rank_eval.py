@@ -1,0 +1,94 @@
+"""What Elasticsearch and OpenSearch answer to `_rank_eval`: a run, and which of its documents have no rating.
+
+Unrated documents are listed out of the hits (`EvaluationMetric.filterUnratedDocuments`), so the hits are all
+there is to read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pooling.formats.errors import shown
+from pooling.formats.values import BadValueError
+from pooling.formats.wording import counted
+
+#: What the whole answer's value is called, in versions before 7 `quality_level`.
+_VALUES = ("metric_score", "quality_level")
+_AGAIN = "Save what the engine answered, whole and unchanged."
+
+
+def is_rank_eval(found: Mapping[Any, Any]) -> bool:
+    """Whether a dict is such an answer, or the error that came instead.
+
+    >>> is_rank_eval({"metric_score": 0.5, "details": {}}), is_rank_eval({"details": {"d1": 1.0}})
+    (True, False)
+    """
+    named = any(name in found and not isinstance(found[name], Mapping) for name in _VALUES)
+    return (named and "details" in found) or ("error" in found and isinstance(found.get("status"), int))
+
+
+def lists_of_rank_eval(found: Mapping[Any, Any], kind: str) -> dict[Any, tuple[tuple[Any, Any], ...]]:
+    """{query: ((document, score), …)} in the engine's order; without scores (a sorted search) -rank is one.
+
+    BadValueError for an answer of another shape, for failed requests, and for an id that two indexes have.
+    """
+    if kind != "run":
+        problem = "this is an answer of _rank_eval, which is a run and holds no labels but those of its hits"
+        raise BadValueError(problem, "Read it as a run.")
+    if "error" in found:
+        raise BadValueError(f"the engine answered with an error ({_reason(found['error'])})", "Ask it again.")
+    details, failures = found["details"], found.get("failures")
+    if not isinstance(details, Mapping):
+        raise BadValueError("the details of the answer are not an object", _AGAIN)
+    if isinstance(failures, Mapping) and failures:
+        query, why = next(iter(failures.items()))
+        many = counted(len(failures), "query")
+        problem = f"the engine failed for {many}, such as {shown(query)} ({_reason(why)})"
+        raise BadValueError(problem, "Ask again: queries without an answer would count as 0.")
+    lists = {query: _hits(query, held) for query, held in details.items()}
+    _refuse_two_indexes(lists)
+    if not any(lists.values()):
+        raise BadValueError("there is no hit in this answer", "Check the index and the search request.")
+    return {query: _scored(query, hits) for query, hits in lists.items()}
+
+
+def _hits(query: Any, held: Any) -> list[Mapping[Any, Any]]:
+    hits = held.get("hits") if isinstance(held, Mapping) else None
+    if not isinstance(hits, list):
+        raise BadValueError(f"the details of query {shown(query)} have no list of hits", _AGAIN)
+    found = []
+    for one in hits:
+        hit = one.get("hit") if isinstance(one, Mapping) else None
+        if not isinstance(hit, Mapping) or not isinstance(hit.get("_id"), str):
+            raise BadValueError(f"a hit of query {shown(query)} has no _id", _AGAIN)
+        found.append(hit)
+    return found
+
+
+def _scored(query: Any, hits: list[Mapping[Any, Any]]) -> tuple[tuple[Any, Any], ...]:
+    scores = [hit.get("_score") for hit in hits]
+    if all(score is None for score in scores):
+        scores = [-float(place) for place in range(1, len(hits) + 1)]
+    for hit, score in zip(hits, scores, strict=True):
+        if isinstance(score, bool) or not isinstance(score, int | float):
+            pair = f"query {shown(query)}, document {shown(hit['_id'])}"
+            raise BadValueError(f"{pair}: the score {shown(score)} is not a number", _AGAIN)
+    return tuple((hit["_id"], score) for hit, score in zip(hits, scores, strict=True))
+
+
+def _refuse_two_indexes(lists: Mapping[Any, list[Mapping[Any, Any]]]) -> None:
+    """One id in two indexes may be two documents."""
+    indexes: dict[str, Any] = {}
+    for hit in (hit for hits in lists.values() for hit in hits):
+        document, index = hit["_id"], hit.get("_index")
+        if (first := indexes.setdefault(document, index)) != index:
+            problem = f"document {shown(document)} is in the indexes {shown(first)} and {shown(index)}"
+            raise BadValueError(problem, "Ask one index at a time, or give the documents unique ids.")
+
+
+def _reason(error: Any) -> str:
+    """What the engine says went wrong, wherever it says so."""
+    while isinstance(error, Mapping):
+        error = error.get("reason") or error.get("error") or error.get("type")
+    return shown(error)[1:-1] if error else "no reason is given"

@@ -1,0 +1,97 @@
+"""Facts and supports as JSON lines of our own, a record for each.
+
+Facts: `query_id`, `fact_id`, `text`, and perhaps `importance` (vital or okay) and `group`. Supports:
+`fact_id`, `document_id`, `verdict` (supports, partly, no, cannot), perhaps `query_id` and `span`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pooling.formats.errors import shown
+from pooling.formats.facts.records import (
+    IMPORTANCES,
+    VERDICTS,
+    FactRecord,
+    Importance,
+    SupportRecord,
+)
+from pooling.formats.registry import Record
+from pooling.formats.rows import checked_id
+from pooling.formats.sources import Source
+
+
+def facts_of(source: Source, records: Iterable[Record]) -> Iterator[FactRecord]:
+    """Facts of our own form."""
+    for line, record in records:
+        query = checked_id(source, line, "query", needed(source, line, record, "query_id"))
+        fact = checked_id(source, line, "fact", needed(source, line, record, "fact_id"))
+        text = text_of(source, line, record, "text")
+        yield FactRecord(
+            query,
+            fact,
+            text,
+            importance_of(source, line, record),
+            text_of(source, line, record, "group"),
+            line,
+        )
+
+
+def read_supports(
+    source: Source, records: Iterable[Record], facts: Iterable[FactRecord]
+) -> Iterator[SupportRecord]:
+    """Supports of our own form; each names one known fact, by its query too where its id is not enough."""
+    queries: dict[str, set[str]] = {}
+    for fact in facts:
+        queries.setdefault(fact.fact_id, set()).add(fact.query_id)
+    for line, record in records:
+        fact_id = checked_id(source, line, "fact", needed(source, line, record, "fact_id"))
+        document = checked_id(source, line, "document", needed(source, line, record, "document_id"))
+        query = _query(source, line, record, fact_id=fact_id, known=queries.get(fact_id, set()))
+        verdict = needed(source, line, record, "verdict")
+        if not isinstance(verdict, str) or verdict not in VERDICTS:
+            problem = f"the verdict {shown(verdict)} is unknown"
+            raise source.error(line, problem, f"It is one of {', '.join(VERDICTS)}.")
+        yield SupportRecord(query, fact_id, document, VERDICTS[verdict], line)
+
+
+def _query(source: Source, line: int, record: Mapping[str, Any], *, fact_id: str, known: set[str]) -> str:
+    if record.get("query_id") is not None:
+        query = checked_id(source, line, "query", record["query_id"])
+        if query not in known:
+            problem = f"query {shown(query)} has no fact {shown(fact_id)}"
+            raise source.error(line, problem, "Name facts of the facts file.")
+        return query
+    if len(known) != 1:
+        found = "no fact" if not known else f"a fact of {len(known)} queries"
+        remedy = "Name facts of the facts file." if not known else "Add query_id."
+        raise source.error(line, f"{shown(fact_id)} is {found}", remedy)
+    return next(iter(known))
+
+
+def needed(source: Source, line: int, record: Mapping[str, Any], name: str) -> Any:
+    """A field that must be there."""
+    if record.get(name) is None:
+        found = shown(", ".join(map(str, record)), 80)
+        raise source.error(line, f"no {name} among the fields {found}", f"Add {name}.")
+    return record[name]
+
+
+def text_of(source: Source, line: int, record: Mapping[str, Any], name: str) -> str:
+    """A text on one line, or "" where there is none."""
+    value = record.get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise source.error(line, f"{name} is not text but {shown(value)}", "Write a string.")
+    return " ".join(value.split())
+
+
+def importance_of(source: Source, line: int, record: Mapping[str, Any]) -> Importance:
+    """vital by default."""
+    value = record.get("importance", "vital")
+    for known in IMPORTANCES:
+        if value == known:
+            return known
+    raise source.error(line, f"the importance {shown(value)} is unknown", "It is vital or okay.")

@@ -1,0 +1,86 @@
+"""Reading facts and supports in whatever format they come; the content tells which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from pooling.formats.facts.diversity import read_diversity
+from pooling.formats.facts.nuggets import read_bank, read_nuggets
+from pooling.formats.facts.own import facts_of, read_supports
+from pooling.formats.facts.records import (
+    FactFile,
+    FactRecord,
+    SupportRecord,
+    unique_facts,
+    unique_supports,
+)
+from pooling.formats.kinds.json_lines import json_object
+from pooling.formats.registry import Record, source_of
+from pooling.formats.sources import Source
+
+
+def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int | None = None) -> FactFile:
+    """Facts, and the supports in the same file: TREC diversity qrels, JSON lines of our own, nuggetizer's and
+    TREC RAG's nuggets, or a nugget bank.
+
+    Raises FormatError for what is none of these, for a fact id that comes twice in a query, and for two
+    verdicts on one fact and document.
+    """
+    source = source_of(path, file_name, max_bytes)
+    supports: list[SupportRecord] = []
+    if not _is_json(source):
+        found, supports = read_diversity(source)
+    else:
+        first, records = _records(source)
+        if "nuggets" in first:
+            found, supports = read_nuggets(source, records)
+        elif "nugget_bank" in first:
+            found = list(read_bank(source, records))
+        else:
+            found = list(facts_of(source, records))
+    kept, notes = unique_supports(source, supports)
+    return FactFile(unique_facts(source, found), kept, notes)
+
+
+def read_supports_of(
+    facts: Sequence[FactRecord],
+    path: Path | str,
+    *,
+    file_name: str | None = None,
+    max_bytes: int | None = None,
+) -> tuple[tuple[SupportRecord, ...], tuple[str, ...]]:
+    """Supports of these facts, from JSON lines of our own or TREC diversity qrels, each once; and notes."""
+    source = source_of(path, file_name, max_bytes)
+    if _is_json(source):
+        _, records = _records(source)
+        return unique_supports(source, read_supports(source, records, facts))
+    _, supports = read_diversity(source)
+    known = {(fact.query_id, fact.fact_id) for fact in facts}
+    for one in supports:
+        if (one.query_id, one.fact_id) not in known:
+            problem = f"query {one.query_id} has no fact {one.fact_id}"
+            raise source.error(one.line, problem, "Name facts of the facts file.")
+    return unique_supports(source, supports)
+
+
+def _is_json(source: Source) -> bool:
+    first = next((text for _, text in source.text_lines() if text.strip()), None)
+    if first is None:
+        raise source.empty()
+    return first.lstrip().startswith(("{", "["))
+
+
+def _records(source: Source) -> tuple[Mapping[str, Any], Iterator[Record]]:
+    """The first record, for a look, and all of them: JSON lines, whatever the file is called."""
+
+    def every() -> Iterator[Record]:
+        for line, text in source.text_lines():
+            if text.strip():
+                yield line, json_object(source, line, text)
+
+    records = every()
+    first = next(records)
+    return first[1], chain([first], records)

@@ -1,0 +1,223 @@
+"""Runs, labels and pools from whatever a program has, as frames.
+
+- a path: any format of the guide, a folder of BEIR or Hugging Face, LZ4 of ranx
+- a frame of pandas or Polars, or what speaks Arrow or the dataframe protocol, under the names that files may
+  use for columns (`pooling.formats.tables`), ids in the index too
+- {query: {document: number}}, {query: [document, ...]}, {query: [(document, score), ...]}; as labels also
+  {query: {document, ...}}
+- rows with a query's id: named tuples of ir_measures, dicts, (query, document, number)
+- documents of LangChain, LlamaIndex and Haystack, hits of sentence-transformers, in lists by query
+- arrays with a row for each query, as bm25s and FAISS return them, with `query_ids` and `document_ids`
+- a Run or Qrels of ranx, predictions of MTEB, an answer of `_rank_eval`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pooling.formats.answers.rank_eval import is_rank_eval
+from pooling.formats.registry import name_of
+from pooling.inputs.given import (
+    POOL,
+    QRELS,
+    RUN,
+    Given,
+    Keys,
+    Reading,
+    Runs,
+    RunSource,
+    Source,
+    described,
+    is_unusual,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+# What retrievers answer to; they are asked by `soundings.run_of`.
+_RETRIEVERS = ("invoke", "retrieve")
+
+
+def named_runs(runs: Runs, keys: Keys | None = None) -> dict[str, RunSource]:
+    """Name -> source. Paths in a list are named by their files, a run alone by its own name or `run`."""
+    named: dict[str, RunSource] = {}
+    for name, source in _named(runs):
+        if name in named:
+            raise ValueError(
+                f"Two runs are called {name}: {named[name]} and {source}. Rename one of the files."
+                if isinstance(source, str | Path)
+                else f"Two runs are called {name}. Give them as a dict by name."
+            )
+        named[name] = source
+    return {name: _held(name, source, keys or Keys()) for name, source in named.items()}
+
+
+def _named(runs: Runs) -> Iterable[tuple[str, RunSource]]:
+    if isinstance(runs, Mapping) and not _is_one_run(runs):
+        return [(str(name), source) for name, source in runs.items()]
+    if isinstance(runs, str | Path):
+        return [(name_of(runs), runs)]
+    if isinstance(runs, Sequence) and not isinstance(runs, str | bytes):
+        if all(isinstance(one, str | Path) for one in runs):
+            return [(name_of(path), path) for path in runs]
+        if runs and all(_own_name(one) for one in runs):
+            return [(_own_name(one), one) for one in runs]
+    return [(_own_name(runs) or "run", runs)]
+
+
+def _own_name(run: Any) -> str:
+    """The name that a run of ranx carries."""
+    name = getattr(run, "name", None)
+    return name if isinstance(name, str) and hasattr(run, "to_dict") else ""
+
+
+def _is_one_run(runs: Mapping[Any, Any]) -> bool:
+    """Whether a dict is one run by query: what it holds cannot be a run of many queries."""
+    from pooling.inputs.hits import inside, names_query
+
+    if "mteb_model_meta" in runs or is_rank_eval(runs):
+        return True
+    first = next(iter(runs.values()), None)
+    if inside(first) is not first:
+        return True
+    if isinstance(first, Mapping):
+        inner = next(iter(first.values()), None)
+        return isinstance(inner, int | float) and not isinstance(inner, bool)
+    if not isinstance(first, list | tuple) or not first or hasattr(first, "_fields"):
+        return False
+    entry = first[0]
+    if isinstance(entry, tuple) and not hasattr(entry, "_fields"):
+        return len(entry) == 2
+    if isinstance(entry, Mapping):
+        return not names_query(entry)
+    return isinstance(entry, str | int) or not (hasattr(entry, "__len__") or names_query(entry))
+
+
+def _held(name: str, source: Any, keys: Keys) -> RunSource:
+    """The source, so that it can be read again: what is read off once is taken into memory."""
+    if isinstance(source, Given):
+        return source
+    if isinstance(source, str | Path):
+        return Given(source, keys) if is_unusual(source) else source
+    if any(callable(getattr(source, method, None)) for method in _RETRIEVERS):
+        raise ValueError(
+            f"Run {name} is a retriever, which has not been asked anything yet. "
+            "Ask it with soundings.run_of(retriever, queries)."
+        )
+    if callable(source):
+        return source
+    return Given(lasting(source), keys)
+
+
+def lasting(source: Any) -> Any:
+    """The same, or in memory what can be read only once."""
+    if hasattr(source, "__arrow_c_stream__") and not hasattr(source, "__len__"):
+        from pooling.inputs.columns import as_polars
+
+        return as_polars(source)
+    return list(source) if isinstance(source, Iterator) else source
+
+
+def qrels_frame(source: Source, notes: list[str] | None = None) -> pl.DataFrame:
+    """A qrels frame (query_id, document_id, relevance) from any accepted source; each pair once.
+
+    What is noticed on the way is added to `notes`.
+    """
+    import polars as pl
+
+    reading = Reading("The qrels", QRELS, Keys(), [] if notes is None else notes)
+    if isinstance(source, str | Path):
+        from pooling.formats import read_qrels
+
+        if not is_unusual(source):
+            read = read_qrels(source)
+            _add(reading.notes, Path(source), read.notes)
+            return read.frame
+    frame = _checked(source, reading)
+    return frame.select("query_id", "document_id", pl.col("value").cast(pl.Int32).alias("relevance"))
+
+
+def run_frame(
+    name: str, source: RunSource, notes: list[str] | None = None, *, with_rank: bool = False
+) -> pl.DataFrame:
+    """A run frame (query_id, document_id, score, with `rank` when asked for) from any accepted source.
+
+    What is noticed on the way is added to `notes`.
+    """
+    import polars as pl
+
+    given = source if isinstance(source, Given) else Given(source)
+    source = given.source
+    reading = Reading(f"Run {name}", RUN, given.keys, [] if notes is None else notes)
+    is_made = callable(source)
+    if is_made:
+        source = source()
+    if isinstance(source, str | Path):
+        from pooling.formats import read_run
+
+        if not is_unusual(source):
+            read = read_run(source, name=name, with_rank=with_rank)
+            _add(reading.notes, Path(source), read.notes)
+            return read.frame
+    frame = _checked(source, reading, may_be_empty=is_made)
+    columns = [pl.col("query_id"), pl.col("document_id"), pl.col("value").alias("score")]
+    if with_rank:
+        if "rank" not in frame.columns:
+            raise reading.error("has no ranks; give a frame with a rank column, lists, or other ties.")
+        columns.append(pl.col("rank").cast(pl.Int64))
+        if frame["rank"].null_count():
+            raise reading.error("has a row without a rank. Fill it, or order by score.")
+    return frame.select(columns)
+
+
+def pool_frame(source: Source | None) -> pl.DataFrame | None:
+    """The pairs (query_id, document_id) of a pool."""
+    if source is None:
+        return None
+    if isinstance(source, str | Path):
+        raise ValueError("Give the pool as a frame with the columns query_id and document_id.")
+    return _checked(source, Reading("The pool", POOL, Keys(), []), may_be_empty=True)
+
+
+def _add(notes: list[str], path: Path, said: Iterable[str]) -> None:
+    notes += [f"{path.name}: {note}" for note in said]
+
+
+def _checked(source: Any, reading: Reading, *, may_be_empty: bool = False) -> pl.DataFrame:
+    """query_id, document_id and, but for a pool, value, and perhaps rank; every rule checked."""
+    from pooling.inputs.checks import checked
+
+    return checked(_frame(source, reading), reading, may_be_empty=may_be_empty)
+
+
+def _frame(source: Any, reading: Reading) -> pl.DataFrame:
+    from pooling.inputs.columns import columns_of, frame_of_columns
+    from pooling.inputs.lists import arrays_in, frame_of_arrays, frame_of_dict, frame_of_list
+    from pooling.inputs.stored import read_unusual
+
+    if isinstance(source, str | Path):
+        source = read_unusual(source, reading.kind, reading.notes)
+    try:
+        columns = columns_of(source)
+    except Exception as error:  # of the library that the frame is of
+        problem = f"is {described(source)}, which does not give its rows ({type(error).__name__}: {error})."
+        raise reading.error(problem) from error
+    if columns is not None:
+        return frame_of_columns(columns, reading)
+    if isinstance(source, Mapping):
+        return frame_of_dict(source, reading)
+    arrays = arrays_in(source)
+    if arrays is not None:
+        return frame_of_arrays(*arrays, reading)
+    if callable(getattr(source, "to_dict", None)) and not isinstance(source, type):
+        held = source.to_dict()  # ranx
+        if isinstance(held, Mapping):
+            return frame_of_dict(held, reading)
+    if isinstance(source, str | bytes) or not isinstance(source, Iterable):
+        raise reading.unreadable(source)
+    rows = list(source)
+    if not rows:
+        raise reading.error("is empty.")
+    return frame_of_list(rows, reading)

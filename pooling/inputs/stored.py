@@ -1,0 +1,107 @@
+"""Folders as BEIR and Hugging Face lay them out, and files of ranx in LZ4: what no format of one file is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from pooling.formats import read_qrels
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.registry import formats_by_suffix
+from pooling.formats.sources import without_gz
+from pooling.inputs.given import RUN
+
+#: Folders that hold labels, and stems of files that do, in the order in which they are looked for.
+_FOLDERS = ("qrels", "default", "data", "")
+_LZ4 = b"\x04\x22\x4d\x18"
+_SPLITS = ("test", "validation", "dev", "train")
+
+
+def read_unusual(path: Path | str, kind: str, notes: list[str]) -> Any:
+    """Its rows: a frame, or the dict of ranx."""
+    path = Path(path)
+    if path.is_dir():
+        return _of_folder(path, kind, notes)
+    return _of_lz4(path)
+
+
+def _of_lz4(path: Path) -> Mapping[str, Mapping[str, float]]:
+    try:
+        import cbor2
+        import lz4.frame
+    except ImportError:
+        remedy = "Install ranx, which brings both, or save it as JSON: run.save('run.json')."
+        raise FormatError(path.name, None, "LZ4 files of ranx need lz4 and cbor2", remedy) from None
+    try:
+        with lz4.frame.open(path, mode="rb") as file:
+            content = file.read()
+        # Some versions of ranx compress twice.
+        found = cbor2.loads(lz4.frame.decompress(content) if content.startswith(_LZ4) else content)
+    except (RuntimeError, EOFError, ValueError, cbor2.CBORDecodeError) as error:
+        raise FormatError(path.name, None, "not an LZ4 file of ranx", "Save it again.") from error
+    except OSError as error:
+        problem = f"the file cannot be opened ({(error.strerror or str(error)).lower()})"
+        raise FormatError(path.name, None, problem, "Check its name.") from error
+    if not isinstance(found, Mapping):
+        raise FormatError(path.name, None, "not an LZ4 file of ranx", "Save it again.")
+    return found
+
+
+def _of_folder(path: Path, kind: str, notes: list[str]) -> pl.DataFrame:
+    if (path / "dataset_dict.json").is_file():
+        splits = {one.name: [one] for one in sorted(path.iterdir()) if one.is_dir()}
+        return _arrow(_chosen(path, splits, notes)[0])
+    if (path / "state.json").is_file():
+        return _arrow(path)
+    if kind == RUN:
+        raise FormatError(path.name, None, "this is a folder", "Give the files in it.")
+    for name in _FOLDERS:
+        splits = _splits_in(path / name, only_qrels=not name)
+        if splits:
+            files = _chosen(path, splits, notes)
+            frames = []
+            for file in files:
+                read = read_qrels(file)
+                notes += [f"{path.name}/{file.relative_to(path)}: {note}" for note in read.notes]
+                frames.append(read.frame)
+            return pl.concat(frames)
+    wanted = "qrels/test.tsv, as BEIR has it, or Parquet files in qrels, default or data"
+    raise FormatError(path.name, None, f"this folder has no {wanted}", "Give the file with the labels.")
+
+
+def _splits_in(folder: Path, *, only_qrels: bool) -> dict[str, list[Path]]:
+    """Split -> its files, which Hugging Face numbers: test-00000-of-00002.parquet."""
+    found: dict[str, list[Path]] = {}
+    known = formats_by_suffix()
+    for path in sorted(folder.iterdir()) if folder.is_dir() else ():
+        name = Path(without_gz(path.name))
+        if path.is_file() and (name.suffix.lower() in known) and (name.stem == "qrels" or not only_qrels):
+            found.setdefault(name.stem.partition("-0")[0], []).append(path)
+    return found
+
+
+def _chosen(folder: Path, splits: Mapping[str, list[Path]], notes: list[str]) -> list[Path]:
+    """The files of the only split, or of the one that is meant for measuring, with a note."""
+    if len(splits) == 1:
+        return next(iter(splits.values()))
+    name = next((one for one in _SPLITS if one in splits), None)
+    if name is None:
+        listed = shown(", ".join(sorted(splits)), 80)
+        raise FormatError(folder.name, None, f"this folder has {listed}", "Give one of these files.")
+    others = ", ".join(sorted(splits.keys() - {name}))
+    notes.append(f"{folder.name}: the labels are those of {name}; there are {others} too.")
+    return splits[name]
+
+
+def _arrow(folder: Path) -> pl.DataFrame:
+    """What `save_to_disk` of Hugging Face wrote."""
+    files = sorted(folder.glob("*.arrow"))
+    if not files:
+        raise FormatError(folder.name, None, "this folder has no .arrow files", "Save the data set again.")
+    try:
+        return pl.concat([pl.read_ipc_stream(file) for file in files])
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise FormatError(folder.name, None, "its .arrow files cannot be read", "Save it again.") from error
