@@ -1,0 +1,182 @@
+"""Engines that are SQL databases: one query with bound values, in a read-only transaction with a time limit.
+
+Which databases there are, and how they are reached, is in the settings of the site (`SEARCH_DATABASES`); a
+page only ever names one. Values are bound by the driver and never become part of the text.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from django.conf import settings as site
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, InterfaceError, OperationalError
+from django.db.utils import ConnectionHandler
+
+from pooling.engines.answers import Answer, ranked, text_of
+from pooling.engines.asking import EngineError, PassingError
+from pooling.engines.templates import PLACE, Question, TemplateError
+
+if TYPE_CHECKING:
+    from django.db.backends.base.base import BaseDatabaseWrapper
+
+    from pooling.engines.options import EngineSettings
+
+IN_STATEMENT = ("query", "k", "vector")
+# What is quoted or a comment, where nothing can be put in.
+_QUOTED = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|\$(?P<tag>\w*)\$.*?\$(?P=tag)\$|--[^\n]*|/\*.*?\*/", re.DOTALL
+)
+_READS = re.compile(r"(?i)^\s*(select|with|values|table)\b")
+MOST_SAID = 200
+CHECK_EVERY = 10_000  # steps of SQLite's machine
+
+
+def known_databases() -> list[str]:
+    """The names of the databases that engines may ask."""
+    return list(site.SEARCH_DATABASES)
+
+
+def checked_statement(statement: str) -> str:
+    """The SQL without a `;` at its end; `TemplateError` for what is not one query with places for values."""
+    statement = statement.strip().rstrip(";").rstrip()
+    if any(PLACE.search(quoted[0]) for quoted in _QUOTED.finditer(statement)):
+        raise TemplateError(
+            "A place is within quotes or a comment. Write {{query}} without quotes; it is a bound value."
+        )
+    bare = _QUOTED.sub(" ", statement)
+    if ";" in bare:
+        raise TemplateError("Write one query, without a “;” between statements.")
+    if not _READS.match(bare):
+        raise TemplateError("The statement has to be a query that begins with SELECT or WITH.")
+    places = PLACE.findall(bare)
+    strange = next((place for place in places if place not in IN_STATEMENT), None)
+    if strange is not None:
+        known = ", ".join(f"{{{{{place}}}}}" for place in IN_STATEMENT)
+        raise TemplateError(f"“{{{{{strange[:60]}}}}}” has no value in SQL; it can hold {known}.")
+    if not {"query", "vector"} & set(places):
+        raise TemplateError("The statement has no {{query}}, so every query would get the same answer.")
+    if "k" not in places:
+        raise TemplateError("The statement has no {{k}}. End it with LIMIT {{k}}.")
+    return statement
+
+
+def bound(statement: str) -> str:
+    """The statement as drivers take it.
+
+    >>> bound("SELECT id FROM t WHERE a LIKE '%x' AND b = {{query}} LIMIT {{k}}")
+    "SELECT id FROM t WHERE a LIKE '%%x' AND b = %(query)s LIMIT %(k)s"
+    """
+    return PLACE.sub(lambda place: f"%({place[1]})s", statement.replace("%", "%%"))
+
+
+class SqlAsker:
+    """A connection to a database of the settings, kept from one question to the next."""
+
+    def __init__(self, settings: EngineSettings) -> None:
+        self._settings, self._statement = settings, bound(settings.statement)
+        self._connection = _connection(settings.database)
+
+    def ask(self, question: Question) -> Answer:
+        """Run the query in its own transaction, which is always taken back."""
+        values: dict[str, Any] = {"query": question.text.replace("\0", ""), "k": question.k}
+        if "%(vector)s" in self._statement:
+            if question.vector is None:
+                raise EngineError(
+                    "The query has no vector: a list of numbers under “vector” in its metadata."
+                )
+            values["vector"] = json.dumps(list(question.vector))
+        used = {name: value for name, value in values.items() if f"%({name})s" in self._statement}
+        try:
+            return self._answer(used, question.k)
+        except (OperationalError, InterfaceError) as error:
+            self._connection.close()
+            if "timeout" in str(error) or "interrupted" in str(error):
+                problem = f"{self._settings.database}: no answer within {self._settings.time_out:g} seconds."
+                raise PassingError(problem) from None
+            if self._is_away(error):
+                problem = f"The database “{self._settings.database}” cannot be reached."
+                raise PassingError(problem) from None
+            raise self._refusal(error) from None
+        except DatabaseError as error:
+            self._connection.close()
+            raise self._refusal(error) from None
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _answer(self, values: dict[str, Any], k: int) -> Answer:
+        connection = self._connection
+        connection.ensure_connection()
+        connection.set_autocommit(False)
+        try:
+            with connection.cursor() as cursor:
+                self._limit(cursor)
+                begun = time.perf_counter()
+                cursor.execute(self._statement, values)
+                columns = len(cursor.description or ())
+                rows = cursor.fetchmany(10 * k)
+                latency_ms = 1000 * (time.perf_counter() - begun)
+        finally:
+            connection.rollback()
+            connection.set_autocommit(True)
+        if columns not in (1, 2):
+            raise EngineError(f"The query has {columns} columns. Select the document's id and its score.")
+        return Answer(
+            ranked([(_id_of(row[0]), row[1] if columns == 2 else None) for row in rows], k), latency_ms
+        )
+
+    def _limit(self, cursor: Any) -> None:
+        """Nothing is written, and nothing takes longer than the time-out."""
+        seconds = self._settings.time_out
+        if self._connection.vendor == "postgresql":
+            cursor.execute("SET TRANSACTION READ ONLY")
+            cursor.execute(f"SET LOCAL statement_timeout = {int(1000 * seconds)}")
+            return
+        cursor.execute("PRAGMA query_only = ON")
+        end = time.monotonic() + seconds
+        self._connection.connection.set_progress_handler(lambda: time.monotonic() > end, CHECK_EVERY)
+
+    def _is_away(self, error: Exception) -> bool:
+        """Whether the database could not be reached, rather than refused the statement."""
+        code = getattr(error.__cause__, "sqlstate", None)
+        if self._connection.vendor == "postgresql":
+            return code is None or code[:2] in ("08", "57", "53")
+        return "unable to open" in str(error) or "locked" in str(error)
+
+    def _refusal(self, error: Exception) -> EngineError:
+        said = str(error).partition("\n")[0][:MOST_SAID]
+        return EngineError(f"The database “{self._settings.database}” refuses the query: {said}")
+
+
+def _id_of(value: object) -> str:
+    found = str(value) if isinstance(value, UUID) else text_of(value)
+    if found is None:
+        kind = type(value).__name__
+        raise EngineError(
+            f"The first column has to be the document's id, a text or a whole number; it is {kind}."
+        )
+    return found
+
+
+def _connection(name: str) -> BaseDatabaseWrapper:
+    """A connection that nothing else of this site uses, to a database of the settings."""
+    if name not in site.SEARCH_DATABASES:
+        problem = f"There is no database “{name}” in the settings of this site (SOUNDINGS_SEARCH_DATABASES)."
+        raise EngineError(problem)
+    known: dict[str, Any] = dict(site.SEARCH_DATABASES[name])
+    options = dict(known.get("OPTIONS", {}))
+    if known["ENGINE"] == "django.db.backends.postgresql":
+        # Values travel apart from the text, and a text with several statements is refused.
+        known["OPTIONS"] = {"connect_timeout": 10, **options, "server_side_binding": True}
+    elif known["ENGINE"] == "django.db.backends.sqlite3":
+        known |= {"NAME": f"file:{known['NAME']}?mode=ro", "OPTIONS": {**options, "uri": True}}
+    else:
+        raise EngineError(f"The database “{name}” is neither PostgreSQL nor SQLite.")
+    connection = ConnectionHandler({DEFAULT_DB_ALIAS: known}).create_connection(DEFAULT_DB_ALIAS)
+    connection.inc_thread_sharing()  # one thread at a time
+    return connection
