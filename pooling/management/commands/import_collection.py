@@ -23,8 +23,15 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
-        parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, CSV or TSV")
-        parser.add_argument("--corpus", metavar="FILE", type=Path, help="corpus.jsonl, CSV or TSV")
+        parser.add_argument(
+            "--queries",
+            metavar="FILE",
+            type=Path,
+            help="queries as .jsonl, .json, .csv, .tsv or .parquet, or a folder",
+        )
+        parser.add_argument(
+            "--corpus", metavar="FILE", type=Path, help="documents in these formats, or a folder"
+        )
         parser.add_argument(
             "--only-pooled", action="store_true", help="only the documents that some pool contains"
         )

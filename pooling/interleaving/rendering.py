@@ -1,0 +1,50 @@
+"""The verdict of an interleaving experiment as text."""
+
+from __future__ import annotations
+
+from pooling.formats.wording import counted
+from pooling.interleaving.verdicts import InterleavingVerdict, PairVerdict
+
+HEADER = ("a", "b", "wins of a", "losses", "ties", "share of wins", "e-value", "p at any time", "difference")
+
+
+def verdict_text(found: InterleavingVerdict) -> str:
+    """A sentence for each pair, a table, and what was left out."""
+    rows = [HEADER, *map(_row, found["pairs"])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+    table = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+    notes = [
+        f"{counted(found['impressions'], 'impression')} by {counted(found['users'], 'user')}, "
+        f"{counted(found['clicks'], 'click')}, {found['credited_clicks']:,} of them credited.",
+        "Wins, losses and ties are users. Share, e-value and p hold at every look; p is corrected for the "
+        "number of pairs (Holm).",
+    ]
+    for name, what in (
+        ("same_lists", "impressions of lists on which the runs agree"),
+        ("unknown_clicks", "clicks on documents that the list does not have, left out"),
+        ("unknown_lists", "rows of lists that were not served, left out"),
+    ):
+        if found[name]:  # type: ignore[literal-required]
+            notes.append(f"{found[name]:,} {what}.")  # type: ignore[literal-required]
+    said = [pair["verdict"] for pair in found["pairs"]]
+    return "\n".join([*said, "", *table, "", *notes])
+
+
+def _row(pair: PairVerdict) -> tuple[str, ...]:
+    low, high = pair["share"]
+    difference = "–" if pair["difference"] is None else f"{pair['difference']:+.3f}"
+    if pair["difference_low"] is not None:
+        difference += f" [{pair['difference_low']:+.3f}, {pair['difference_high']:+.3f}]"
+    return (
+        pair["a"],
+        pair["b"],
+        f"{pair['wins']:,}",
+        f"{pair['losses']:,}",
+        f"{pair['ties']:,}",
+        f"{low:.3f}–{high:.3f}",
+        f"{pair['e_value']:.3g}",
+        f"{pair['corrected_p']:.3g}",
+        difference,
+    )

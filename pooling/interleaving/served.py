@@ -1,0 +1,195 @@
+"""Files of interleaving: lists to serve, made from runs, and the clicks on them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pooling.formats.errors import shown
+from pooling.formats.kinds.json_lines import json_line_records
+from pooling.formats.registry import source_of
+from pooling.formats.rows import checked_id
+from pooling.formats.sources import Source
+from pooling.interleaving.lists import (
+    METHODS,
+    Method,
+    chooser,
+    preference_scores,
+    seed_of,
+)
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+@dataclass(frozen=True)
+class Served:
+    """One list that was served. credits: as in `Interleaved`; lists: the rankers' own, for preferences."""
+
+    id: str
+    query_id: str
+    runs: tuple[str, ...]
+    method: str
+    ranking: tuple[str, ...]
+    credits: tuple[tuple[float, ...], ...]
+    first: int
+    end: int
+    lists: tuple[tuple[str, ...], ...] = ()
+
+    def worth(self, places: Sequence[int]) -> list[float]:
+        """What clicks on these places (0-based) are worth to each ranker."""
+        if self.method == "pairwise-preference":
+            return preference_scores(self.lists, self.ranking, places)
+        inside = [place for place in places if self.first <= place < self.end]
+        return [sum(credit[place] for place in inside) for credit in self.credits]
+
+    @property
+    def is_same(self) -> bool:
+        """Whether the rankers agree on all that is credited, so that no click can tell them apart."""
+        return self.method != "pairwise-preference" and self.first >= self.end
+
+
+@dataclass(frozen=True)
+class Impression:
+    """One list seen by one user, and the places (0-based) of what was clicked. unknown: clicks on documents
+    that the list does not have."""
+
+    served: str
+    user: str
+    places: tuple[int, ...]
+    unknown: int
+
+
+def tops_by_query(frame: pl.DataFrame, k: int) -> dict[str, list[str]]:
+    """query id -> its first k documents, of an ordered run (query_id, document_id, position)."""
+    import polars as pl
+
+    tops: dict[str, list[str]] = {}
+    top = frame.filter(pl.col("position") <= k)
+    for query, document in top.select("query_id", "document_id").iter_rows():
+        tops.setdefault(query, []).append(document)
+    return tops
+
+
+def interleaved_lists(
+    runs: Mapping[str, Mapping[str, Sequence[str]]], k: int, *, method: Method, seed: int, per_query: int = 1
+) -> Iterator[Served]:
+    """`per_query` lists for each query that all runs answer, in the order of the first run.
+
+    runs: name -> query -> documents. Optimized and pairwise-preference lists draw on the first k of each.
+    """
+    names = tuple(runs)
+    first, *others = runs.values()
+    for query in first:
+        if not all(query in other for other in others):
+            continue
+        lists = tuple(tuple(held[query][:k]) for held in runs.values())
+        for number in range(per_query):
+            made = METHODS[method](lists, k, chooser(seed_of(seed, query, number)))
+            yield Served(
+                f"{query}/{number}",
+                query,
+                names,
+                method,
+                made.ranking,
+                made.credits,
+                made.first,
+                made.end,
+                lists if method == "pairwise-preference" else (),
+            )
+
+
+def served_line(one: Served) -> str:
+    """A list as a JSON line: `id`, `query_id`, `ranking`, and what credits need."""
+    record: dict[str, object] = {
+        "id": one.id,
+        "query_id": one.query_id,
+        "method": one.method,
+        "runs": one.runs,
+        "ranking": one.ranking,
+    }
+    if one.lists:
+        record["lists"] = one.lists
+    else:
+        record |= {"credits": one.credits, "credited": [one.first, one.end]}
+    return json.dumps(record, ensure_ascii=False) + "\n"
+
+
+REMEDY = "Give a file of interleave as it was written."
+
+
+def read_served(path: Path) -> dict[str, Served]:
+    """Lists by their ids; FormatError for a file that `interleave` did not write."""
+    source = source_of(path, None, None)
+    found: dict[str, Served] = {}
+    for line, record in json_line_records(source):
+        try:
+            one = _read(record)
+        except (KeyError, TypeError, ValueError, IndexError):
+            raise source.error(line, "this is not a list of interleave", REMEDY) from None
+        if one.id in found:
+            raise source.error(line, f"the list {shown(one.id)} is there twice", REMEDY)
+        if found and one.runs != next(iter(found.values())).runs:
+            raise source.error(line, "the rankers are others than above", "Judge each experiment by itself.")
+        found[one.id] = one
+    if not found:
+        raise source.empty()
+    return found
+
+
+def _read(record: Mapping[str, Any]) -> Served:
+    runs, ranking = tuple(map(str, record["runs"])), tuple(map(str, record["ranking"]))
+    lists = tuple(tuple(map(str, one)) for one in record.get("lists", ()))
+    method = str(record["method"])
+    if method == "pairwise-preference":
+        if len(lists) != len(runs) or set(ranking) - {one for held in lists for one in held}:
+            raise ValueError
+        return Served(record["id"], record["query_id"], runs, method, ranking, (), 0, len(ranking), lists)
+    credits = tuple(tuple(map(float, one)) for one in record["credits"])
+    first, end = map(int, record["credited"])
+    if len(credits) != len(runs) or any(len(one) != len(ranking) for one in credits):
+        raise ValueError
+    return Served(record["id"], record["query_id"], runs, method, ranking, credits, first, end)
+
+
+def read_impressions(path: Path, served: Mapping[str, Served]) -> tuple[list[Impression], int]:
+    """What users saw and clicked, and how many rows are of lists that are not among `served`.
+
+    JSON lines: `served` (the list's id), `user`, and `clicks`, a list of document ids, or `document_id` for
+    one click a row. Without `user` each row counts as one user.
+    """
+    source = source_of(path, None, None)
+    found: dict[tuple[str, str], list[str]] = {}
+    strangers = 0
+    for line, record in json_line_records(source):
+        name = checked_id(source, line, "list", _needed(source, line, record))
+        user = str(record["user"]) if record.get("user") is not None else f"row {line}"
+        if name not in served:
+            strangers += 1
+            continue
+        found.setdefault((name, user), []).extend(_clicks(source, line, record))
+    impressions = []
+    for (name, user), clicks in found.items():
+        ranking = served[name].ranking
+        places = sorted({ranking.index(one) for one in clicks if one in ranking})
+        impressions.append(Impression(name, user, tuple(places), sum(one not in ranking for one in clicks)))
+    return impressions, strangers
+
+
+def _needed(source: Source, line: int, record: Mapping[str, Any]) -> Any:
+    for name in ("served", "id"):
+        if record.get(name) is not None:
+            return record[name]
+    raise source.error(line, "no served among the fields", "Name the list that was shown: its id.")
+
+
+def _clicks(source: Source, line: int, record: Mapping[str, Any]) -> list[str]:
+    if record.get("document_id") is not None:
+        return [checked_id(source, line, "document", record["document_id"])]
+    clicks = record.get("clicks", [])
+    if not isinstance(clicks, list):
+        raise source.error(line, f"clicks is {shown(clicks)}, not a list", "Write a list of document ids.")
+    return [checked_id(source, line, "document", one) for one in clicks]

@@ -1,0 +1,64 @@
+"""`draw_queries QUERIES --n N --output queries.jsonl`: a probability sample of a log, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.formats.writing import write_text
+from pooling.interface.commands import InputCommand
+from pooling.storage.storing import disk_errors_named
+
+TARGETS = ("both", "traffic", "queries")
+
+
+class Command(InputCommand):
+    help = "Draw queries from a log with known probabilities, so that means can be taken back to its traffic."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("queries", metavar="QUERIES", type=Path, help="a table with query and count")
+        parser.add_argument("--n", metavar="N", type=int, required=True, help="how many queries")
+        parser.add_argument(
+            "--strata",
+            metavar="WHICH",
+            default="traffic",
+            help="traffic (head, torso and tail), none, or a column of QUERIES (traffic)",
+        )
+        parser.add_argument(
+            "--target", choices=TARGETS, default="both", help="what the draw must speak for (both)"
+        )
+        parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the permanent numbers (0)")
+        parser.add_argument(
+            "--rotation",
+            metavar="SHARE",
+            type=float,
+            default=0.0,
+            help="shift the numbers, to retire queries",
+        )
+        parser.add_argument(
+            "--window", metavar="DAYS", default="", help="the days of the log: 2026-10-01/2026-10-31"
+        )
+        parser.add_argument("--output", metavar="FILE", type=Path, help="queries.jsonl")
+        parser.add_argument("--dry-run", action="store_true", help="print the plan alone")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from pooling.sampling.drawing import draw
+        from pooling.sampling.plan import plan_text
+        from pooling.sampling.population import drawn_lines, read_log_table
+
+        if options["output"] is None and not options["dry_run"]:
+            raise ValueError("Name a file with --output FILE, or print the plan alone with --dry-run.")
+        if not 0 <= options["rotation"] < 1:
+            raise ValueError("--rotation is a share of 0 or more and less than 1.")
+        log = read_log_table(options["queries"], options["strata"])
+        seed, target = options["seed"], options["target"]
+        drawn = draw(log.queries, options["n"], seed=seed, target=target, rotation=options["rotation"])
+        self.stdout.write(plan_text(log, drawn))
+        if options["dry_run"]:
+            return
+        name = f"n {options['n']}, seed {seed}, {target}, strata {options['strata']}"
+        name += f", rotation {options['rotation']:g}" if options["rotation"] else ""
+        with disk_errors_named():
+            write_text(options["output"], "".join(drawn_lines(drawn, draw=name, window=options["window"])))
+        self.stdout.write(f"{options['output']}: {len(drawn):,} queries.")

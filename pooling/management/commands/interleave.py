@@ -1,0 +1,49 @@
+"""`interleave A.run B.run --k 10 --seed S --output SERVED.jsonl`: lists to serve, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.formats.writing import write_pieces
+from pooling.inputs.reading import named_runs, run_frame
+from pooling.interface.commands import InputCommand
+from pooling.interleaving.served import interleaved_lists, served_line, tops_by_query
+from pooling.storage.storing import disk_errors_named
+
+METHODS = ("team-draft", "optimized", "pairwise-preference")
+
+
+class Command(InputCommand):
+    help = "Mix the lists of two or more runs, so that clicks say which run users prefer."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("runs", metavar="RUN", type=Path, nargs="+", help="two runs or more")
+        parser.add_argument("--k", metavar="N", type=int, default=10, help="places of a list (10)")
+        parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the lists (0)")
+        parser.add_argument("--method", choices=METHODS, default="team-draft", help="default: team-draft")
+        parser.add_argument("--per-query", metavar="N", type=int, default=1, help="lists for each query (1)")
+        parser.add_argument("--output", metavar="FILE", type=Path, required=True)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from pooling.ranking.ranking import order_run
+
+        if len(options["runs"]) < 2:
+            raise ValueError("Interleaving needs two runs or more.")
+        for name in ("k", "per_query"):
+            if options[name] < 1:
+                raise ValueError(f"--{name.replace('_', '-')} is {options[name]}; it must be at least 1.")
+        sources, k = named_runs(options["runs"]), options["k"]
+        tops = {
+            name: tops_by_query(order_run(run_frame(name, one), depth=k), k) for name, one in sources.items()
+        }
+        asked = {"method": options["method"], "seed": options["seed"], "per_query": options["per_query"]}
+        lists = list(interleaved_lists(tops, k, **asked))
+        if not lists:
+            raise ValueError("The runs have no query in common; compare the query ids of all.")
+        with disk_errors_named():
+            write_pieces(options["output"], (served_line(one).encode() for one in lists))
+        same = sum(one.is_same for one in lists)
+        alike = f" In {same:,} of them the runs agree, so that no click can tell them apart." if same else ""
+        self.stdout.write(f"{options['output']}: {len(lists):,} lists.{alike}")

@@ -1,0 +1,37 @@
+"""`judge_interleaving SERVED.jsonl CLICKS.jsonl`: which run users prefer, without a database."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.interface.commands import InputCommand
+from pooling.interleaving.served import read_impressions, read_served
+
+
+class Command(InputCommand):
+    help = "What the clicks on interleaved lists say, with numbers that may be looked at at any time."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("served", metavar="SERVED", type=Path, help="the lists, as interleave wrote them")
+        parser.add_argument("clicks", metavar="CLICKS", type=Path, help="JSON lines: served, user, clicks")
+        parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling (0)")
+        parser.add_argument("--format", choices=("table", "json"), default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from pooling.interleaving.rendering import verdict_text
+        from pooling.interleaving.verdicts import judge
+
+        served = read_served(options["served"])
+        impressions, strangers = read_impressions(options["clicks"], served)
+        if not impressions:
+            raise ValueError(
+                "No row of the clicks is of a list that was served; compare the ids of both files."
+            )
+        found = judge(served, impressions, unknown_lists=strangers, seed=options["seed"])
+        if options["format"] == "json":
+            self.stdout.write(json.dumps(found, ensure_ascii=False, indent=2, allow_nan=False))
+        else:
+            self.stdout.write(verdict_text(found))
