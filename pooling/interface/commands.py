@@ -7,6 +7,8 @@ from typing import Any, NoReturn
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from pooling.interface.terminal import readable
+
 
 class OneLineParser(CommandParser):
     """A parser whose errors are one line; the usage is for `--help`."""
@@ -42,11 +44,3 @@ class InputCommand(BaseCommand):
         # Django would put the name of the exception's class before the sentence.
         self.stderr.write(str(refusal))
         sys.exit(refusal.returncode)
-
-
-def readable(error: Exception) -> str:
-    """The error in one line; an error of the system names its file."""
-    if isinstance(error, OSError) and error.strerror:
-        place = f"{error.filename}: " if error.filename else ""
-        return f"{place}{error.strerror}."
-    return " ".join(str(error).split())

@@ -42,6 +42,8 @@ TAGS = {
 
 _BLANK_LINES = re.compile(r"\n[ \t]*\n\s*")
 
+_LAST_HEADING = re.compile(r"(?:\s*\n#{1,6}[ \t][^\n]*)+\Z")
+
 LINKS = {"a": {"href", "title"}, "ol": {"start"}}
 PICTURE = {"img": {"src", "alt"}}
 
@@ -56,7 +58,8 @@ def render_markdown(text: str, *, pictures: bool = False) -> SafeString:
 
 
 def beginning_of(text: str, most: int) -> str:
-    """The first paragraphs of a Markdown text: at most `most` characters, but at least one paragraph.
+    """The first paragraphs of a Markdown text: at most `most` characters, but at least one paragraph, and no
+    heading whose text is cut off.
 
     >>> beginning_of("# Rules\\n\\nHelp.\\n\\nMore.", 15)
     '# Rules\\n\\nHelp.'
@@ -65,7 +68,8 @@ def beginning_of(text: str, most: int) -> str:
     ends = [match.start() for match in _BLANK_LINES.finditer(text)]
     if len(text) <= most or not ends:
         return text
-    return text[: max((end for end in ends if end <= most), default=ends[0])]
+    beginning = text[: max((end for end in ends if end <= most), default=ends[0])]
+    return _LAST_HEADING.sub("", beginning) or beginning
 
 
 @lru_cache(maxsize=KEPT_TEXTS)
@@ -89,10 +93,13 @@ def plain_html(text: str) -> str:
 
 
 def safe_structure(html: str) -> str:
-    """Headings, paragraphs, lists, tables and code of any HTML, without attributes, links and pictures."""
+    """Headings, paragraphs, lists, tables and code of any HTML, without attributes and links; of images the
+    address and the alternative text, for others to decide about.
+    """
     import nh3
 
-    return nh3.clean(html, tags=TAGS - {"a"}, attributes={"*": set()})
+    tags = TAGS - {"a"} | PICTURE.keys()
+    return nh3.clean(html, tags=tags, attributes={"*": set(), **PICTURE}, url_schemes={"https"})
 
 
 @cache

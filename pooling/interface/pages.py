@@ -10,6 +10,7 @@ from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
+from django.utils import translation
 from django.utils.html import format_html
 
 from pooling.interface.problems import refusals
@@ -29,6 +30,17 @@ FormType = TypeVar("FormType", bound="forms.BaseForm")
 def person(request: HttpRequest) -> User:
     """Who is signed in; for views behind `login_required`."""
     return cast("User", request.user)
+
+
+def speak(request: HttpRequest) -> None:
+    """Say what follows in the language that the browser's cookie or the browser itself asks for.
+
+    For pages all of whose sentences are translated: those of annotators. Everything else is in English, so
+    that numbers, files and what programs read are the same for everybody.
+    """
+    translation.activate(translation.get_language_from_request(request))
+    request.LANGUAGE_CODE = translation.get_language()
+    request.speaks = True  # type: ignore[attr-defined]
 
 
 def go_on(request: HttpRequest, outcome: Result | Job) -> HttpResponse:

@@ -95,6 +95,13 @@ class StorageFullError(InputError):
         super().__init__("The server's disk is full. Nothing was saved. Free some space, then try again.")
 
 
+class StorageAwayError(InputError):
+    """The storage of files, where it is elsewhere, does not answer or refuses."""
+
+    def __init__(self) -> None:
+        super().__init__("The file storage does not answer. Nothing was saved. Try again in a moment.")
+
+
 def is_disk_full(error: BaseException) -> bool:
     """Whether the system or the database says that there is no room left."""
     if isinstance(error, OSError):
@@ -105,8 +112,8 @@ def is_disk_full(error: BaseException) -> bool:
 
 
 def is_outage(error: BaseException) -> bool:
-    """Whether the database is away, starting, too busy or cannot write: something that passes."""
-    return isinstance(error, OperationalError | InterfaceError)
+    """Whether the database or the file storage is away, starting or too busy: something that passes."""
+    return isinstance(error, OperationalError | InterfaceError | StorageAwayError)
 
 
 def refusals() -> tuple[type[ValueError], ...]:
@@ -135,13 +142,15 @@ def _problem_of_input(exception: Exception) -> Response | None:
     if is_disk_full(exception):
         exception = StorageFullError()
     if is_outage(exception):
-        return _problem(
-            status.HTTP_503_SERVICE_UNAVAILABLE, DATABASE_AWAY, headers={"Retry-After": str(RETRY_SECONDS)}
-        )
+        detail = str(exception) if isinstance(exception, StorageAwayError) else DATABASE_AWAY
+        headers = {"Retry-After": str(RETRY_SECONDS)}
+        return _problem(status.HTTP_503_SERVICE_UNAVAILABLE, detail, headers=headers)
     if isinstance(exception, StorageFullError):
         return _problem(status.HTTP_507_INSUFFICIENT_STORAGE, str(exception))
     if isinstance(exception, InputError):
-        return _problem(exception.status, str(exception), exception.fields)
+        wait = getattr(exception, "wait", None)
+        headers = {} if wait is None else {"Retry-After": str(wait)}
+        return _problem(exception.status, str(exception), exception.fields, headers)
     if isinstance(exception, RequestDataTooBig):
         bound = f"{settings.DATA_UPLOAD_MAX_MEMORY_SIZE:,}"
         return _problem(

@@ -1,8 +1,12 @@
-"""What finished work says, on pages, over HTTP and in the row of its job: one JSON object."""
+"""What work says: how far it is, and in the end, on pages, over HTTP and in the row of its job."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NotRequired, TypedDict
+
+# The share that is done, and what is being done.
+Progress = Callable[[float, str], None]
 
 
 class Result(TypedDict):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
+
+#: What a call answers that gives a file, whatever is in it.
+FILE = {(200, "application/octet-stream"): OpenApiTypes.BINARY}
 
 
 class JobStartedSerializer(serializers.Serializer[Any]):

@@ -1,13 +1,14 @@
-"""What commands write to, and the progress of long work on a terminal; silent in a pipe."""
+"""What commands write to, their errors in one line, and the progress of long work; silent in a pipe."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from html import escape
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 Task = TypeVar("Task")
 
@@ -18,6 +19,33 @@ class Writer(Protocol):
     def write(self, text: str, /) -> Any: ...
 
     def isatty(self) -> bool: ...
+
+
+def readable(error: Exception) -> str:
+    """The error in one line; an error of the system names its file."""
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}."
+    return " ".join(str(error).split())
+
+
+def not_installed(error: ModuleNotFoundError) -> str:
+    """What to install, in a sentence.
+
+    >>> not_installed(ModuleNotFoundError(name="scipy.stats"))
+    'This needs scipy, which is not installed: pip install soundings-ir.'
+    """
+    name = (error.name or "a library").partition(".")[0]
+    return f"This needs {name}, which is not installed: pip install soundings-ir."
+
+
+@contextmanager
+def whole_installation() -> Iterator[None]:
+    """ImportError in a sentence where a dependency was left out."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise ImportError(not_installed(error)) from error
 
 
 def tracked(title: str, tasks: Sequence[Task], errors: Writer) -> Iterable[Task]:
@@ -32,12 +60,20 @@ def tracked(title: str, tasks: Sequence[Task], errors: Writer) -> Iterable[Task]
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Progress]:
-    """A bar on stderr, moved by `progress(share, detail)` as the domain functions call it."""
-    from rich.console import Console
+    """A bar on stderr or below a notebook's cell, moved by `progress(share, detail)` as the domain functions
+    call it."""
+    try:
+        from rich.console import Console
+    except ModuleNotFoundError:  # in a build with the least libraries, where nobody looks
+        yield lambda share, detail: None
+        return
+    console = Console(stderr=True)
+    if console.is_jupyter:
+        yield _bar_of_cell(title)
+        return
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bars
 
-    console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -47,3 +83,25 @@ def progress_bar(title: str) -> Iterator[Progress]:
     with Bars(*columns, console=console, transient=True, disable=not console.is_terminal) as bars:
         task = bars.add_task(title, total=1.0, detail="")
         yield lambda share, detail: bars.update(task, completed=share, detail=detail)
+
+
+def _bar_of_cell(title: str) -> Progress:
+    """HTML that is replaced in its place: Rich would ask for ipywidgets, which not every notebook has."""
+    from IPython.display import display
+
+    def shown(share: float, detail: str) -> dict[str, str]:
+        words = f"{escape(title)} {escape(detail)}"
+        return {
+            "text/html": f'<progress max="1" value="{share:.3f}"></progress> {words}',
+            "text/plain": words,
+        }
+
+    handle = display(shown(0.0, ""), raw=True, display_id=True)
+    percents = {0}
+
+    def told(share: float, detail: str) -> None:
+        if round(100 * share) not in percents:  # each is a message to the browser
+            percents.add(round(100 * share))
+            handle.update(shown(share, detail), raw=True)
+
+    return told

@@ -1,12 +1,18 @@
-"""Files that people send, bounded while they arrive."""
+"""Files that people send, bounded: each while it arrives, and how many an account may send in an hour."""
 
 from __future__ import annotations
+
+import math
+from http import HTTPStatus
 
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
 from django.http import HttpRequest
 
+from pooling.interface.counting import counted
 from pooling.interface.problems import InputError
+
+HOUR = 3600
 
 
 class BoundedUpload(FileUploadHandler):
@@ -27,9 +33,34 @@ class BoundedUpload(FileUploadHandler):
         return None
 
 
-def refuse_oversized(request: HttpRequest) -> None:
-    """`InputError` when a file of this request was dropped for its size; to be called before it is missed."""
-    _ = request.FILES  # reads the body
+class TooManyUploadsError(InputError):
+    """The account has sent as many files as it may in an hour."""
+
+    def __init__(self, wait: int) -> None:
+        most, minutes = settings.UPLOADS_PER_HOUR, math.ceil(wait / 60)
+        super().__init__(
+            f"You have sent all the files that an account may send in an hour ({most:,}). Nothing was "
+            f"imported. Try again in {minutes} minutes.",
+            field="file",
+        )
+        self.wait = wait  # becomes Retry-After
+
+    @property
+    def status(self) -> HTTPStatus:
+        """What the HTTP interface answers."""
+        return HTTPStatus.TOO_MANY_REQUESTS
+
+
+def refuse_uploads(request: HttpRequest) -> None:
+    """`InputError` when a file of this request was dropped for its size, or the account sent too many.
+
+    To be called before a dropped file is missed.
+    """
+    files = sum(len(of_a_name) for _, of_a_name in request.FILES.lists())  # reads the body
+    if files and settings.UPLOADS_PER_HOUR:
+        count = counted(f"uploads/{request.user.pk}", HOUR, files)
+        if count.number > settings.UPLOADS_PER_HOUR:
+            raise TooManyUploadsError(count.wait)
     if getattr(request, "upload_refused", False):
         bound = f"{settings.MAX_UPLOAD_BYTES:,}"
         problem = f"The file is larger than {bound} bytes. Split it, or raise SOUNDINGS_MAX_UPLOAD_BYTES."

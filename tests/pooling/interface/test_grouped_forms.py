@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from django.http import QueryDict
 from django.test import Client
 from django.urls import reverse
@@ -80,6 +81,7 @@ def test_the_form_of_a_queue_answers_while_it_is_filled_in(world: World, client:
     assert "never tie" in refused.content.decode()
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_a_short_name_is_made_from_the_name(world: World, client: Client) -> None:
     client.force_login(world.ada)
     for name in ("Help centre: März", "Help centre: März", "Справка"):

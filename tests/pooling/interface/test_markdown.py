@@ -59,6 +59,10 @@ def test_the_beginning_of_a_text_ends_with_a_paragraph(most: int, beginning: str
     assert beginning_of("\n# Rules\n\nHelp.\n \nMore.\n", most) == beginning
 
 
+def test_the_beginning_of_a_text_ends_with_no_heading() -> None:
+    assert beginning_of("Help.\n\n## Relevant\n\n### Why\n\nA timetable.", 27) == "Help."
+
+
 def test_a_text_that_would_take_seconds_is_shown_as_it_is() -> None:
     rows = "|*a*\n|-\n" + "|*b*\n" * LONGEST_MARKDOWN
     html = render_markdown(rows + "<script>")
@@ -66,6 +70,7 @@ def test_a_text_that_would_take_seconds_is_shown_as_it_is() -> None:
     assert html.endswith("&lt;script&gt;</pre>")
 
 
+@pytest.mark.usefixtures("everyone_creates")
 @pytest.mark.django_db
 def test_guidelines_have_a_bound_wherever_they_are_written(world: World, client: Client) -> None:
     long = "x" * (LONGEST_MARKDOWN + 1)

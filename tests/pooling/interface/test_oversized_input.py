@@ -30,6 +30,7 @@ def post(client: Client, path: str, body: str) -> Any:
     return client.post(f"/api/{path}", body, content_type="application/json")
 
 
+@pytest.mark.usefixtures("everyone_creates")
 @pytest.mark.parametrize("levels", [DEEPEST + 1, 900, 100_000])
 @pytest.mark.parametrize(
     "around", ["%s", '{"slug": %s}', '{"slug": "tides", "name": "Tides", "question": %s}']
@@ -41,6 +42,7 @@ def test_a_body_that_is_nested_too_deeply_is_refused(ada: Client, levels: int, a
     assert "nested too deeply" in answer.json()["detail"]
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_nesting_that_is_only_unusual_is_read(ada: Client) -> None:
     assert "nested" not in post(ada, "collections/", deep(DEEPEST)).json()["detail"]
 
