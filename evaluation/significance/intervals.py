@@ -9,6 +9,8 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.significance.student import student_limit
+
 Floats = npt.NDArray[np.float64]
 
 BOOTSTRAP_SAMPLES = 10_000
@@ -174,8 +176,6 @@ def _wider(
     told: Callable[[float], None],
 ) -> tuple[Floats, Floats]:
     """The further limit of Student's t and of the bootstrap-t on each side."""
-    from scipy import special
-
     weight = counted.astype(np.float64) if weights is None else np.where(counted, weights, 0.0)
     filled = np.where(counted, values, 0.0)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -185,7 +185,8 @@ def _wider(
     error[error <= _EQUAL * np.abs(filled).max(axis=0, initial=0.0)] = 0.0
     n = np.maximum(np.count_nonzero(counted, axis=0), 2)
     level = resampling.level
-    t = special.stdtrit(n - 1, (1 + level) / 2) * np.sqrt(n / (n - 1))
+    limits = np.array([student_limit(level, freedom) for freedom in (n - 1).tolist()])
+    t = limits * np.sqrt(n / (n - 1))
     drawn = _resampled_t(centred, weight, error, resampling, is_weighted=weights is not None, told=told)
     # A resample can miss every query that counts in a column; it says nothing about that column.
     quantile = np.quantile if not np.isnan(drawn).any() else _nanquantile

@@ -1,0 +1,215 @@
+"""`evaluate --facts FILE`: which facts the first K hold. Heavy libraries wait until it runs."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from evaluation.scoring.conventions import Conventions
+from pooling.formats.facts.reading import read_facts, read_supports_of
+from pooling.formats.registry import source_of
+from pooling.inputs.reading import named_runs
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.facts.results import FactEvaluation
+    from evaluation.scoring.config import Settings
+    from evaluation.scoring.expectations import Check
+    from pooling.ranking.chunks import Chunks
+
+Key: TypeAlias = tuple[str, int | None]
+
+DEFAULT_MEASURES = ("fact_recall",)
+#: Names of `evaluation.facts.measures`, here so that the command starts without them.
+NAMES = ("fact_recall", "alpha_ndcg", "err_ia", "p_ia", "map_ia", "redundancy")
+WHOLE = ("map_ia",)
+# The fewest fields of a line of a run; labels have four.
+_FIELDS_OF_A_RUN = 5
+# What has a meaning over documents alone.
+_OF_DOCUMENTS = {
+    "per_query": "--per-query",
+    "html": "--html",
+    "compare": "--compare",
+    "trade_offs": "--trade-offs",
+    "by": "--by",
+    "by_tag": "--by-tag",
+    "stage1": "--stage1",
+    "complete": "--complete",
+    "minimum_queries": "--minimum-queries",
+}
+
+
+def add_fact_arguments(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("facts")
+    group.add_argument(
+        "--facts",
+        metavar="FILE",
+        type=Path,
+        help="facts of each query: TREC diversity qrels, JSON lines or nuggets; QRELS may be left out then",
+    )
+    group.add_argument(
+        "--supports",
+        metavar="FILE",
+        type=Path,
+        help="which documents support the facts, where --facts does not say",
+    )
+    group.add_argument("--partial", action="store_true", help="a part of a fact counts half in fact recall")
+    group.add_argument("--importance", choices=("all", "vital"), help="which facts count (all)")
+    group.add_argument(
+        "--denominator",
+        choices=("all", "findable"),
+        help="out of which facts: all, or those that a judged document supports (all)",
+    )
+
+
+class FactOptions(NamedTuple):
+    """What is asked of facts: options, without the measures and thresholds over facts; keys and thresholds
+    are those. qrels: None where nothing is measured over documents."""
+
+    options: Mapping[str, Any]
+    qrels: Path | None
+    runs: Sequence[Path]
+    keys: Sequence[Key]
+    thresholds: Mapping[str, float]
+
+
+def is_of_facts(measure: str) -> bool:
+    """Whether a measure, with or without its K, is over facts."""
+    return _name(measure) in NAMES
+
+
+def _name(measure: str) -> str:
+    return measure.strip().lower().partition("@")[0]
+
+
+def fact_options(options: Mapping[str, Any]) -> FactOptions | None:
+    """What is asked of facts; None without --facts, and ValueError for what belongs to it."""
+    measures, gates = options["measure"] or (), options["fail_under"] or ()
+    asked = [name for name in measures if is_of_facts(name)]
+    thresholds = {name: wanted for name, wanted in gates if is_of_facts(name)}
+    if options["facts"] is None:
+        for name in ("supports", "partial", "importance", "denominator"):
+            if options[name]:
+                raise ValueError(f"--{name} belongs to --facts FILE; name the facts, or leave it out.")
+        for name in (*asked, *thresholds):
+            raise ValueError(f"{name} is measured over facts; name them with --facts FILE.")
+        return None
+    others = [name for name in measures if not is_of_facts(name)]
+    qrels, runs = _labels_and_runs(options)
+    if others and qrels is None:
+        raise ValueError(f"{others[0]} is measured over documents; name their labels before the runs.")
+    if measures and not others:
+        qrels = None
+    if qrels is None:
+        for name, written in _OF_DOCUMENTS.items():
+            if options[name]:
+                raise ValueError(f"{written} is about documents; name their labels, and a measure over them.")
+    kept = [(name, wanted) for name, wanted in gates if not is_of_facts(name)]
+    left = {**options, "measure": others or None, "fail_under": kept or None}
+    return FactOptions(
+        left, qrels, runs, _keys(options, [*(asked or DEFAULT_MEASURES), *thresholds]), thresholds
+    )
+
+
+def _labels_and_runs(options: Mapping[str, Any]) -> tuple[Path | None, list[Path]]:
+    """The labels of documents, None where there are none, and the runs."""
+    paths = [options["qrels"], *options["runs"]]
+    if _is_same(paths[0], options["facts"]):
+        labels, runs = None, paths[1:]
+    elif len(paths) == 1 or _is_run(paths[0]):
+        labels, runs = None, paths
+    else:
+        labels, runs = paths[0], paths[1:]
+    if not runs:
+        raise ValueError("The following arguments are required: RUN. Name one run or more.")
+    return labels, runs
+
+
+def _keys(options: Mapping[str, Any], measures: Sequence[str]) -> list[Key]:
+    from evaluation.scoring.evaluating import DEFAULT_CUTOFFS
+
+    cutoffs = [k for group in options["k"] or () for k in group] or DEFAULT_CUTOFFS
+    keys: list[Key] = []
+    for one in measures:
+        name, at, k = one.strip().lower().partition("@")
+        if at and (name in WHOLE or not (k.isascii() and k.isdecimal() and int(k))):
+            raise ValueError(f"{one!r} is not a measure; write for instance fact_recall@10, or map_ia.")
+        if name in WHOLE:
+            keys.append((name, None))
+        else:
+            keys += [(name, int(each)) for each in ([k] if at else cutoffs)]
+    return sorted(dict.fromkeys(keys), key=lambda key: (NAMES.index(key[0]), key[1] or 0))
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    return one == other or (one.exists() and other.exists() and one.samefile(other))
+
+
+def _is_run(path: Path) -> bool:
+    """Whether a text file has the fields of a run of TREC."""
+    if not path.is_file():
+        return False
+    source = source_of(path, None, None)
+    if source.format != "trec":
+        return False
+    lines = (line for _, line in source.lines() if line.strip() and not line.startswith(b"#"))
+    return len(next(lines, b"").split()) >= _FIELDS_OF_A_RUN
+
+
+def evaluated_facts(
+    asked: FactOptions,
+    settings: Settings,
+    *,
+    queries: Collection[str] | None,
+    chunks: Chunks | None,
+    pool: pl.DataFrame | None,
+) -> FactEvaluation:
+    """Read facts, supports and runs, and measure."""
+    from evaluation.facts.evaluating import evaluate_facts
+    from evaluation.facts.results import FACT_PRESETS, FactConventions
+    from evaluation.scoring.inputs import collapsed_sources
+
+    options, arguments = asked.options, settings.arguments()
+    file = read_facts(options["facts"])
+    supports, notes = file.supports, [*file.notes]
+    if options["supports"] is not None:
+        more, said = read_supports_of(file.facts, options["supports"])
+        supports, notes = (*supports, *more), [*notes, *said]
+    if not supports:
+        raise ValueError("The facts have no supports; name a file of them with --supports FILE.")
+    order = arguments.get("conventions", Conventions())
+    runs = named_runs(list(asked.runs))
+    if chunks is not None:
+        cutoffs = [k for _, k in asked.keys if k is not None] or [1]
+        runs = collapsed_sources(runs, chunks, order, notes=notes, cutoffs=cutoffs)
+    preset = FACT_PRESETS.get((settings.conventions or {}).get("preset", ""), "all")
+    return evaluate_facts(
+        file.facts,
+        supports,
+        runs,
+        asked.keys,
+        conventions=FactConventions(
+            options["importance"] or "all", options["denominator"] or preset, options["partial"]
+        ),
+        order=order,
+        queries=queries,
+        pool=pool,
+        notes=notes,
+        **{
+            name: arguments[name] for name in ("bootstrap_samples", "seed", "confidence") if name in arguments
+        },
+    )
+
+
+def checked_facts(found: FactEvaluation, thresholds: Mapping[str, float]) -> list[Check]:
+    """Every run's mean over facts against every threshold."""
+    from evaluation.scoring.expectations import Check
+
+    return [
+        Check(run, key, wanted, figures[key]["mean"], figures[key]["queries"])
+        for key, wanted in ((name.strip().lower(), wanted) for name, wanted in thresholds.items())
+        for run, figures in found.runs.items()
+    ]

@@ -1,0 +1,205 @@
+"""`evaluate_facts`: facts × runs to figures. The rules about queries are applied here, and only here."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluation.facts.measures import FACT_MEASURES, Counting, fact_count, recall_bounds
+from evaluation.facts.query import Floats, Integers
+from evaluation.facts.results import FactConventions, FactEvaluation, FactFigure, QueryValues
+from evaluation.facts.table import (
+    FactTable,
+    RunPlaces,
+    fact_table,
+    pooled_strangers,
+    run_places,
+    strangers_outside,
+)
+from evaluation.measures import key_of
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.inputs import cutoffs_array
+from evaluation.significance import (
+    BOOTSTRAP_SAMPLES,
+    LEVEL,
+    IntervalSettings,
+    interval_settings,
+    mean_intervals,
+)
+from pooling.formats.facts.records import FactRecord, SupportRecord
+from pooling.inputs.given import Runs, RunSource, Source
+from pooling.inputs.reading import named_runs, pool_frame, run_frame
+from pooling.ranking.ranking import order_run
+
+if TYPE_CHECKING:
+    pass
+
+Key = tuple[str, int | None]
+
+
+def evaluate_facts(
+    facts: Iterable[FactRecord],
+    supports: Iterable[SupportRecord],
+    runs: Runs,
+    keys: Sequence[Key],
+    *,
+    conventions: FactConventions | None = None,
+    order: Conventions | None = None,
+    queries: Collection[str] | None = None,
+    pool: Source | None = None,
+    bootstrap_samples: int = BOOTSTRAP_SAMPLES,
+    seed: int = 0,
+    confidence: float = LEVEL,
+    notes: Sequence[str] = (),
+) -> FactEvaluation:
+    """Which facts of each query the first K documents of each run hold.
+
+    - `facts`, `supports`: as `pooling.formats.facts.reading` reads them.
+    - `runs`: as `evaluate` takes them.
+    - `keys`: names of `FACT_MEASURES` with their K, None for those over the whole run.
+    - `conventions`: which facts count, and out of which.
+    - `order`: how a run is ordered, and what becomes of queries that it lacks (0, or left out) and of queries
+      without a fact (left out and counted, or 0 with `zero_relevant="zero"`).
+    - `pool`: a frame (query_id, document_id) of documents that could support facts; without one the first K
+      of all runs. The documents of `supports` belong to it in any case.
+    - `notes`: what the readers of the files said, kept with the result.
+
+    Means are over queries. The intervals cover the choice of queries, the bounds what nobody judged. Raises
+    ValueError (FormatError for files) for input that has no one meaning.
+
+    >>> facts = [FactRecord("q", "f1"), FactRecord("q", "f2")]
+    >>> supports = [SupportRecord("q", one, "a", float(one == "f1")) for one in ("f1", "f2")]
+    >>> result = evaluate_facts(facts, supports, {"bm25": {"q": ["a", "x"]}}, [("fact_recall", 2)])
+    >>> figure = result.runs["bm25"]["fact_recall@2"]
+    >>> figure["mean"], figure["bound_low"], figure["bound_high"]
+    (0.5, 0.5, 1.0)
+    """
+    conventions, order = conventions or FactConventions(), order or Conventions()
+    table = fact_table(facts, supports, importance=conventions.importance, queries=queries)
+    if not table.query_ids:
+        raise ValueError("No query with facts is left to score; check the facts, and the queries chosen.")
+    cutoffs = cutoffs_array([k for _, k in keys if k is not None] or [1])
+    placed = {
+        name: _placed(table, name, source, order=order, cutoffs=cutoffs)
+        for name, source in named_runs(runs).items()
+    }
+    pooled = pooled_strangers(table, placed.values(), pool_frame(pool))
+    counts = np.array([fact_count(one, conventions.counting) for one in table.queries])
+    scope = _Scope(table, keys, cutoffs, conventions.counting, counts, order)
+    made = interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
+    figures, values, missing = {}, {}, {}
+    for name, places in placed.items():
+        if places.unknown and not places.depth.any() and queries is None:
+            problem = f"Run {name} has no query in common with the facts; compare the query ids of both."
+            raise ValueError(problem)
+        worked = _worked(scope, places, strangers_outside(table, pooled, places, cutoffs))
+        figures[name], values[name] = _figures(scope, worked, made), worked.values
+        missing[name] = int(np.count_nonzero((places.depth == 0) & (counts > 0))), places.unknown
+    return FactEvaluation(
+        conventions,
+        order,
+        cutoffs.tolist(),
+        tuple(keys),
+        table,
+        counts,
+        figures,
+        values,
+        made,
+        missing,
+        tuple(notes),
+    )
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """What is the same for every run. counts: (Q,) the facts in each query's denominator."""
+
+    table: FactTable
+    keys: Sequence[Key]
+    cutoffs: Integers
+    counting: Counting
+    counts: Integers
+    order: Conventions
+
+    def kept(self, places: RunPlaces) -> npt.NDArray[np.bool_]:
+        """(Q,) the queries in the means of a run."""
+        kept = (self.counts > 0) | (self.order.zero_relevant == "zero")
+        return kept & (places.depth > 0) if self.order.missing == "skip" else kept
+
+
+class _Worked(NamedTuple):
+    """(Q, C) values by measure, NaN where a query does not count; bounds of fact recall; hits, (Q, C) facts
+    held; judged, (Q, C, 2) judged and all pairs in the first K."""
+
+    values: QueryValues
+    low: Floats
+    high: Floats
+    hits: Floats
+    judged: Floats
+
+
+def _placed(
+    table: FactTable, name: str, source: RunSource, *, order: Conventions, cutoffs: Integers
+) -> RunPlaces:
+    frame = run_frame(name, source, with_rank=order.ties == "rank")
+    return run_places(table, order_run(frame, ties=order.ties, scores=order.scores), int(cutoffs[-1]))
+
+
+def _worked(scope: _Scope, places: RunPlaces, outside: Integers) -> _Worked:
+    shape = (len(scope.table.query_ids), len(scope.cutoffs))
+    values = {name: np.full(shape, np.nan) for name in dict.fromkeys(name for name, _ in scope.keys)}
+    low, high, hits, judged = (np.full(shape, np.nan) for _ in range(4))
+    every = np.full(shape, np.nan)
+    kept = scope.kept(places)
+    for query in np.flatnonzero(kept).tolist():
+        run = places.retrieved(scope.table, query, scope.cutoffs)
+        for name, column in values.items():
+            column[query] = FACT_MEASURES[name].function(run, scope.counting)
+        low[query], high[query] = recall_bounds(run, scope.counting, outside[query])
+        hits[query] = run.held(partial=scope.counting.partial).sum(axis=1)
+        judged[query], every[query] = run.judged_pairs()
+    for name, column in values.items():
+        if name != "redundancy":  # which stays undefined where nothing is supported
+            column[kept] = np.nan_to_num(column[kept])
+    low[kept], high[kept] = np.nan_to_num(low[kept]), np.nan_to_num(high[kept])
+    return _Worked(values, low, high, hits, np.stack([judged, every], axis=2))
+
+
+def _figures(scope: _Scope, worked: _Worked, made: IntervalSettings) -> dict[str, FactFigure]:
+    at = {k: column for column, k in enumerate(scope.cutoffs.tolist())}
+    columns = [worked.values[name][:, 0 if k is None else at[k]] for name, k in scope.keys]
+    table = np.stack(columns, axis=1)
+    limits = mean_intervals(table, samples=made["samples"], seed=made["seed"], level=made["level"])
+    found: dict[str, FactFigure] = {}
+    for place, (name, k) in enumerate(scope.keys):
+        column = table[:, place]
+        figure: FactFigure = {
+            "mean": _mean(column),
+            "low": _plain(limits[0][place]),
+            "high": _plain(limits[1][place]),
+            "queries": int(np.count_nonzero(~np.isnan(column))),
+        }
+        if name == "fact_recall" and k is not None:
+            hits, counted = worked.hits[:, at[k]], ~np.isnan(column)
+            below = int(scope.counts[counted].sum())
+            figure["micro"] = float(hits[counted].sum()) / below if below else None
+            figure["bound_low"] = _mean(worked.low[:, at[k]])
+            figure["bound_high"] = _mean(worked.high[:, at[k]])
+        if k is not None:
+            judged, every = np.nansum(worked.judged[:, at[k]], axis=0)
+            figure["judged_pairs"] = float(judged / every) if every else None
+        found[key_of(name, k)] = figure
+    return found
+
+
+def _mean(values: Floats) -> float | None:
+    counted = values[~np.isnan(values)]
+    return float(counted.mean()) if len(counted) else None
+
+
+def _plain(number: float) -> float | None:
+    return None if np.isnan(number) else float(number)

@@ -1,0 +1,145 @@
+"""Which facts of one query the first K documents hold: pure functions over small arrays.
+
+A query has F facts and D documents that somebody judged or pooled for one of them. `weights` (D, F) says
+what each document is to each fact: 1 supports, 0.5 partly, 0 no, NaN not judged. A run is seen as `places`
+(D,), the 1-based place of each of these documents, infinite where it was not retrieved, and `strangers`, the
+places of retrieved documents that nobody judged for any fact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Mask = npt.NDArray[np.bool_]
+
+# How much a fact counts less each time it comes again.
+ALPHA = 0.5
+
+
+@dataclass(frozen=True)
+class QueryFacts:
+    """What is known of a query's facts before any run. weights: (D, F), documents by falling id, bytewise."""
+
+    weights: Floats
+
+    @cached_property
+    def supports(self) -> Mask:
+        """(D, F) whether the document supports the fact, wholly."""
+        return (self.known >= 1).reshape(self.weights.shape)
+
+    @cached_property
+    def known(self) -> Floats:
+        """(D, F) the weights, 0 where nobody judged."""
+        return np.nan_to_num(self.weights)
+
+    @cached_property
+    def is_open(self) -> Mask:
+        """(D, F) whether nobody judged the pair."""
+        return np.isnan(self.weights)
+
+    @property
+    def fact_count(self) -> int:
+        return int(self.weights.shape[1])
+
+    def findable(self, *, partial: bool) -> Mask:
+        """(F,) whether some judged document supports the fact, or with `partial` a part of it."""
+        least = 0.5 if partial else 1.0
+        found: Mask = np.count_nonzero(self.known >= least, axis=0) > 0
+        return found
+
+    def ideal_gains(self, depth: int) -> Floats:
+        """(n,) the gains of the best order of the documents, at most `depth`; Σ over facts of
+        (1 - alpha)^(times it came before).
+
+        Greedy; of equal gains the larger id first, as ndeval does. Clarke and others, Novelty and diversity
+        in information retrieval evaluation (2008).
+        """
+        matrix = self.supports[self.supports.any(axis=1)].astype(np.float64)
+        worth, gains = np.ones(self.fact_count), []
+        left = np.ones(len(matrix), dtype=np.bool_)
+        for _ in range(min(depth, len(matrix))):
+            each = np.where(left, matrix @ worth, -1.0)
+            best = int(np.argmax(each))
+            gains.append(each[best])
+            left[best] = False
+            worth *= np.where(matrix[best] > 0, 1 - ALPHA, 1.0)
+        return np.array(gains, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Retrieved:
+    """A run's places over the documents of a query: see the module. cutoffs: (C,), rising."""
+
+    facts: QueryFacts
+    places: Floats
+    strangers: Floats
+    cutoffs: Integers
+
+    @cached_property
+    def order(self) -> Integers:
+        """(n,) the rows of the retrieved documents, from the top."""
+        rows = np.flatnonzero(np.isfinite(self.places))
+        ordered: Integers = rows[np.argsort(self.places[rows], kind="stable")]
+        return ordered
+
+    def first_place(self, least: float) -> Floats:
+        """(F,) the place of the first document whose weight is at least this; infinite where none is."""
+        there = self.facts.known >= least
+        first: Floats = np.min(np.where(there, self.places[:, None], np.inf), axis=0, initial=np.inf)
+        return first
+
+    def held(self, *, partial: bool) -> Floats:
+        """(C, F) what the first K hold of each fact: 1, 0.5 (with `partial`), 0."""
+        at = self.cutoffs[:, None]
+        whole = (self.first_place(1.0) <= at).astype(np.float64)
+        if not partial:
+            return whole
+        best: Floats = np.maximum(whole, 0.5 * (self.first_place(0.5) <= at))
+        return best
+
+    @cached_property
+    def first_open(self) -> Floats:
+        """(F,) the place of the first retrieved document that nobody judged for the fact."""
+        among = np.min(np.where(self.facts.is_open, self.places[:, None], np.inf), axis=0, initial=np.inf)
+        first: Floats = np.minimum(among, np.min(self.strangers, initial=np.inf))
+        return first
+
+    def open_outside(self, strangers_outside: Integers) -> Mask:
+        """(C, F) whether a document of the pool outside the first K is not judged for the fact.
+
+        strangers_outside: (C,) documents of the pool outside the first K that nobody judged for any fact.
+        """
+        last = np.max(np.where(self.facts.is_open, self.places[:, None], -np.inf), axis=0, initial=-np.inf)
+        found: Mask = (last > self.cutoffs[:, None]) | (strangers_outside > 0)[:, None]
+        return found
+
+    def gains(self) -> Floats:
+        """(n,) the gain of each retrieved document of `order`: see `QueryFacts.ideal_gains`."""
+        matrix = self.facts.supports[self.order].astype(np.float64)
+        before = np.cumsum(matrix, axis=0) - matrix
+        result: Floats = (matrix * (1 - ALPHA) ** before).sum(axis=1)
+        return result
+
+    def supported(self) -> Integers:
+        """(n,) how many facts each retrieved document of `order` supports."""
+        counts: Integers = np.count_nonzero(self.facts.supports[self.order], axis=1)
+        return counts
+
+    def up_to(self, values: npt.NDArray[np.number]) -> Floats:
+        """(C,) the sum of `values`, one for each document of `order`, up to each K."""
+        sums = np.concatenate(([0.0], np.cumsum(values)))
+        result: Floats = sums[np.searchsorted(self.places[self.order], self.cutoffs, side="right")]
+        return result
+
+    def judged_pairs(self) -> tuple[Floats, Floats]:
+        """(C,) and (C,): judged and all pairs of a fact and a document in the first K."""
+        judged = self.up_to(np.count_nonzero(~self.facts.is_open[self.order], axis=1))
+        strange = np.searchsorted(np.sort(self.strangers), self.cutoffs, side="right")
+        documents = self.up_to(np.ones(len(self.order))) + strange
+        return judged, documents * self.facts.fact_count

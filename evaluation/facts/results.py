@@ -1,0 +1,191 @@
+"""What an evaluation of facts hands out: plain values for JSON, and the convention lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+
+import numpy as np
+
+from evaluation.facts.measures import FACT_MEASURES, Counting, Denominator
+from evaluation.facts.query import Floats, Integers
+from evaluation.measures import key_of
+from evaluation.scoring.conventions import Conventions
+from evaluation.scoring.wording import decimal, interval_or_why_not, percent
+from evaluation.significance import IntervalSettings
+from pooling.formats.wording import counted
+
+if TYPE_CHECKING:
+    from evaluation.facts.table import FactTable
+
+Key: TypeAlias = tuple[str, int | None]
+QueryValues: TypeAlias = Mapping[str, Floats]
+
+
+@dataclass(frozen=True)
+class FactConventions:
+    """Which facts count. importance: all, or only the vital ones. denominator: all of these, or those that
+    some judged document supports (`findable`). partial: a document that supports a part of a fact counts
+    half in fact recall.
+    """
+
+    importance: Literal["all", "vital"] = "all"
+    denominator: Denominator = "all"
+    partial: bool = False
+
+    @property
+    def counting(self) -> Counting:
+        """What is counted, for the measures."""
+        return Counting(self.denominator, self.partial)
+
+    @property
+    def words(self) -> str:
+        """The convention as it is shown next to a number."""
+        which = {"all": "all", "vital": "vital"}[self.importance]
+        out_of = ", findable" if self.denominator == "findable" else ""
+        return f"facts: {which}{out_of}, {'parts count half' if self.partial else 'strict'}"
+
+
+#: Other programs by name: see `Conventions.preset` for what else they change.
+FACT_PRESETS: Mapping[str, Denominator] = {"ndeval": "findable"}
+
+
+class FactFigure(TypedDict):
+    """A run's mean of one measure over queries. micro and bounds: of fact recall. judged_pairs: the share of
+    the pairs of a fact and a document in the first K that somebody judged."""
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    queries: int
+    micro: NotRequired[float | None]
+    bound_low: NotRequired[float | None]
+    bound_high: NotRequired[float | None]
+    judged_pairs: NotRequired[float | None]
+    line: NotRequired[str]
+
+
+class FactRow(TypedDict):
+    """A figure as a row of CSV; k is None over the whole run."""
+
+    run: str
+    measure: str
+    k: int | None
+    mean: float | None
+    low: float | None
+    high: float | None
+    micro: float | None
+    bound_low: float | None
+    bound_high: float | None
+    judged_pairs: float | None
+    queries: int
+    line: str
+
+
+class FactCounts(TypedDict):
+    """queries: with facts; without_facts: those of them whose denominator is 0; facts: those that count."""
+
+    queries: int
+    without_facts: int
+    facts: int
+
+
+class FactsMeasuredHow(TypedDict):
+    """All that the numbers depend on apart from facts, supports and runs."""
+
+    importance: str
+    denominator: str
+    partial: bool
+    zero_relevant: str
+    missing: str
+    ties: str
+    scores: str
+    interval: IntervalSettings
+
+
+class FactResult(TypedDict):
+    """What `evaluate --facts --format json` prints under `facts`, next to the figures of each run."""
+
+    conventions: FactsMeasuredHow
+    counts: FactCounts
+
+
+@dataclass(frozen=True)
+class FactEvaluation:
+    """Facts × runs under one set of conventions. Made by `evaluate_facts`.
+
+    keys: measure and K as asked. counts: (Q,) the denominator of each query. runs: name -> key -> figure.
+    values: name -> measure -> (Q, C), NaN where a query does not count. missing: name -> queries with facts
+    that the run lacks, and queries of the run without facts.
+    """
+
+    conventions: FactConventions
+    order: Conventions
+    cutoffs: Sequence[int]
+    keys: Sequence[Key]
+    table: FactTable
+    counts: Integers
+    runs: Mapping[str, Mapping[str, FactFigure]]
+    values: Mapping[str, QueryValues]
+    interval: IntervalSettings
+    missing: Mapping[str, tuple[int, int]]
+    notes: Sequence[str] = ()
+
+    def with_lines(self) -> dict[str, dict[str, FactFigure]]:
+        """The figures of each run with their convention lines."""
+        return {
+            name: {key: {**figure, "line": self.line(name, key)} for key, figure in figures.items()}
+            for name, figures in self.runs.items()
+        }
+
+    def to_dict(self) -> FactResult:
+        """All but the figures."""
+        order = self.order.to_dict()
+        return {
+            "conventions": {
+                "importance": self.conventions.importance,
+                "denominator": self.conventions.denominator,
+                "partial": self.conventions.partial,
+                "zero_relevant": order["zero_relevant"],
+                "missing": order["missing"],
+                "ties": order["ties"],
+                "scores": order["scores"],
+                "interval": self.interval,
+            },
+            "counts": {
+                "queries": len(self.table.query_ids),
+                "without_facts": self.without_facts,
+                "facts": self.table.fact_total,
+            },
+        }
+
+    @property
+    def without_facts(self) -> int:
+        """Queries whose denominator is 0."""
+        return int(np.count_nonzero(self.counts == 0))
+
+    def line(self, run: str, key: str) -> str:
+        """One figure with all that it depends on, as one line of text."""
+        name, _, k = key.partition("@")
+        figure = self.runs[run][key]
+        shown = key_of(FACT_MEASURES[name].title, int(k) if k else None)
+        parts = [
+            f"{shown} {decimal(figure['mean'])}{interval_or_why_not(figure, self.interval['level'])}",
+            f"{figure['queries']} of {counted(len(self.table.query_ids), 'query')}{self._aside(run)}",
+            "missing = 0" if self.order.missing == "zero" else "missing = skipped",
+            self.conventions.words,
+            f"ties: {self.order.order_in_words}",
+        ]
+        if figure.get("judged_pairs") is not None:
+            parts.append(f"judged pairs@{k} {percent(figure['judged_pairs'])}")
+        return " · ".join(parts)
+
+    def _aside(self, run: str) -> str:
+        notes = []
+        if self.without_facts:
+            zero = " count 0" if self.order.zero_relevant == "zero" else ""
+            notes.append(f"{self.without_facts} without a fact{zero}")
+        if self.missing[run][0]:
+            notes.append(f"{self.missing[run][0]} missing from the run")
+        return f" ({', '.join(notes)})" if notes else ""
