@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from django.http.response import HttpResponseBase
+from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -9,13 +13,27 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import canary_for
-from evaluation.canaries.page import describe_canaries, describe_canary, history_of
-from evaluation.canaries.watching import Alerts, CanaryDefinition, create_canary, take_over_tag
-from evaluation.models import Canary
-from pooling.interface.api import PROBLEM, parsed, person
+from evaluation.canaries.alerts import News
+from evaluation.canaries.deliveries import send_again, tell
+from evaluation.canaries.page import FILES, describe_canaries, describe_canary, history_of
+from evaluation.canaries.watching import (
+    Alerts,
+    CanaryDefinition,
+    alerts_of,
+    change_alerts,
+    create_canary,
+    take_over_tag,
+)
+from evaluation.models import Canary, CanaryDelivery
+from pooling.interface.api import PROBLEM, OneKind, parsed, person
+from pooling.interface.downloads import file_call, offered
+from pooling.interface.problems import InputError
 from pooling.models import Role
-from pooling.people.access import ADMIN, collection_for
-from pooling.tidying.api import Tidied
+from pooling.people.access import ADMIN, collection_for, fetch
+from pooling.tables.calls import listed, lists
+from pooling.tidying.api import Tidied, described
+from pooling.tidying.doing import archive, rename
+from pooling.tidying.serializers import TidiedSerializer
 
 
 class LeastFallSerializer(serializers.Serializer[dict[str, object]]):
@@ -114,12 +132,13 @@ class CanaryHistorySerializer(CanarySerializer):
 class Canaries(APIView):
     """The canaries of a collection."""
 
-    @extend_schema(operation_id="canaries_list", responses=CanarySerializer(many=True))
+    @lists(CanarySerializer, operation_id="canaries_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the canaries by name."""
         collection = collection_for(request.user, slug)
         for_admin = collection.role == Role.ADMIN  # type: ignore[attr-defined]
-        return Response(describe_canaries(collection, for_admin=for_admin))
+        found = describe_canaries(collection, for_admin=for_admin)
+        return listed(request, found, lambda some: some)
 
     @extend_schema(
         operation_id="canaries_create",
@@ -155,10 +174,56 @@ class Canaries(APIView):
         return Response(describe_canary(made, for_admin=True), status=status.HTTP_201_CREATED)
 
 
+class AlertsChangeSerializer(serializers.Serializer[dict[str, object]]):
+    """What is changed about a canary; what is left out stays."""
+
+    name = serializers.CharField(max_length=200, required=False)
+    archived = serializers.BooleanField(required=False)
+    threshold = serializers.FloatField(required=False)
+    only_clear = serializers.BooleanField(required=False)
+    webhook_url = serializers.CharField(required=False, allow_blank=True, max_length=1000)
+    secret = serializers.CharField(required=False, write_only=True, trim_whitespace=False)
+    mail_to = serializers.ListField(child=serializers.CharField(), required=False)
+    reference = serializers.ChoiceField(choices=Canary.Reference.choices, required=False)
+    pinned = serializers.CharField(required=False, allow_blank=True)
+
+
+class ChangedCanarySerializer(CanarySerializer, TidiedSerializer):
+    """A canary that was changed."""
+
+
+class CanaryMessageSerializer(serializers.ModelSerializer[CanaryDelivery]):
+    """A message about a canary, and what became of it."""
+
+    class Meta:
+        model = CanaryDelivery
+        fields = [
+            *("id", "channel", "receiver", "state", "tries", "detail"),
+            *("created_at", "next_try_at", "ended_at"),
+        ]
+
+
 class OneCanary(Tidied):
     """One canary."""
 
     kind = "canary"
+
+    @extend_schema(
+        operation_id="canaries_partial_update",
+        request=AlertsChangeSerializer,
+        responses={200: ChangedCanarySerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def patch(self, request: Request, canary_id: int) -> Response:  # type: ignore[override]
+        """Change threshold, reference and receivers, rename it, archive it; what it measures stays."""
+        canary = canary_for(request.user, canary_id, ADMIN)
+        changes = parsed(AlertsChangeSerializer, request)
+        if "name" in changes:
+            rename(canary, changes.pop("name"), by=person(request))
+        if "archived" in changes:
+            archive(canary, changes.pop("archived"), by=person(request))
+        if changes:
+            change_alerts(canary, replace(alerts_of(canary), **changes), person(request))
+        return described(canary, **describe_canary(canary, for_admin=True))
 
     @extend_schema(operation_id="canaries_retrieve", responses={200: CanaryHistorySerializer, 404: PROBLEM})
     def get(self, request: Request, canary_id: int) -> Response:
@@ -181,3 +246,63 @@ class CanaryQueries(APIView):
         canary = canary_for(request.user, canary_id, ADMIN)
         take_over_tag(canary, person(request))
         return Response(describe_canary(canary, for_admin=True))
+
+
+class CanaryTest(APIView):
+    """A test of a canary's receivers."""
+
+    @extend_schema(
+        operation_id="canaries_test",
+        request=None,
+        responses={
+            202: CanaryMessageSerializer(many=True),
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+        },
+    )
+    def post(self, request: Request, canary_id: int) -> Response:
+        """Send a test message to every receiver; `canaries_messages_list` tells what became of it."""
+        sent = tell([News(canary_for(request.user, canary_id, ADMIN))])
+        if not sent:
+            raise InputError("This canary has no receivers. Add a webhook or an email address first.")
+        return Response(CanaryMessageSerializer(sent, many=True).data, status=status.HTTP_202_ACCEPTED)
+
+
+class CanaryMessages(APIView):
+    """The messages about a canary."""
+
+    @lists(CanaryMessageSerializer, operation_id="canaries_messages_list", responses={403: PROBLEM})
+    def get(self, request: Request, canary_id: int) -> Response:
+        """List them, newest first, for admins."""
+        rows = canary_for(request.user, canary_id, ADMIN).deliveries.distinct()
+        return listed(request, rows, CanaryMessageSerializer)
+
+
+class CanaryMessageAgain(APIView):
+    """A message sent again."""
+
+    @extend_schema(
+        operation_id="canaries_messages_again",
+        request=None,
+        responses={202: CanaryMessageSerializer, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, canary_id: int, delivery_id: int) -> Response:
+        """Try a message that has not arrived again at once, and for another day."""
+        canary = canary_for(request.user, canary_id, ADMIN)
+        delivery = fetch(canary.deliveries.distinct(), pk=delivery_id)
+        send_again(delivery)
+        delivery.refresh_from_db()
+        return Response(CanaryMessageSerializer(delivery).data, status=status.HTTP_202_ACCEPTED)
+
+
+class CanaryFile(APIView):
+    """A canary as a file."""
+
+    content_negotiation_class = OneKind
+
+    @file_call(FILES)
+    def get(self, request: Request, canary_id: int, format: str) -> HttpResponseBase:
+        """Download the history or the picture of a canary."""
+        canary = canary_for(request.user, canary_id)
+        return offered(FILES, format, slugify(canary.name) or f"canary-{canary.pk}", canary)

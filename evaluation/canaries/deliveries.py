@@ -11,7 +11,8 @@ from __future__ import annotations
 import json
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection as Some
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -25,9 +26,11 @@ from django.utils import timezone
 from django_tasks import task
 
 from evaluation.canaries.alerts import News, payload
-from evaluation.canaries.webhooks import SECONDS, DeliveryOutcome, host_of, no_answer, post_signed
-from evaluation.models import Canary, CanaryDelivery, CanaryNews
+from evaluation.canaries.webhooks import SECONDS, DeliveryOutcome, post_signed
+from evaluation.models import Canary, CanaryDelivery, CanaryNews, Webhook
+from pooling.engines.connections import host_of, no_answer
 from pooling.interface.problems import InputError
+from pooling.models import Collection
 from pooling.storage.secrets import unseal
 
 logger = logging.getLogger(__name__)
@@ -66,13 +69,14 @@ def receivers_of(canary: Canary) -> list[Receiver]:
 
 
 @transaction.atomic
-def tell(news: Sequence[News], *, but_not: Collection[Receiver] = ()) -> list[CanaryDelivery]:
+def tell(news: Sequence[News], *, but_not: Some[Receiver] = ()) -> list[CanaryDelivery]:
     """Have one message about one event, these pieces of news, sent to every receiver by the worker."""
     groups: dict[tuple[Receiver, str], list[News]] = defaultdict(list)
     for piece in news:
         for receiver in receivers_of(piece.canary):
             if receiver not in but_not:
                 groups[receiver, _signing(piece.canary, receiver)].append(piece)
+    _announce_falls(news)
     now, made = timezone.now(), []
     for (receiver, _), pieces in groups.items():
         delivery = CanaryDelivery.objects.create(
@@ -95,6 +99,48 @@ def tell(news: Sequence[News], *, but_not: Collection[Receiver] = ()) -> list[Ca
         made.append(delivery)
     _hand_over([delivery.pk for delivery in made], now)
     return made
+
+
+@transaction.atomic
+def announce(
+    hooks: Sequence[Webhook], event: str, data: Mapping[str, object], *, subject: str = ""
+) -> list[CanaryDelivery]:
+    """Have webhooks of a collection told what happened, in the form of Standard Webhooks: `type`, `timestamp`
+    and `data`. Each hears once of what has a `subject`.
+    """
+    now, made = timezone.now(), []
+    for hook in hooks:
+        if subject and hook.deliveries.filter(subject=subject).exists():
+            continue
+        made.append(
+            CanaryDelivery.objects.create(
+                collection=hook.collection,
+                webhook=hook,
+                channel=Channel.WEBHOOK,
+                receiver=host_of(hook.url),
+                body={"type": event, "timestamp": now.isoformat(), "data": dict(data)},
+                subject=subject,
+                next_try_at=now,
+                give_up_at=now + KEPT_UP,
+            )
+        )
+    _hand_over([delivery.pk for delivery in made], now)
+    return made
+
+
+def hooks_for(collection: Collection, event: str) -> list[Webhook]:
+    """The webhooks of a collection that hear of such events."""
+    return [hook for hook in collection.webhooks.select_related("collection") if event in hook.events]
+
+
+def _announce_falls(news: Sequence[News]) -> None:
+    """Tell the webhooks of the collection which canaries fell."""
+    fallen = [piece for piece in news if piece.value is not None and piece.reasons]
+    hooks = hooks_for(fallen[0].canary.collection, Webhook.Event.CANARY_FELL) if fallen else []
+    for piece in fallen if hooks else []:
+        assert piece.value is not None
+        subject = f"canary {piece.canary.pk}, value {piece.value.pk}"
+        announce(hooks, Webhook.Event.CANARY_FELL, payload([piece])["alerts"][0], subject=subject)
 
 
 def _signing(canary: Canary, receiver: Receiver) -> str:
@@ -142,13 +188,14 @@ def _hand_over(deliveries: Sequence[int], at: datetime) -> None:
         transaction.on_commit(partial(sender.enqueue, list(deliveries[start : start + AT_ONCE])))
 
 
-@task()
+@task(queue_name="messages")
 def send_messages(deliveries: list[int]) -> None:
     """Try those of these messages whose time has come, all at once; what does not arrive is put back."""
     claimed = [key for key in deliveries if _claimed(key)]
     rows = (
         CanaryDelivery.objects.filter(pk__in=claimed)
         .order_by("pk")
+        .select_related("webhook")
         .prefetch_related(
             "news__canary__collection",
             "news__canary__release",
@@ -225,6 +272,8 @@ def _outcome_of(attempt: Future[DeliveryOutcome]) -> DeliveryOutcome:
 
 def _attempt(delivery: CanaryDelivery) -> Attempt:
     """What sends a message, with all it needs from the database."""
+    if delivery.webhook is not None:
+        return _to_hook(delivery, delivery.webhook)
     news = [
         News(piece.canary, piece.value, tuple(piece.reasons), piece.trouble) for piece in delivery.news.all()
     ]
@@ -233,6 +282,22 @@ def _attempt(delivery: CanaryDelivery) -> Attempt:
     if delivery.channel == Channel.WEBHOOK:
         return _post(delivery, news)
     return _mail(delivery.receiver, news)
+
+
+def _to_hook(delivery: CanaryDelivery, hook: Webhook) -> Attempt:
+    try:
+        secret = unseal(hook.sealed_secret)
+    except InputError as error:
+        problem = str(error)
+        return lambda: DeliveryOutcome(False, problem, tried=False)
+    delivery.receiver = host_of(hook.url)
+    return _signed(hook.url, json.dumps(delivery.body, ensure_ascii=False), secret, delivery)
+
+
+def _signed(url: str, body: str, secret: str, delivery: CanaryDelivery) -> Attempt:
+    allowed, message = settings.WEBHOOK_PRIVATE_NETWORKS, str(delivery.pk)
+    content = body.encode()
+    return lambda: post_signed(url, content, secret, message=message, allowed=allowed, seconds=SECONDS)
 
 
 def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
@@ -248,10 +313,9 @@ def _post(delivery: CanaryDelivery, news: Sequence[News]) -> Attempt:
     except InputError as error:
         problem = str(error)
         return lambda: DeliveryOutcome(False, problem, tried=False)
-    body = json.dumps(payload(news), ensure_ascii=False).encode()
-    headers = {"X-Soundings-Delivery": str(delivery.pk)}
-    allowed = settings.WEBHOOK_PRIVATE_NETWORKS
-    return lambda: post_signed(url, body, secret, headers=headers, allowed=allowed, seconds=SECONDS)
+    said = payload(news)
+    about = {"type": f"canary.{said['event']}", "timestamp": delivery.created_at.isoformat()}
+    return _signed(url, json.dumps({**about, **said}, ensure_ascii=False), secret, delivery)
 
 
 def _mail(receiver: str, news: Sequence[News]) -> Attempt:

@@ -8,13 +8,19 @@ from typing import Any, ClassVar
 from django import forms
 
 from evaluation.canaries.watching import LONGEST_SECRET, SHORTEST_SECRET, Alerts, CanaryDefinition
-from evaluation.models import Canary
+from evaluation.models import Canary, Webhook
 from evaluation.report_store.choices import tagged_queries
 from labeling.models import QrelsRelease
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection, Run
 
 COMPARED, MESSAGES = "Compared with", "Messages"
+EVENTS = {
+    Webhook.Event.QUEUE_FINISHED: "No pair of a queue is left to judge",
+    Webhook.Event.RELEASE_MADE: "A qrels release is made",
+    Webhook.Event.REPORT_MADE: "A report is made",
+    Webhook.Event.CANARY_FELL: "A canary falls",
+}
 
 
 class AlertsForm(GroupedForm, forms.Form):
@@ -151,3 +157,23 @@ class CanaryForm(AlertsForm):
             release=values["release"].name,
             confidence=values["confidence"],
         )
+
+
+class WebhookForm(forms.Form):
+    """Where the messages of a collection go, and about what."""
+
+    url = forms.CharField(
+        max_length=1000,
+        label="Address",
+        help_text="It receives a POST with JSON, and must be public unless the server allows others.",
+        widget=forms.URLInput(attrs={"placeholder": "https://hooks.example.org/soundings"}),
+    )
+    events = forms.MultipleChoiceField(
+        choices=[(event.value, f"{said} ({event.value})") for event, said in EVENTS.items()],
+        initial=[event.value for event in EVENTS],
+        label="Send a message when",
+        widget=forms.CheckboxSelectMultiple,
+    )
+
+    def __init__(self, data: Any = None, *, initial: dict[str, Any] | None = None) -> None:
+        super().__init__(data, initial=initial, label_suffix="")

@@ -1,9 +1,15 @@
-"""The list of canaries with the newest run of each."""
+"""The lists of canaries with the newest run of each, of webhooks, and of the messages to one."""
 
 from __future__ import annotations
 
+from typing import Any
+
+from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.urls import reverse
+
 from evaluation.canaries.page import CanaryRow
-from pooling.tables.columns import Choice, Column, Filter
+from evaluation.models import CanaryDelivery, Webhook
+from pooling.tables.columns import Choice, Column, Empty, Filter
 from pooling.tables.table import Table
 
 
@@ -61,4 +67,63 @@ CANARIES = Table(
     choose="canaries",
     key=_key,
     caption="Each canary and its newest run.",
+)
+
+_SENT, _FAILED = CanaryDelivery.State.SENT, CanaryDelivery.State.FAILED
+_IN_WORDS = {_SENT: "delivered", _FAILED: "given up"}
+
+
+def with_newest_message(hooks: QuerySet[Webhook]) -> QuerySet[Webhook]:
+    """Webhooks with `newest_state` and `newest_at`, of the newest message to each."""
+    newest = CanaryDelivery.objects.filter(webhook=OuterRef("pk")).order_by("-pk")
+    return hooks.annotate(
+        newest_state=Subquery(newest.values("state")[:1]), newest_at=Subquery(newest.values("created_at")[:1])
+    )
+
+
+def _hook_page(hook: Webhook) -> str:
+    return reverse("webhook", args=[hook.pk])
+
+
+def _newest(hook: Any) -> str:
+    return "none yet" if hook.newest_state is None else _IN_WORDS.get(hook.newest_state, "not delivered yet")
+
+
+WEBHOOKS = Table(
+    "webhooks",
+    "webhook",
+    columns=(
+        Column("url", "Address", link=_hook_page, style="id"),
+        Column("events", "Told of", lambda hook: ", ".join(hook.events), sort=False),
+        Column("newest", "Newest message", _newest, sort="newest_state"),
+        Column("at", "Sent", "newest_at", to_the_minute=True, style="quiet"),
+        Column("added", "Added", "created_at", style="quiet"),
+    ),
+    sort="url",
+    empty=Empty("No webhooks yet.", "Add a webhook", "webhook_new"),
+)
+DELIVERIES = Table(
+    "deliveries",
+    "message",
+    columns=(
+        Column("event", "About", lambda sent: sent.body["type"], sort="body__type"),
+        Column("state", "State", template="evaluation/_delivery_state.html"),
+        Column("tries", "Attempts", number=True),
+        Column("detail", "Response"),
+        Column("when", "Created", "created_at", to_the_minute=True, style="quiet"),
+        Column("again", "Send again", sort=False, fixed=True, template="evaluation/_delivery_again.html"),
+    ),
+    sort="-when",
+    filters=(
+        Filter(
+            "state",
+            "State",
+            (
+                Choice("all", "All"),
+                Choice("open", "Not delivered", ~Q(state=_SENT)),
+            ),
+            default="all",
+        ),
+    ),
+    empty=Empty("No messages yet. Send a test to see whether the address answers."),
 )

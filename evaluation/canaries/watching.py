@@ -30,10 +30,10 @@ from evaluation.canaries.webhooks import problem_of
 from evaluation.models import Canary, CanaryStretch, CanaryValue
 from evaluation.report_store.choices import release_chosen
 from evaluation.scoring.config import SettingError, threshold_key
+from pooling.engine_models import Engine
 from pooling.formats.wording import plural
 from pooling.interface.problems import InputError, refusals
-from pooling.interface.progress import Progress
-from pooling.interface.results import Result
+from pooling.interface.results import Progress, Result
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Run
@@ -138,6 +138,18 @@ def take_over_tag(canary: Canary, user: User | None) -> CanaryStretch:
     return stretch
 
 
+def alerts_of(canary: Canary) -> Alerts:
+    """When somebody hears of a canary, and who, as it is; without the secret, which stays."""
+    return Alerts(
+        threshold=canary.threshold,
+        only_clear=canary.only_clear,
+        webhook_url=canary.webhook_url,
+        mail_to=canary.mail_to,
+        reference=canary.reference,
+        pinned=canary.pinned.name if canary.pinned else "",
+    )
+
+
 @transaction.atomic
 def change_alerts(canary: Canary, alerts: Alerts, user: User | None) -> Canary:
     """Give a canary another threshold, reference and other receivers; what it measures stays.
@@ -234,6 +246,15 @@ def watch_run(run: Run) -> None:
     """Have a new run measured by every canary of its collection; called when it has been imported."""
     if run.collection.canaries.exists():
         start_job(run.collection, "canaries", {"run": run.pk}, run.imported_by)
+
+
+@transaction.atomic
+def tell_of_engine(engine: Engine, problem: str) -> None:
+    """Tell that an engine gave no run for the canaries; once, until a run is measured again."""
+    trouble = f"The engine “{engine.name}” gave no run: {problem}"
+    silent = list(engine.collection.canaries.select_related("collection", "release").filter(trouble=""))
+    Canary.objects.filter(pk__in=[canary.pk for canary in silent]).update(trouble=trouble)
+    tell([News(canary, trouble=trouble) for canary in silent])
 
 
 def resume_watching() -> int:

@@ -15,12 +15,11 @@ from evaluation.canaries.watching import Alerts, change_alerts
 from evaluation.canaries.webhooks import (
     SIGNATURE,
     TIME,
-    RefusedAddressError,
     problem_of,
-    refuse_private,
     signature,
 )
 from evaluation.models import Canary, CanaryDelivery, CanaryValue
+from pooling.engines.connections import Allowed, RefusedAddressError, refuse_private
 from pooling.interface.problems import InputError
 from pooling.jobs.running import start_job
 from pooling.models import Job, Run
@@ -188,8 +187,8 @@ def test_private_addresses_are_refused_by_default(
 )
 def test_no_address_leads_into_a_private_network(address: str) -> None:
     with pytest.raises(RefusedAddressError):
-        refuse_private("host", ["8.8.8.8", address], LOOPBACK[1:])
-    refuse_private("host", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"], [])
+        refuse_private("host", ["8.8.8.8", address], Allowed(LOOPBACK[1:], "A_SETTING"))
+    refuse_private("host", ["8.8.8.8", "2606:4700::1111", "::ffff:8.8.8.8"], Allowed([], "A_SETTING"))
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ def test_pauses_grow_and_a_day_has_some_twenty_tries() -> None:
 def test_the_worker_puts_a_message_back_and_does_not_see_it_before_its_time(
     world: World, receiver: Receiver, capture: Capture, settings: Settings
 ) -> None:
-    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    settings.TASKS = {"default": settings.TASKS["default"] | {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     receiver.answers[:] = [503]
     hooked(world, receiver.url)
     with capture(execute=True):

@@ -6,6 +6,7 @@ import hashlib
 import hmac
 import ipaddress
 import socket
+from base64 import b64encode
 from typing import Any
 
 import pytest
@@ -16,14 +17,17 @@ from evaluation.canaries.deliveries import tell
 from evaluation.canaries.watching import Alerts
 from evaluation.canaries.webhooks import (
     SIGNATURE,
+    STANDARD_ID,
+    STANDARD_SIGNATURE,
+    STANDARD_TIME,
     TIME,
-    RefusedAddressError,
     post_signed,
     problem_of,
-    refuse_private,
     signature,
+    standard_signature,
 )
 from evaluation.models import CanaryDelivery
+from pooling.engines.connections import Allowed, RefusedAddressError, refuse_private
 from tests.evaluation.canary_cast import LOOPBACK, SECRET, make_canary, receiving
 from tests.world import World
 
@@ -45,11 +49,27 @@ def test_a_signature_is_of_this_secret_this_time_and_this_body(secret: str, stam
     assert signature(secret, stamp, body) == f"sha256={by_hand}"
 
 
+def test_a_standard_signature_is_that_of_the_specification() -> None:
+    """Secret, message and signature are the example that libraries of the standard are tested with."""
+    secret, message = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "msg_p5jXN8AQM9LWM0D4loKWxJek"
+    signed = standard_signature(secret, message, "1614265330", b'{"test": 2432232314}')
+    assert signed == "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+
+
+@pytest.mark.parametrize("secret", ["a plain secret of some length", "whsec_not base64!"])
+def test_of_any_other_secret_its_own_bytes_are_the_key(secret: str) -> None:
+    by_hand = b64encode(hmac.new(secret.encode(), b"msg_1.2.{}", hashlib.sha256).digest()).decode()
+    assert standard_signature(secret, "msg_1", "2", b"{}") == f"v1,{by_hand}"
+
+
 def test_what_arrives_can_be_checked_and_holds_the_secret_nowhere() -> None:
     with receiving() as received:
         assert post_signed(received.url, b'{"a": 1}', SECRET, allowed=LOOPBACK).sent
     ((headers, _),) = received.raw
     assert headers[SIGNATURE] == signature(SECRET, headers[TIME], b'{"a": 1}')
+    assert headers[STANDARD_SIGNATURE] == standard_signature(
+        SECRET, headers[STANDARD_ID], headers[STANDARD_TIME], b'{"a": 1}'
+    )
     assert SECRET not in str(headers)
 
 
@@ -126,7 +146,7 @@ def test_one_private_address_among_several_refuses_the_name(monkeypatch: pytest.
     ],
 )
 def test_an_allowed_network_opens_itself_alone(network: str, address: str, goes: bool) -> None:
-    allowed = [ipaddress.ip_network(network)]
+    allowed = Allowed([ipaddress.ip_network(network)], "A_SETTING")
     if goes:
         refuse_private("host", [address], allowed)
         return

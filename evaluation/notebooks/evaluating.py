@@ -1,0 +1,26 @@
+"""The `evaluate` of the front door: that of `evaluation.scoring`, with a result that notebooks can show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import wraps
+from typing import ParamSpec
+
+from evaluation.notebooks.result import Result
+from evaluation.scoring import evaluating
+from evaluation.scoring.results import Evaluation
+
+Arguments = ParamSpec("Arguments")
+
+
+def _shown(measure: Callable[Arguments, Evaluation]) -> Callable[Arguments, Result]:
+    @wraps(measure)
+    def evaluate(*args: Arguments.args, **options: Arguments.kwargs) -> Result:
+        measured = measure(*args, **options)
+        return Result(**{one.name: getattr(measured, one.name) for one in fields(measured)})
+
+    return evaluate
+
+
+evaluate = _shown(evaluating.evaluate)

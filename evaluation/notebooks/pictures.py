@@ -1,0 +1,37 @@
+"""Charts that a notebook shows as SVG, without a network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import altair as alt
+
+from evaluation.charts.kinds import KINDS, default_choice
+from evaluation.notebooks.report import figures_of
+from pooling.interface.charting import to_svg
+
+if TYPE_CHECKING:
+    from evaluation.scoring.results import Evaluation
+
+
+class Picture(alt.LayerChart):
+    """An Altair chart whose picture is drawn here; Altair's own would load its scripts from a server."""
+
+    def _repr_mimebundle_(self, *args: Any, **options: Any) -> dict[str, str]:
+        return {"image/svg+xml": to_svg(self).decode()}
+
+
+def picture_of(result: Evaluation, kind: str, measure: str, *, dark: bool) -> Picture:
+    """A picture of the report by its name."""
+    figures = figures_of(result)
+    there = {name: one for name, one in KINDS.items() if one.is_there(figures)}
+    if kind not in there:
+        raise ValueError(f"There is no chart {kind!r} of this result; choose one of {', '.join(there)}.")
+    if measure not in result.measures:
+        asked = ", ".join(result.measures)
+        raise ValueError(f"{measure} was not measured; choose one of {asked}, or name it under measures.")
+    choice = default_choice(figures, measure)
+    table = there[kind].table(figures, choice)
+    drawn = there[kind].draw(table, figures, choice, dark=dark)
+    object.__setattr__(drawn, "__class__", Picture)  # Altair keeps what is set as part of the picture
+    return cast(Picture, drawn)
