@@ -14,8 +14,12 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - pool_estimates: the same for stored pools and reports
 - comparisons: whether one run beats another, and what would decide it
 - indexes: approximate indexes against exact search, and latency
+- weighting (pure): means of drawn queries, taken back to their log
+- facts (pure): which facts the first K documents hold
+- stages (pure): what a ranker loses of what stage 1 hands on
 - canaries: runs watched against what was measured before
 - plans: a campaign planned before it begins
+- notebooks: a result as notebooks show, draw, write and log it
 - failures: where a report fails: groups, queries, side by side
 - reports: reports made, shown, compared and exported
 - sharing: read-only links to reports, for people without an account
@@ -28,23 +32,27 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from evaluation.comparisons.comparing import compare, compare_all, comparison_table, deciding_labels
     from evaluation.estimates.missing import leave_one_out, missing_floor
+    from evaluation.facts.evaluating import evaluate_facts
     from evaluation.failures.table import broken_down
     from evaluation.indexes.recall import recall_against
+    from evaluation.notebooks.evaluating import evaluate
     from evaluation.rendering.tradeoffs import k_reaching, tradeoff_table
     from evaluation.scoring.config import read_settings
     from evaluation.scoring.conventions import Conventions
-    from evaluation.scoring.evaluating import evaluate
     from evaluation.scoring.results import Evaluation
+    from evaluation.stages.ceiling import ceilings
 
 __all__ = [
     "Conventions",
     "Evaluation",
     "broken_down",
+    "ceilings",
     "compare",
     "compare_all",
     "comparison_table",
     "deciding_labels",
     "evaluate",
+    "evaluate_facts",
     "k_reaching",
     "leave_one_out",
     "missing_floor",
@@ -57,11 +65,13 @@ _HOMES = {
     "Conventions": "evaluation.scoring.conventions",
     "Evaluation": "evaluation.scoring.results",
     "broken_down": "evaluation.failures.table",
+    "ceilings": "evaluation.stages.ceiling",
     "compare": "evaluation.comparisons.comparing",
     "compare_all": "evaluation.comparisons.comparing",
     "comparison_table": "evaluation.comparisons.comparing",
     "deciding_labels": "evaluation.comparisons.comparing",
-    "evaluate": "evaluation.scoring.evaluating",
+    "evaluate": "evaluation.notebooks.evaluating",
+    "evaluate_facts": "evaluation.facts.evaluating",
     "k_reaching": "evaluation.rendering.tradeoffs",
     "leave_one_out": "evaluation.estimates.missing",
     "missing_floor": "evaluation.estimates.missing",

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evaluation.models import Canary, LatencyReport, Replay, Report
-from pooling.people.access import READERS, fetch, require_role
+from evaluation.models import Canary, LatencyReport, Replay, Report, Webhook
+from pooling.people.access import ADMIN, READERS, fetch, require_role
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
@@ -47,3 +47,10 @@ def canary_for(user: User | AnonymousUser, canary_id: int, roles: tuple[Role, ..
     )
     require_role(user, canary.collection, roles)
     return canary
+
+
+def webhook_for(user: User | AnonymousUser, webhook_id: int) -> Webhook:
+    """Fetch a webhook, and its collection, for an admin."""
+    hook = fetch(Webhook.objects.select_related("collection"), pk=webhook_id)
+    require_role(user, hook.collection, ADMIN)
+    return hook

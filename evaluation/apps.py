@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 from django.apps import AppConfig
 
 if TYPE_CHECKING:
+    from evaluation.models import Report
+    from labeling.models import QrelsRelease, Queue
+    from pooling.engine_models import Engine
     from pooling.models import Run
 
 # Modules that say which work of the background worker is theirs.
@@ -28,6 +31,36 @@ def hear_of_run(sender: object, run: Run, **more: object) -> None:
     watch_run(run)
 
 
+def hear_of_release(sender: object, instance: QrelsRelease, created: bool, **more: object) -> None:
+    """Tell the webhooks of a collection of a new release."""
+    from evaluation.canaries.hooks import tell_of_release
+
+    if created:
+        tell_of_release(instance)
+
+
+def hear_of_report(sender: object, instance: Report, created: bool, **more: object) -> None:
+    """Tell the webhooks of a collection of a new report."""
+    from evaluation.canaries.hooks import tell_of_report
+
+    if created:
+        tell_of_report(instance)
+
+
+def hear_of_queue(sender: object, queue: Queue, **more: object) -> None:
+    """Tell the webhooks of a collection of a finished queue."""
+    from evaluation.canaries.hooks import tell_of_queue
+
+    tell_of_queue(queue)
+
+
+def hear_of_engine(sender: object, engine: Engine, problem: str, **more: object) -> None:
+    """Tell those who wait for runs of an engine that there was none."""
+    from evaluation.canaries.watching import tell_of_engine
+
+    tell_of_engine(engine, problem)
+
+
 class EvaluationConfig(AppConfig):
     name = "evaluation"
     verbose_name = "Evaluation"
@@ -36,6 +69,15 @@ class EvaluationConfig(AppConfig):
         """Make the work of this stage's jobs known to the background worker, and hear of new runs."""
         for module in WORKING:
             import_module(f"evaluation.{module}")
-        from pooling.signals import run_imported
+        from django.db.models.signals import post_save
 
+        from evaluation.models import Report
+        from labeling.models import QrelsRelease
+        from labeling.signals import queue_emptied
+        from pooling.signals import engine_failed, run_imported
+
+        post_save.connect(hear_of_release, sender=QrelsRelease, dispatch_uid="webhooks of releases")
+        post_save.connect(hear_of_report, sender=Report, dispatch_uid="webhooks of reports")
+        queue_emptied.connect(hear_of_queue, dispatch_uid="webhooks of queues")
         run_imported.connect(hear_of_run, dispatch_uid="canaries")
+        engine_failed.connect(hear_of_engine, dispatch_uid="canaries")

@@ -9,10 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.charts.html_file import check_html_path, write_html
 from evaluation.comparisons.audited import audited_differences
+from evaluation.facts.command import (
+    FactOptions,
+    add_fact_arguments,
+    checked_facts,
+    evaluated_facts,
+    fact_options,
+    is_of_facts,
+)
 from evaluation.indexes.command import add_against_arguments, refuse_without_exact_run, run_against
 from evaluation.pool_estimates.of_pool import Basis, estimates_of, recall_cutoffs, too_large
 from evaluation.scoring.config import MARGIN, SETTINGS, Settings, read_settings, settings_from
 from evaluation.scoring.conventions import CHOICES, CONVENTIONS, PRESET
+from evaluation.stages.command import add_stage_arguments, stage_parts
+from evaluation.weighting.command import refuse_with_weights, weighted_result
 from pooling.interface.terminal import Writer
 from pooling.options.arguments import add_option_arguments
 from pooling.ranking.chunk_options import add_chunk_arguments, chunks_of
@@ -58,22 +68,20 @@ def add_arguments(parser: ArgumentParser) -> None:
         "--html", metavar="FILE", type=Path, help="write a report with pictures and tables as one HTML file"
     )
     parser.add_argument(
-        "--fail-under",
-        metavar="MEASURE=VALUE",
-        action="append",
-        type=_threshold,
-        help="exit with 1 when the mean of any run is below VALUE; may be repeated",
-    )
-    parser.add_argument(
         "--trade-offs",
         action="store_true",
         help="Recall, Precision and F1 by K, what each place adds, and the K that reaches a recall",
     )
+    _add_gates(parser)
     add_chunk_arguments(parser.add_argument)
     add_against_arguments(parser)
+    add_stage_arguments(parser)
+    add_fact_arguments(parser)
     _add_comparisons(parser)
     _add_breakdown(parser)
-    parser.add_argument("--format", choices=("table", "json", "csv", "markdown", "latex"), default="table")
+    parser.add_argument(
+        "--format", choices=("table", "json", "csv", "markdown", "latex", "mlflow"), default="table"
+    )
     parser.add_argument(
         "--engine", choices=("local", "spark"), default="local", help="engine that does the work"
     )
@@ -81,24 +89,35 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
     """Evaluate, write what was asked for, then compare with the thresholds: the exit code."""
+    from evaluation.facts.tables import fact_part
     from evaluation.rendering.formats import render
+    from evaluation.rendering.gates import check_gates, write_gates
     from evaluation.scoring.evaluating import evaluate
+    from evaluation.scoring.expectations import checked
 
+    asked = fact_options(options)
+    if asked is not None:
+        options = asked.options
     settings = _settings(options)
+    check_gates(options, {**(settings.thresholds or {}), **(asked.thresholds if asked else {})})
     chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
     if options["against"]:
         chosen, _ = _tagged(options["queries"], options["tag"], None)
         return run_against(options, settings, chosen, chunks, output=output, errors=errors)
     refuse_without_exact_run(options)
+    if asked is not None and asked.qrels is None:
+        return _facts_alone(asked, settings, output, errors)
+    refuse_with_weights(options)
     if not options["runs"]:
         raise ValueError("The following arguments are required: RUN. Name one run or more after the labels.")
     if options["per_query"]:
         from evaluation.rendering.per_query import check_per_query_path, write_per_query
 
-        check_per_query_path(options["per_query"])
+        check_per_query_path(options["per_query"], len(options["runs"]))
     if options["html"]:
         check_html_path(options["html"])
-    queries, strata = _tagged(options["queries"], options["tag"], settings.tags, options["by"])
+    other = options["by"] or options["weights"]
+    queries, strata = _tagged(options["queries"], options["tag"], settings.tags, other)
     pool = _pool(options["pool"], queries)
     result = evaluate(
         options["qrels"],
@@ -111,6 +130,7 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         engine=options["engine"],
         **settings.arguments(),
     )
+    result = weighted_result(result, options)
     basis = None if pool is None else _basis(result, pool, options)
     estimates = None if pool is None else estimates_of(basis)
     if options["per_query"]:
@@ -122,20 +142,69 @@ def run(options: Mapping[str, Any], output: Writer, errors: Writer) -> int:
         write_html(result, settings, options, estimates, said=[line for part in parts for line in part.said])
     if made:
         parts.append(_comparison_part(made, margin))
+    facts = None
+    if asked is not None:
+        facts = evaluated_facts(asked, settings, queries=queries, chunks=chunks, pool=pool)
+        parts.append(fact_part(facts))
     output.write(
         render(
             result,
             options["format"],
             terminal=output.isatty(),
             with_trade_offs=options["trade_offs"],
-            parts=[*parts, *_breakdown(result, options)],
+            parts=[*parts, *_breakdown(result, options), *stage_parts(result, options)],
             estimates=estimates,
         )
     )
-    failures = result.below()
-    for sentence in (*result.notes, *result.warnings(), *failures):
+    checks = checked(result.runs, result.thresholds)
+    checks += checked_facts(facts, asked.thresholds) if asked and facts else []
+    write_gates(options, checks, lambda: render(result, "markdown", parts=parts, estimates=estimates))
+    failures = [check.sentence for check in checks if check.is_below]
+    notes = [*result.notes, *(facts.notes if facts else ())]
+    for sentence in (*notes, *result.warnings(), *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0
+
+
+def _facts_alone(asked: FactOptions, settings: Settings, output: Writer, errors: Writer) -> int:
+    """Where nothing is measured over documents; the exit code as above."""
+    from evaluation.facts.tables import render_facts
+    from evaluation.rendering.gates import write_gates
+
+    options = asked.options
+    queries, _ = _tagged(options["queries"], options["tag"], None)
+    chunks = chunks_of(options["collapse_chunks"], options["chunk_map"])
+    found = evaluated_facts(
+        asked, settings, queries=queries, chunks=chunks, pool=_pool(options["pool"], queries)
+    )
+    output.write(render_facts(found, options["format"], terminal=output.isatty()))
+    checks = checked_facts(found, asked.thresholds)
+    write_gates(options, checks, lambda: render_facts(found, "markdown"))
+    failures = [check.sentence for check in checks if check.is_below]
+    for sentence in (*found.notes, *failures):
+        errors.write(f"{sentence}\n")
+    return 1 if failures else 0
+
+
+def _add_gates(parser: ArgumentParser) -> None:
+    group = parser.add_argument_group("continuous integration")
+    group.add_argument(
+        "--fail-under",
+        metavar="MEASURE=VALUE",
+        action="append",
+        type=_threshold,
+        help="exit with 1 when the mean of any run is below VALUE; may be repeated",
+    )
+    group.add_argument(
+        "--junit", metavar="FILE", type=Path, help="write the thresholds as JUnit XML, a test for each"
+    )
+    group.add_argument(
+        "--job-summary",
+        metavar="FILE",
+        nargs="?",
+        const="",
+        help="append thresholds and tables to FILE as Markdown (default: that of GITHUB_STEP_SUMMARY)",
+    )
 
 
 def _add_breakdown(parser: ArgumentParser) -> None:
@@ -270,6 +339,11 @@ def _settings(options: Mapping[str, Any]) -> Settings:
 
 def _add_queries(parser: ArgumentParser) -> None:
     parser.add_argument("--queries", metavar="FILE", type=Path, help="queries.jsonl, for their tags")
+    parser.add_argument(
+        "--weights",
+        choices=("traffic", "queries"),
+        help="take means back to the log that --queries was drawn from: to its traffic, or to its queries",
+    )
     parser.add_argument("--tag", metavar="TAG", help="only queries with this tag in metadata.tags")
     parser.add_argument(
         "--by-tag",
@@ -302,8 +376,9 @@ def _cutoffs(text: str) -> list[int]:
 
 def _threshold(text: str) -> tuple[str, float]:
     name, _, value = text.partition("=")
-
     try:
+        if is_of_facts(name):
+            return name, float(value)
         ((key, wanted),) = (settings_from({"thresholds": {name: float(value)}}).thresholds or {}).items()
     except ValueError:
         raise ArgumentTypeError(
@@ -313,14 +388,14 @@ def _threshold(text: str) -> tuple[str, float]:
 
 
 def _tagged(
-    path: Path | None, tag: str | None, tags: Sequence[str] | None, by: str | None = None
+    path: Path | None, tag: str | None, tags: Sequence[str] | None, other: str | None = None
 ) -> tuple[set[str] | None, dict[str, list[str]] | None]:
     """The queries with `tag`, None for all; and those of each of `tags`."""
     from pooling.formats import read_queries
 
     if path is None and not tag and tags:
         raise ValueError("Tags come from a queries file; name it with --queries FILE.")
-    if (path is None and tag) or (path is not None and not (tag or tags or by)):
+    if (path is None and tag) or (path is not None and not (tag or tags or other)):
         raise ValueError("--queries and --tag belong together, or --queries and --by-tag; name both.")
     if path is None or not (tag or tags):
         return None, None

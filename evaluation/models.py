@@ -269,8 +269,35 @@ class CanaryValue(models.Model):
         return f"{self.canary_id}: {self.run_id}"
 
 
+class Webhook(models.Model):
+    """An address that hears what happens in a collection; its secret signs what it gets."""
+
+    class Event(models.TextChoices):
+        QUEUE_FINISHED = "queue.finished"
+        RELEASE_MADE = "release.made"
+        REPORT_MADE = "report.made"
+        CANARY_FELL = "canary.fell"
+
+    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="webhooks")
+    url = models.CharField(max_length=1000)
+    events = models.JSONField(default=list, help_text="What it hears of.")
+    sealed_secret = models.TextField(help_text="Encrypted; shown once.")
+    site = models.CharField(max_length=300, blank=True, help_text="The address that links begin with.")
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        ordering = ["pk"]
+
+    def __str__(self) -> str:
+        return f"webhook {self.pk}"
+
+
 class CanaryDelivery(models.Model):
-    """One message to one receiver about one event, and what became of it.
+    """One message to one receiver about one event, and what became of it: about canaries, or to a webhook of
+    the collection, with its body.
 
     What has not arrived is tried again at `next_try_at`, until `give_up_at`. While it is being sent,
     `next_try_at` is when its sender must have died.
@@ -297,6 +324,11 @@ class CanaryDelivery(models.Model):
     next_try_at = models.DateTimeField(default=timezone.now)
     give_up_at = models.DateTimeField(default=timezone.now)
     ended_at = models.DateTimeField(null=True, blank=True)
+    webhook = models.ForeignKey(Webhook, null=True, on_delete=models.CASCADE, related_name="deliveries")
+    body = models.JSONField(null=True, help_text="What a webhook of the collection gets.")
+    subject = models.CharField(
+        max_length=200, blank=True, db_default="", help_text="Told once to each webhook."
+    )
 
     class Meta:
         ordering = ["-pk"]

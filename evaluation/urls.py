@@ -94,8 +94,13 @@ urlpatterns: list[URLPattern] = [
 ]
 api_urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/reports/", api.Reports.as_view(), name="api_reports"),
+    path(
+        "collections/<slug:slug>/reports/trend/", trend_views.ReportTrend.as_view(), name="api_report_trend"
+    ),
     path("collections/<slug:slug>/measure/", measuring_views.Measure.as_view(), name="api_measure"),
     path("reports/<int:report_id>/", api.ReportResult.as_view(), name="api_report"),
+    path("reports/<int:report_id>/again/", change_views.ReportAgain.as_view(), name="api_report_again"),
+    path("reports/<int:report_id>/files/<slug:format>/", api.ReportFile.as_view(), name="api_report_file"),
     path("reports/<int:report_id>/restore/", Restored.as_view(kind="report"), name="api_report_restore"),
     path(
         "reports/<int:report_id>/comparisons/",
@@ -110,11 +115,26 @@ api_urlpatterns: list[URLPattern] = [
         name="api_report_chart",
     ),
     path("reports/<int:report_id>/breakdown/", where_api.ReportBreakdown.as_view(), name="api_breakdown"),
+    path(
+        "reports/<int:report_id>/breakdown/files/<slug:format>/",
+        where_api.BreakdownFile.as_view(),
+        name="api_breakdown_file",
+    ),
     path("reports/<int:report_id>/queries/", where_api.ReportQueries.as_view(), name="api_report_queries"),
+    path(
+        "reports/<int:report_id>/queries/missed/",
+        where_api.MissedDocuments.as_view(),
+        name="api_report_missed",
+    ),
     path("reports/<int:report_id>/queries/detail/", where_api.ReportQuery.as_view(), name="api_report_query"),
     path("reports/<int:report_id>/deciding/", comparison_api.Deciding.as_view(), name="api_deciding"),
     path("collections/<slug:slug>/replays/", replay_api.Replays.as_view(), name="api_replays"),
     path("replays/<int:replay_id>/", replay_api.ReplayResult.as_view(), name="api_replay"),
+    path(
+        "replays/<int:replay_id>/files/<slug:format>/",
+        replay_api.ReplayFile.as_view(),
+        name="api_replay_file",
+    ),
     path("replays/<int:replay_id>/restore/", Restored.as_view(kind="replay"), name="api_replay_restore"),
     path("collections/<slug:slug>/plan/", plan_api.Plan.as_view(), name="api_plan"),
     path(

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.http.response import HttpResponseBase
 from django.urls import reverse
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
@@ -18,6 +17,7 @@ from evaluation.charts.page import ChartView
 from evaluation.charts.stored import CHART_FILES, kinds_of
 from evaluation.charts.views import chart_file
 from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.serializers import FILE
 
 CHOICES = [
     OpenApiParameter("measure", str, description="recall if absent."),
@@ -91,10 +91,7 @@ class ReportChart(APIView):
         ],
         responses={
             (200, "application/json"): ChartDataSerializer,
-            (200, "text/csv"): OpenApiTypes.BINARY,
-            (200, "image/svg+xml"): OpenApiTypes.BINARY,
-            (200, "image/png"): OpenApiTypes.BINARY,
-            (200, "application/pdf"): OpenApiTypes.BINARY,
+            **FILE,
             404: PROBLEM,
         },
     )

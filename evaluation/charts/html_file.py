@@ -45,34 +45,39 @@ def write_html(
     interval = evaluation.settings["interval"]
     runs = [Path(path) for path in options["runs"]]
     provenance = Provenance(
-        labels=(options["qrels"].name, _sha256(options["qrels"])),
-        runs=[(path.name, _sha256(path)) for path in runs],
+        labels=(options["qrels"].name, checksum(options["qrels"])),
+        runs=[(path.name, checksum(path)) for path in runs],
         software=software_versions(),
         samples=interval["samples"],
         seed=interval["seed"],
         pool=evaluation.settings["pool"],
         command=_command(settings, evaluation, options, runs),
     )
-    first, measured = next(iter(evaluation.runs)), evaluation.to_dict()
+    first = next(iter(evaluation.runs))
     report = HtmlReport(
         title=f"{options['qrels'].name}, {len(runs)} {plural(len(runs), 'run')}",
-        summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else _summary(evaluation),
-        figures=Figures(
-            measured,
-            list(evaluation.runs),
-            evaluation.per_query_frame().lazy(),
-            evaluation.relevant_frame().select("query_id").lazy(),
-        ),
+        summary=evaluation.convention_line(first, measure, k) if len(runs) == 1 else summary_of(evaluation),
+        figures=figures_of(evaluation),
         provenance=provenance,
         notes=[*evaluation.warnings(), *evaluation.below()],
         measures=evaluation.measures,
         said=said,
-        worth=[] if estimates is None else estimate_tables(measured["runs"], estimates),
+        worth=[] if estimates is None else estimate_tables(evaluation.to_dict()["runs"], estimates),
     )
     options["html"].write_text(render_html(report), encoding="utf-8")
 
 
-def _summary(evaluation: Evaluation) -> str:
+def figures_of(evaluation: Evaluation) -> Figures:
+    """What its pictures are made of."""
+    return Figures(
+        evaluation.to_dict(),
+        list(evaluation.runs),
+        evaluation.per_query_frame().lazy(),
+        evaluation.relevant_frame().select("query_id").lazy(),
+    )
+
+
+def summary_of(evaluation: Evaluation) -> str:
     """What is the same for all numbers."""
     return evaluation.conventions.line(
         scored=int(evaluation.in_mean.sum()),
@@ -105,6 +110,7 @@ def _command(settings: Settings, evaluation: Evaluation, options: Mapping[str, A
     return command
 
 
-def _sha256(path: Path) -> str:
+def checksum(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TypedDict
 
-from drf_spectacular.utils import extend_schema
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
-from evaluation.failures.page import near
+from evaluation.failures.page import BREAKDOWN_FILES, WhereChoice, breakdown_stem, near
 from evaluation.failures.side_by_side import Finder, side_by_side
 from evaluation.failures.stored_breakdown import BreakdownRequest, breakdown_of, check_measure
 from evaluation.failures.stored_queries import (
@@ -20,13 +21,17 @@ from evaluation.failures.stored_queries import (
     SORTS,
     QueriesAsked,
     QueryRow,
+    missed_csv,
     query_rows,
     query_table,
 )
 from evaluation.models import Report
-from evaluation.report_store.files import cutoffs_of
-from pooling.interface.api import PROBLEM
+from evaluation.report_store.files import cutoffs_of, file_stem
+from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.downloads import attachment, offered
 from pooling.interface.pages import numbered_page
+from pooling.interface.serializers import FILE
+from pooling.pools.serializers import FinderSerializer
 
 
 class BreakdownQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -108,20 +113,42 @@ class ReportBreakdown(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """A measure by tag, metadata, relevant documents or how often queries are asked."""
         report = report_for(request.user, report_id)
-        asked = BreakdownQuerySerializer(data=request.query_params)
-        asked.is_valid(raise_exception=True)
-        values = asked.validated_data
-        found = breakdown_of(
-            report,
-            BreakdownRequest(
-                by=values["by"],
-                measure=values["measure"],
-                k=_cutoff(report, values["measure"], values.get("k")),
-                threshold=values["threshold"],
-                runs=values.get("run") or None,
-            ),
-        )
-        return Response(found.to_dict())
+        return Response(breakdown_of(report, _breakdown_asked(request, report)).to_dict())
+
+
+class BreakdownFile(APIView):
+    """Where the runs of a report fail, as a file."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="reports_breakdown_file",
+        parameters=[
+            OpenApiParameter("format", str, OpenApiParameter.PATH, enum=list(BREAKDOWN_FILES)),
+            BreakdownQuerySerializer,
+        ],
+        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int, format: str) -> HttpResponseBase:
+        """Download a breakdown: its rows as CSV, its picture as SVG or PNG."""
+        report = report_for(request.user, report_id)
+        asked = _breakdown_asked(request, report)
+        found = breakdown_of(report, asked)
+        shown = WhereChoice(asked.by, asked.measure, asked.k, found.threshold, order="group", run=None)
+        return offered(BREAKDOWN_FILES, format, breakdown_stem(report, asked.by), found, shown)
+
+
+def _breakdown_asked(request: Request, report: Report) -> BreakdownRequest:
+    asked = BreakdownQuerySerializer(data=request.query_params)
+    asked.is_valid(raise_exception=True)
+    values = asked.validated_data
+    return BreakdownRequest(
+        by=values["by"],
+        measure=values["measure"],
+        k=_cutoff(report, values["measure"], values.get("k")),
+        threshold=values["threshold"],
+        runs=values.get("run") or None,
+    )
 
 
 class QueriesQuerySerializer(serializers.Serializer[dict[str, object]]):
@@ -146,9 +173,7 @@ class MissedDocumentSerializer(serializers.Serializer[dict[str, object]]):
     title = serializers.CharField()
     relevance = serializers.IntegerField()
     rank = serializers.IntegerField(allow_null=True, help_text="Where it came; null: not retrieved.")
-    found_by = serializers.ListField(
-        child=serializers.DictField(), help_text="`run` and `rank` of the others that have it there."
-    )
+    found_by = FinderSerializer(many=True, help_text="The others that have it there.")
 
 
 class QueryRowSerializer(serializers.Serializer[dict[str, object]]):
@@ -186,17 +211,22 @@ class ReportQueries(APIView):
     def get(self, request: Request, report_id: int) -> Response:
         """Value, relevant, found and missed documents of each query of a run, 50 to a page."""
         report = report_for(request.user, report_id)
-        checked = QueriesQuerySerializer(data=request.query_params)
-        checked.is_valid(raise_exception=True)
-        values = dict(checked.validated_data)
-        page_number = values.pop("page")
-        k = _cutoff(report, values["measure"], values.pop("k", None))
-        asked = QueriesAsked(**values | {"k": k, "search": values.pop("q")})
+        asked, page_number = _queries_asked(request, report)
         table = query_table(report, asked)
         page = numbered_page(range(table.height), page_number, PER_PAGE)
         rows = query_rows(report, asked, table.slice(max(page.start_index() - 1, 0), PER_PAGE))
         counts = {"count": table.height, "page": page.number, "pages": page.paginator.num_pages}
         return Response({**counts, "queries": [_plain(row) for row in rows]})
+
+
+def _queries_asked(request: Request, report: Report) -> tuple[QueriesAsked, int]:
+    """What the address asks for, and the page of it."""
+    checked = QueriesQuerySerializer(data=request.query_params)
+    checked.is_valid(raise_exception=True)
+    values = dict(checked.validated_data)
+    page_number = values.pop("page")
+    k = _cutoff(report, values["measure"], values.pop("k", None))
+    return QueriesAsked(**values | {"k": k, "search": values.pop("q")}), page_number
 
 
 class MissedResult(TypedDict):
@@ -295,9 +325,7 @@ class RelevantDocumentSerializer(serializers.Serializer[dict[str, object]]):
     relevance = serializers.IntegerField()
     rank_a = serializers.IntegerField(allow_null=True)
     rank_b = serializers.IntegerField(allow_null=True)
-    found_by = serializers.ListField(
-        child=serializers.DictField(), help_text="`run` and `rank` of others that have it in their first K."
-    )
+    found_by = FinderSerializer(many=True, help_text="Others that have it in their first K.")
 
 
 class RelevantPartsSerializer(serializers.Serializer[dict[str, object]]):
@@ -309,10 +337,19 @@ class RelevantPartsSerializer(serializers.Serializer[dict[str, object]]):
     neither = RelevantDocumentSerializer(many=True)
 
 
+class QueryOfListsSerializer(serializers.Serializer[dict[str, object]]):
+    """The query of two lists."""
+
+    id = serializers.CharField()
+    text = serializers.CharField()
+    tags = serializers.ListField(child=serializers.CharField())
+    weight = serializers.FloatField(allow_null=True)
+
+
 class SideBySideSerializer(serializers.Serializer[dict[str, object]]):
     """Two runs on one query."""
 
-    query = serializers.DictField(help_text="`id`, `text`, `tags` and `weight`.")
+    query = QueryOfListsSerializer()
     k = serializers.IntegerField()
     a = ListOfRunSerializer()
     b = ListOfRunSerializer()
@@ -344,3 +381,20 @@ def _cutoff(report: Report, measure: str, k: int | None) -> int | None:
         k = near(None, cutoffs_of(report, measure))
     check_measure(report, measure, k)
     return k
+
+
+class MissedDocuments(APIView):
+    """What a run missed, as a file."""
+
+    content_negotiation_class = OneKind
+
+    @extend_schema(
+        operation_id="reports_queries_missed",
+        parameters=[QueriesQuerySerializer],
+        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> HttpResponseBase:
+        """Download the relevant documents missed in the queries asked for, as CSV."""
+        report = report_for(request.user, report_id)
+        content = missed_csv(report, _queries_asked(request, report)[0])
+        return attachment(content, f"{file_stem(report)}-missed.csv", "text/csv")

@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any, TypedDict
 
 from django import forms
 from django.utils.http import urlencode
+from django.utils.text import slugify
 
 from evaluation.failures.chart import MOST_GROUPS, MOST_RUNS, breakdown_picture, breakdown_size
 from evaluation.failures.stored_breakdown import BreakdownRequest, QueriesNow, breakdown_of, queries_now
 from evaluation.models import Report
-from evaluation.report_store.files import beside, cutoffs_of, run_names
+from evaluation.report_store.files import beside, cutoffs_of, file_stem, run_names
+from pooling.formats.cells import table_text
+from pooling.interface.charting import to_png, to_svg
+from pooling.interface.downloads import Download
 from pooling.storage.pictures import kept_svg
 
 if TYPE_CHECKING:
@@ -248,6 +252,28 @@ def breakdown_chart(found: Breakdown, choice: WhereChoice, variant: str) -> alt.
     title = titled(choice.measure, choice.k)
     dark, narrow = variant.startswith("dark"), variant.endswith("narrow")
     return breakdown_picture(table, drawn["runs"], title=title, dark=dark, narrow=narrow)
+
+
+def breakdown_stem(report: Report, by: str) -> str:
+    """What files of a breakdown are called."""
+    return f"{file_stem(report)}-by-{slugify(by) or 'group'}"
+
+
+def _csv(found: Breakdown, choice: WhereChoice) -> bytes:
+    rows = found.rows()
+    return table_text(list(rows[0]), (row.values() for row in rows)).encode()
+
+
+#: A breakdown, and how it is ordered.
+BREAKDOWN_FILES = {
+    "csv": Download(".csv", "text/csv", _csv),
+    "svg": Download(
+        ".svg", "image/svg+xml", lambda found, choice: to_svg(breakdown_chart(found, choice, "light"))
+    ),
+    "png": Download(
+        ".png", "image/png", lambda found, choice: to_png(breakdown_chart(found, choice, "light"), scale=3)
+    ),
+}
 
 
 def _ends(figures: GroupFigures) -> dict[str, float | None]:

@@ -6,13 +6,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
-from django.utils.text import slugify
 from django.views.decorators.http import require_safe
 
 from evaluation.access import report_for
 from evaluation.failures.page import (
+    BREAKDOWN_FILES,
     WhereView,
-    breakdown_chart,
+    breakdown_stem,
     breakdown_svg,
     chosen_breakdown,
     where_context,
@@ -22,9 +22,8 @@ from evaluation.failures.stored_queries import missed_csv
 from evaluation.models import Report
 from evaluation.report_store.files import file_stem
 from evaluation.report_store.settings import conventions_in_words
-from pooling.formats.cells import table_text
-from pooling.interface.charting import VARIANTS, to_png
-from pooling.interface.downloads import Download, attachment, offered
+from pooling.interface.charting import VARIANTS
+from pooling.interface.downloads import attachment, offered
 from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
 
@@ -60,8 +59,9 @@ def report_where_file(request: HttpRequest, report_id: int, format: str) -> Http
     """A breakdown to download: its rows as CSV, its picture as SVG or PNG."""
     shown = report_for(request.user, report_id)
     view = WhereView(request.GET, report=shown)
-    stem = f"{file_stem(shown)}-by-{slugify(view.choice().by) or 'group'}"
-    return offered(FILES, format, stem, shown, view)
+    choice = view.choice()
+    found = chosen_breakdown(shown, choice, view.queries)
+    return offered(BREAKDOWN_FILES, format, breakdown_stem(shown, choice.by), found, choice)
 
 
 @login_required
@@ -109,20 +109,3 @@ def _context(report: Report) -> dict[str, object]:
         "report": report,
         "conventions": conventions_in_words(report),
     }
-
-
-def _csv(report: Report, view: WhereView) -> bytes:
-    rows = chosen_breakdown(report, view.choice(), view.queries).rows()
-    return table_text(list(rows[0]), (row.values() for row in rows)).encode()
-
-
-def _png(report: Report, view: WhereView) -> bytes:
-    choice = view.choice()
-    return to_png(breakdown_chart(chosen_breakdown(report, choice, view.queries), choice, "light"), scale=3)
-
-
-FILES = {
-    "csv": Download(".csv", "text/csv", _csv),
-    "svg": Download(".svg", "image/svg+xml", lambda report, view: breakdown_svg(report, view, "light")),
-    "png": Download(".png", "image/png", _png),
-}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from django.http.response import HttpResponseBase
+from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -9,12 +11,15 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import latency_report_for
+from evaluation.indexes.page import FILES
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
 from evaluation.report_store.links import link_to
-from pooling.interface.api import PROBLEM, parsed, person
+from pooling.interface.api import PROBLEM, OneKind, parsed, person
+from pooling.interface.downloads import file_call, offered
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
 
 
@@ -55,12 +60,12 @@ class LatencyResultSerializer(serializers.Serializer[dict[str, object]]):
 class LatencyReports(APIView):
     """The latency reports of a collection."""
 
-    @extend_schema(operation_id="latency_list", responses=LatencyReportSerializer(many=True))
+    @lists(LatencyReportSerializer, operation_id="latency_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the latency reports, newest first."""
         collection = collection_for(request.user, slug)
         rows = collection.latency_reports.listed().only("id", "name", "created_at")
-        return Response([link_to(report) for report in rows])
+        return listed(request, rows, lambda some: [link_to(report) for report in some])
 
     @extend_schema(
         operation_id="latency_create",
@@ -86,3 +91,15 @@ class LatencyResult(Tidied):
     def get(self, request: Request, report_id: int) -> Response:
         """The same object as `evaluate --against … --settings … --format json` prints."""
         return Response(latency_report_for(request.user, report_id).result)
+
+
+class LatencyFile(APIView):
+    """A latency report as a file."""
+
+    content_negotiation_class = OneKind
+
+    @file_call(FILES)
+    def get(self, request: Request, report_id: int, format: str) -> HttpResponseBase:
+        """Download a latency report."""
+        report = latency_report_for(request.user, report_id)
+        return offered(FILES, format, slugify(report.name) or f"latency-{report.pk}", report)

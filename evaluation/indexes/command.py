@@ -37,6 +37,9 @@ OF_LABELS = {
     "compare": "--compare",
     "complete": "--complete",
     "trade_offs": "--trade-offs",
+    "stage1": "--stage1",
+    "k1": "--k1",
+    "facts": "--facts",
 }
 CHARTS = (".svg", ".png")
 
@@ -87,7 +90,8 @@ def run_against(
     """Measure, write what was asked for, then compare with the thresholds: the exit code."""
     from evaluation.indexes.recall import recall_against
     from evaluation.indexes.tables import render_against
-    from evaluation.scoring.expectations import below
+    from evaluation.rendering.gates import write_gates
+    from evaluation.scoring.expectations import checked
 
     _refuse_what_needs_labels(options, settings)
     target = _target(options["target"])
@@ -101,7 +105,7 @@ def run_against(
     if options["per_query"]:
         from evaluation.rendering.per_query import check_per_query_path, write_frame
 
-        check_per_query_path(options["per_query"])
+        check_per_query_path(options["per_query"], len(runs))
     k = list(settings.k or ()) or None
     if target is not None:
         k = [*(k or _default_cutoffs()), target[0]]
@@ -120,7 +124,9 @@ def run_against(
     output.write(render_against(found, options["format"], terminal=output.isatty(), latency=latency))
     if latency is not None and options["chart"]:
         _draw(latency, options["chart"])
-    failures = [sentence for *_, sentence in below(found.runs, wanted)]
+    checks = checked(found.runs, wanted)
+    write_gates(options, checks, lambda: render_against(found, "markdown", latency=latency))
+    failures = [check.sentence for check in checks if check.is_below]
     for sentence in (*found.notes, *failures):
         errors.write(f"{sentence}\n")
     return 1 if failures else 0

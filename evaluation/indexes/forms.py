@@ -5,13 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 from django import forms
+from django.db.models import QuerySet
 
-from evaluation.indexes.latency import LARGEST_FILE
+from evaluation.indexes.latency import LARGEST_FILE, LATENCY, RUN
 from evaluation.indexes.stored import MOST_K, LatencyRequest
+from pooling.formats.cells import table_text
 from pooling.interface.forms import FIRST, GroupedForm
 from pooling.models import Collection, Run
 
+MOST_OFFERED = 20
 EXAMPLE = "run,latency_ms,ef\nhnsw-16,0.21,16\nhnsw-64,0.34,64"
+
+
+def measured_settings(runs: QuerySet[Run]) -> str:
+    """The newest runs of engines with their median latency, as settings are written; "" without one."""
+    asked = runs.filter(preflight__engine__isnull=False).order_by("-pk")
+    rows = list(asked.values_list("name", "preflight__engine__latency_ms__p50")[:MOST_OFFERED])
+    return table_text((RUN, LATENCY), rows) if rows else ""
 
 
 class LatencyForm(GroupedForm, forms.Form):
@@ -65,6 +75,13 @@ class LatencyForm(GroupedForm, forms.Form):
         runs = collection.runs.listed().defer("preflight")
         self.fields["exact"].queryset = runs  # type: ignore[attr-defined]
         self.fields["runs"].queryset = runs  # type: ignore[attr-defined]
+        if measured := measured_settings(runs):
+            self.fields["settings"].initial = measured
+            self.fields[
+                "settings"
+            ].help_text = (
+                "Filled in: the median latency of runs that an engine answered. A file takes its place."
+            )
 
     def clean(self) -> dict[str, Any]:
         """The text of the settings, from wherever it came, under `settings`."""

@@ -16,16 +16,7 @@ import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers, key_of, split_name
 from evaluation.scoring.conventions import Conventions
-from evaluation.scoring.inputs import (
-    Runs,
-    RunSource,
-    collapsed_sources,
-    cutoffs_array,
-    map_run,
-    named_runs,
-    only_queries,
-    run_frame,
-)
+from evaluation.scoring.inputs import collapsed_sources, cutoffs_array, map_run, only_queries
 from evaluation.scoring.scoring import Labels, arrange_run, count_up_to, find_pairs, label_pairs
 from evaluation.significance import (
     BOOTSTRAP_SAMPLES,
@@ -34,6 +25,8 @@ from evaluation.significance import (
     interval_settings,
     mean_intervals,
 )
+from pooling.inputs.given import Runs, RunSource
+from pooling.inputs.reading import named_runs, run_frame
 from pooling.ranking.ranking import compared_scores, order_run
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from evaluation.models import LatencyReport
 from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Run

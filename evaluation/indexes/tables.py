@@ -10,7 +10,7 @@ from evaluation.indexes.latency import LatencyTable
 from evaluation.indexes.recall import PERCENTILES, AgainstExact, FoundFigure, FoundHow
 from evaluation.measures import key_of, split_name, titled
 from evaluation.rendering.cells import Cells
-from evaluation.rendering.formats import FORMATS, render_tables
+from evaluation.rendering.formats import FORMATS, mlflow_text, render_tables
 from evaluation.scoring.coverage import ids_where
 from evaluation.scoring.expectations import below
 from evaluation.scoring.results import decimal, interval, share_in_words
@@ -64,6 +64,8 @@ def render_against(
     if form == "json":
         content = against_as_dict(found, latency)
         return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+    if form == "mlflow":
+        return mlflow_text({name: run.figures for name, run in found.runs.items()})
     if form == "csv":
         return against_as_csv(found) if latency is None else latency_as_csv(latency)
     tables = [against_cells(found), *([] if latency is None else [latency_cells(latency)])]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from evaluation.measures import counting, ranking
 from evaluation.measures.counting import judged_of_retrieved
+from evaluation.measures.names import mlflow_name, trec_eval_name
 from evaluation.measures.ranked import Grades, RankedLabels, rank_labels
 from evaluation.measures.registry import (
     MEASURES,
@@ -33,9 +34,11 @@ __all__ = [
     "judged_of_retrieved",
     "key_of",
     "measure_named",
+    "mlflow_name",
     "rank_labels",
     "ranking",
     "share",
     "split_name",
     "titled",
+    "trec_eval_name",
 ]

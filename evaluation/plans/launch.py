@@ -15,7 +15,7 @@ from labeling.models import Queue
 from labeling.queues.costs import change_prices
 from labeling.queues.opening import free_name, open_queue
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import note_stored, start_job
 from pooling.models import Collection, Job, Pool

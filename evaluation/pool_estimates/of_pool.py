@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pooling.formats.wording import counted, plural
+from pooling.inputs.reading import run_frame
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -340,7 +341,6 @@ def _rows(table: pd.DataFrame) -> list[LeftOutRun]:
 
 def _families(evaluation: Evaluation, depth: int) -> list[list[str]]:
     """Runs that are nearly the same list; each its own where comparing the lists would take too long."""
-    from evaluation.scoring.inputs import run_frame
     from pooling.diagnosis.families import families
 
     if len(evaluation.runs) * evaluation.labels.query_count > MOST_COMPARED_LISTS:

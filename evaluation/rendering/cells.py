@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 
@@ -21,10 +21,12 @@ class Cells:
 class Part:
     """What is shown next to an evaluation and was worked out from it: as a table, as plain data for JSON
     under `name`, and as rows for CSV; None where CSV has no place for it. said: sentences above all tables;
-    what has only these has no table."""
+    what has only these has no table. figures: of each run by key, which stand among its others in JSON.
+    """
 
     name: str
     cells: Cells | None
     data: Any
     rows: Sequence[Mapping[str, Any]] | None = None
     said: Sequence[str] = ()
+    figures: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evaluation.measures import MEASURES, key_of
 from evaluation.rendering.cells import Cells, Part
 from evaluation.rendering.estimate_tables import estimate_tables
+from evaluation.scoring.figures import mlflow_metrics
 from evaluation.scoring.results import Evaluation, decimal, interval, percent, share_in_words
 from pooling.formats.cells import table_text
 
 if TYPE_CHECKING:
     from evaluation.scoring.estimate_figures import Estimates
+    from evaluation.scoring.figures import MeanSpan
 
 
 def render(
@@ -45,6 +47,8 @@ def render(
         return _csv(evaluation, parts)
     if form == "json":
         return _json(evaluation, with_trade_offs, parts, estimates)
+    if form == "mlflow":
+        return mlflow_text({name: run.figures for name, run in evaluation.runs.items()})
     tables = all_cells(evaluation, with_trade_offs=with_trade_offs)
     if estimates is not None:
         tables = _with_estimates(tables, evaluation, estimates)
@@ -247,7 +251,11 @@ def _json(
     parts: Sequence[Part] = (),
     estimates: Estimates | None = None,
 ) -> str:
-    content: dict[str, object] = {**evaluation.to_dict()}
+    result = evaluation.to_dict()
+    runs: dict[str, Mapping[str, object]] = {**result["runs"]}
+    for part in parts:
+        runs |= {run: {**runs[run], **figures} for run, figures in part.figures.items()}
+    content: dict[str, object] = {**result, "runs": runs}
     if estimates is not None:
         content["estimates"] = estimates
     content |= {part.name: part.data for part in parts if part.rows is None}
@@ -257,6 +265,11 @@ def _json(
         content["trade_offs"] = trade_offs(evaluation)
     content |= {part.name: part.data for part in parts if part.rows is not None}
     return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def mlflow_text(runs: Mapping[str, Mapping[str, MeanSpan]]) -> str:
+    """One JSON object for `mlflow.log_metrics`, of the figures of each run by key."""
+    return json.dumps(mlflow_metrics(runs), indent=2, allow_nan=False) + "\n"
 
 
 def _csv(evaluation: Evaluation, parts: Sequence[Part] = ()) -> str:
@@ -344,4 +357,4 @@ _AS_TEXT: dict[str, Callable[[Sequence[Cells]], str]] = {
     "markdown": _markdown,
     "latex": _latex,
 }
-FORMATS = ("table", "json", "csv", "markdown", "latex")
+FORMATS = ("table", "json", "csv", "markdown", "latex", "mlflow")

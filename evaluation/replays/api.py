@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from django.http.response import HttpResponseBase
+from django.utils.text import slugify
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -12,7 +14,7 @@ from rest_framework.views import APIView
 
 from evaluation.access import replay_for
 from evaluation.models import Replay
-from evaluation.replays.files import result_in_order
+from evaluation.replays.files import FILES, result_in_order
 from evaluation.replays.serializers import (
     ReplayJobSerializer,
     ReplayRequestSerializer,
@@ -21,8 +23,10 @@ from evaluation.replays.serializers import (
 )
 from evaluation.replays.stored import ReplayRequest, request_replay
 from evaluation.report_store.links import link_to
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import PROBLEM, OneKind
+from pooling.interface.downloads import file_call, offered
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
 
 if TYPE_CHECKING:
@@ -32,12 +36,12 @@ if TYPE_CHECKING:
 class Replays(APIView):
     """The replays of a collection."""
 
-    @extend_schema(operation_id="replays_list", responses=ReplaySerializer(many=True))
+    @lists(ReplaySerializer, operation_id="replays_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the replays, newest first."""
         collection = collection_for(request.user, slug)
         rows = collection.replays.listed().only("id", "name", "created_at")
-        return Response([link_to(replay) for replay in rows])
+        return listed(request, rows, lambda some: [link_to(replay) for replay in some])
 
     @extend_schema(
         operation_id="replays_create",
@@ -65,3 +69,15 @@ class ReplayResult(Tidied):
     def get(self, request: Request, replay_id: int) -> Response:
         """The same object as `simulate --format json` prints, with the curves."""
         return Response(result_in_order(replay_for(request.user, replay_id)))
+
+
+class ReplayFile(APIView):
+    """A replay as a file."""
+
+    content_negotiation_class = OneKind
+
+    @file_call(FILES)
+    def get(self, request: Request, replay_id: int, format: str) -> HttpResponseBase:
+        """Download a replay."""
+        replay = replay_for(request.user, replay_id)
+        return offered(FILES, format, slugify(replay.name) or f"replay-{replay.pk}", replay)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from evaluation.replays.replaying import LabelledPool, labelled_pool, with_prior_scores
-from evaluation.scoring.inputs import Runs, RunSource, Source, named_runs, qrels_frame, run_frame
+from pooling.inputs.given import Runs, RunSource, Source
+from pooling.inputs.reading import named_runs, qrels_frame, run_frame
 from pooling.ranking.ranking import order_run
 
 

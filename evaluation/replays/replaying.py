@@ -10,7 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluation.replays.noise import noise_problem
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.merging.merging import merge_runs
 from pooling.ranking.score_sums import with_score_sums
 from pooling.strategies import Candidates, Kind, Strategy, candidates_of

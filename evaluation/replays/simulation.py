@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from evaluation.replays.replaying import BUDGETS, EFFORTS, LabelledPool, Replay, all_knowing, replay
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.strategies import strategy_named
 
 Floats = NDArray[np.float64]

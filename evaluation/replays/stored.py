@@ -17,7 +17,7 @@ from evaluation.report_store.links import Link, link_to
 from evaluation.report_store.software import software_versions
 from labeling.qrels.releases import current_labels, read_release
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.merging.choice import Choice

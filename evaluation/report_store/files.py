@@ -6,7 +6,6 @@ A page reads only the part it shows: rows of one run and measure, or the documen
 
 from __future__ import annotations
 
-import io
 import json
 import tempfile
 from collections.abc import Sequence
@@ -22,12 +21,13 @@ from django.utils.text import slugify
 from evaluation.models import Report
 from evaluation.scoring.wording import usual_cutoff as usual_cutoff
 from pooling.interface.problems import InputError
+from pooling.storage.copies import local_path
 
 if TYPE_CHECKING:
     import polars as pl
 
     from evaluation.rendering.cells import Part
-    from evaluation.scoring.figures import Figure
+    from evaluation.scoring.figures import EvaluationResult, Figure
     from evaluation.scoring.results import Evaluation
     from pooling.models import Run
 
@@ -138,6 +138,19 @@ def run_names(report: Report) -> list[str]:
     return [run["name"] for run in report.options["runs"]]
 
 
+def result_of(report: Report) -> EvaluationResult:
+    """What `evaluate --format json` prints, in its order, which a database need not keep in an object."""
+    measures: list[str] = report.result["conventions"]["measures"]
+
+    def place(key: str) -> tuple[int, float]:
+        name, _, k = key.partition("@")
+        return measures.index(name) if name in measures else len(measures), float(k or "inf")
+
+    held: dict[str, dict[str, Figure]] = report.result["runs"]
+    runs = {run: {key: held[run][key] for key in sorted(held[run], key=place)} for run in run_names(report)}
+    return {**report.result, "runs": runs}
+
+
 def stored_runs(report: Report) -> dict[str, Run]:
     """The report's runs as they are stored, by the name that the report knows them by: one that was renamed
     since is known by its file. Deleted ones are not among them.
@@ -222,11 +235,7 @@ def relevant_of(report: Report, query_ids: Sequence[str]) -> pl.DataFrame:
 def _scan(name: str) -> pl.LazyFrame:
     import polars as pl
 
-    try:
-        return pl.scan_parquet(default_storage.path(name))
-    except NotImplementedError:  # a storage without local paths
-        with default_storage.open(name, "rb") as file:
-            return pl.scan_parquet(io.BytesIO(file.read()))
+    return pl.scan_parquet(local_path(name))
 
 
 def chart_key(report: Report) -> str:

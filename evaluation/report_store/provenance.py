@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from evaluation.scoring.config import Settings
+
+
+#: Characters of the metadata of a run in a line.
+LONGEST_METADATA = 300
 
 
 class NamedFile(TypedDict):
@@ -18,11 +23,17 @@ class NamedFile(TypedDict):
     sha256: str
 
 
+class RunFile(NamedFile):
+    """A run's file, and the ir_metadata that came with it."""
+
+    ir_metadata: NotRequired[Mapping[str, object]]
+
+
 class ProvenanceResult(TypedDict):
     """A `Provenance` in JSON."""
 
     labels: NamedFile
-    runs: list[NamedFile]
+    runs: list[RunFile]
     software: dict[str, str]
     samples: int
     seed: int
@@ -35,9 +46,10 @@ class ProvenanceResult(TypedDict):
 class Provenance:
     """What an evaluation was made of.
 
-    labels, runs: (name, SHA-256) of what was read, the checksum of a run's file as it was imported. software:
-    package -> version. seed: of the bootstrap. pool: what the bounds rest on, in words. command: a shell line
-    that prints the same figures from those files. made: when and by whom, in words.
+    labels, runs: (name, SHA-256) of what was read, the checksum of a run's file as it was imported; empty for
+    what was in memory. software: package -> version. seed: of the bootstrap. pool: what the bounds rest on,
+    in words. command: a shell line that prints the same figures from those files. made: when and by whom, in
+    words. metadata: the ir_metadata of runs that have some, by name.
     """
 
     labels: tuple[str, str]
@@ -48,12 +60,13 @@ class Provenance:
     pool: str
     command: str
     made: str = ""
+    metadata: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
 
     def to_dict(self) -> ProvenanceResult:
         """Plain values, for JSON."""
         return {
             "labels": {"name": self.labels[0], "sha256": self.labels[1]},
-            "runs": [{"name": name, "sha256": sha256} for name, sha256 in self.runs],
+            "runs": [self._run(name, sha256) for name, sha256 in self.runs],
             "software": dict(self.software),
             "samples": self.samples,
             "seed": self.seed,
@@ -61,6 +74,10 @@ class Provenance:
             "command": self.command,
             "made": self.made,
         }
+
+    def _run(self, name: str, sha256: str) -> RunFile:
+        found: RunFile = {"name": name, "sha256": sha256}
+        return {**found, "ir_metadata": self.metadata[name]} if name in self.metadata else found
 
     def facts(self) -> list[tuple[str, str]]:
         """The same as names and words, without the command."""
@@ -70,14 +87,29 @@ class Provenance:
             ("Software", software),
             ("Interval", f"{self.samples:,} samples, seed {self.seed}"),
             ("Bounds", f"pool: {self.pool}"),
-            (f"Labels {self.labels[0]}", f"SHA-256 {self.labels[1]}"),
-            *((f"Run {name}", f"SHA-256 {sha256}") for name, sha256 in self.runs),
+            (f"Labels {self.labels[0]}", _checksum(self.labels[1])),
+            *((f"Run {name}", _checksum(sha256)) for name, sha256 in self.runs),
+            *((f"Run {name}, ir_metadata", in_short(values)) for name, values in self.metadata.items()),
         ]
 
     def lines(self) -> list[str]:
         """The same as sentences, the command last."""
         facts = [f"{name}: {words}" for name, words in self.facts()]
         return [*facts, f"Make again: {self.command}"]
+
+
+def _checksum(sha256: str) -> str:
+    return f"SHA-256 {sha256}" if sha256 else "given in memory"
+
+
+def in_short(values: Mapping[str, object]) -> str:
+    """Metadata in one line; all of them are in the JSON.
+
+    >>> in_short({"actor": {"team": "ours"}})
+    '{"actor": {"team": "ours"}}'
+    """
+    text = json.dumps(values, ensure_ascii=False)
+    return text if len(text) <= LONGEST_METADATA else text[: LONGEST_METADATA - 1] + "…"
 
 
 def command_of(settings: Settings, qrels: str, runs: Sequence[str], *, complete: bool = False) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
+from django.http.response import HttpResponseBase
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
@@ -13,7 +14,10 @@ from rest_framework.views import APIView
 from evaluation.access import report_for
 from evaluation.comparisons.stored import answer_at
 from evaluation.models import Report
+from evaluation.report_store.files import file_stem, result_of
 from evaluation.report_store.links import link_to
+from evaluation.reports.downloads import FILES
+from evaluation.reports.forms import ReportView
 from evaluation.reports.making import ReportRequest, request_report
 from evaluation.reports.serializers import (
     ReportJobSerializer,
@@ -22,8 +26,10 @@ from evaluation.reports.serializers import (
     ReportSerializer,
 )
 from evaluation.scoring.conventions import CONVENTIONS
-from pooling.interface.api import PROBLEM
+from pooling.interface.api import PROBLEM, OneKind, versioned
+from pooling.interface.downloads import file_call, offered
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.calls import listed, lists
 from pooling.tidying.api import Tidied
 
 if TYPE_CHECKING:
@@ -33,12 +39,12 @@ if TYPE_CHECKING:
 class Reports(APIView):
     """The reports of a collection."""
 
-    @extend_schema(operation_id="reports_list", responses=ReportSerializer(many=True))
+    @lists(ReportSerializer, operation_id="reports_list")
     def get(self, request: Request, slug: str) -> Response:
         """List the reports, newest first."""
         collection = collection_for(request.user, slug)
         rows = collection.reports.listed().only("id", "name", "created_at")
-        return Response([link_to(report) for report in rows])
+        return listed(request, rows, lambda some: [link_to(report) for report in some])
 
     @extend_schema(
         operation_id="reports_create",
@@ -71,9 +77,27 @@ class ReportResult(Tidied):
 
     kind = "report"
 
-    @extend_schema(operation_id="reports_retrieve", responses={200: ReportResultSerializer, 404: PROBLEM})
-    def get(self, request: Request, report_id: int) -> Response:
+    @extend_schema(
+        operation_id="reports_retrieve", responses={200: ReportResultSerializer, 304: None, 404: PROBLEM}
+    )
+    def get(self, request: Request, report_id: int) -> HttpResponseBase:
         """The same object as `evaluate --format json` prints."""
         report = report_for(request.user, report_id)
-        answer = answer_at(report)
-        return Response({**report.result, "answer": None if answer is None else answer.to_dict()})
+        found = answer_at(report)
+        answer = None if found is None else found.to_dict()
+        # The numbers of a report do not change; the words about them may, with a new version of the code.
+        version = ("report", report.pk, answer)
+        return versioned(request, version, lambda: Response({**result_of(report), "answer": answer}))
+
+
+class ReportFile(APIView):
+    """A report as a file."""
+
+    content_negotiation_class = OneKind
+
+    @file_call(FILES)
+    def get(self, request: Request, report_id: int, format: str) -> HttpResponseBase:
+        """Download a report; a picture is of the `measure` in the query string."""
+        report = report_for(request.user, report_id)
+        measure = ReportView(request.query_params, report=report).choice().measure
+        return offered(FILES, format, file_stem(report), report, measure)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -16,17 +14,17 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from evaluation.access import report_for
-from evaluation.reports.changes import (
-    changes_as_dict,
-)
+from evaluation.models import Report
+from evaluation.report_store.links import link_to
+from evaluation.reports.changes import changes_as_dict
 from evaluation.reports.making import request_again
-from pooling.interface.api import PROBLEM
+from evaluation.reports.serializers import ReportSerializer
+from pooling.interface.api import PROBLEM, made, parsed
+from pooling.interface.api import person as call_person
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError, refusals
+from pooling.interface.serializers import JobStartedSerializer
 from pooling.people.access import ADMIN
-
-if TYPE_CHECKING:
-    pass
 
 
 @login_required
@@ -36,11 +34,11 @@ def report_again(request: HttpRequest, report_id: int) -> HttpResponse:
     its estimates to rest on."""
     shown = report_for(request.user, report_id, ADMIN)
     try:
-        made = request_again(shown, person(request), pool=request.POST.get("pool") or None)
+        again = request_again(shown, person(request), pool=request.POST.get("pool") or None)
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(shown)
-    return redirect(made)
+    return redirect(again)
 
 
 class ChangeSerializer(serializers.Serializer[dict[str, object]]):
@@ -71,6 +69,33 @@ class ReportChangesSerializer(serializers.Serializer[dict[str, object]]):
     equal = serializers.BooleanField(help_text="The same runs, and the same figures in all they share.")
     changed = ChangeSerializer(many=True)
     figures = FigureChangeSerializer(many=True)
+
+
+class AgainSerializer(serializers.Serializer[dict[str, object]]):
+    """How a report is made again."""
+
+    pool = serializers.CharField(required=False, help_text="Another pool for its estimates to rest on.")
+
+
+class ReportAgain(APIView):
+    """A report made again."""
+
+    @extend_schema(
+        operation_id="reports_again",
+        request=AgainSerializer,
+        responses={
+            201: ReportSerializer,
+            202: JobStartedSerializer,
+            400: PROBLEM,
+            403: PROBLEM,
+            404: PROBLEM,
+        },
+    )
+    def post(self, request: Request, report_id: int) -> Response:
+        """Measure again with the same settings, on the same release and runs."""
+        shown = report_for(request.user, report_id, ADMIN)
+        again = request_again(shown, call_person(request), pool=parsed(AgainSerializer, request).get("pool"))
+        return made(link_to(again) if isinstance(again, Report) else again)
 
 
 class ReportChanges(APIView):

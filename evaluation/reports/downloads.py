@@ -39,12 +39,19 @@ def _settings(report: Report, measure: str) -> bytes:
     return settings_of(report).to_toml().encode()
 
 
+def _metrics(report: Report, measure: str) -> bytes:
+    from evaluation.rendering.formats import mlflow_text
+
+    return mlflow_text(report.result["runs"]).encode()
+
+
 # What makes each is given a report, and the measure that a picture is of.
 FILES: dict[str, Download[[Report, str]]] = {
     "csv": Download(".csv", "text/csv", _table("csv")),
     "json": Download(".json", "application/json", _table("json")),
     "markdown": Download(".md", "text/markdown", _table("markdown")),
     "latex": Download(".tex", "application/x-tex", _table("latex")),
+    "mlflow": Download("-mlflow.json", "application/json", _metrics),
     "svg": Download(".svg", "image/svg+xml", _curve("svg")),
     "png": Download(".png", "image/png", _curve("png")),
     "pdf": Download(".pdf", "application/pdf", _curve("pdf")),

@@ -39,7 +39,7 @@ from evaluation.reports.summaries import summarised
 from evaluation.scoring.config import MARGIN, Settings
 from pooling.interface.charting import VARIANTS
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Collection, Job, Pool, Run

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from evaluation.models import Report
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
     from pooling.models import Collection, Job
 
 NUMBERED = re.compile(r"v(\d{1,6})", re.ASCII)

@@ -1,9 +1,9 @@
-"""The page that holds reports against each other over time, and its picture."""
+"""Reports against each other over time: the page, its picture, and the call."""
 
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlencode
 
 from django.contrib.auth.decorators import login_required
@@ -12,10 +12,16 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.views.decorators.http import require_safe
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
 from evaluation.charts.over_time import over_time_size, runs_over_time
 from evaluation.comparisons.wording import signed
 from evaluation.report_store.files import chart_key, usual_cutoff
+from evaluation.reports.change_views import ChangeSerializer
 from evaluation.reports.changes import are_equal
 from evaluation.reports.trends import (
     Trend,
@@ -28,6 +34,7 @@ from evaluation.reports.trends import (
     trend_of,
 )
 from evaluation.scoring.wording import decimal, interval
+from pooling.interface.api import PROBLEM
 from pooling.interface.charting import VARIANTS, to_svg
 from pooling.people.access import collection_for
 
@@ -39,6 +46,7 @@ if TYPE_CHECKING:
 MOST_LISTED = 200
 # A picture is drawn when somebody looks and kept for as long as somebody may look again.
 KEPT_SECONDS = 24 * 3600
+NOTHING: dict[str, object] = {"measure": "", "k": None, "reports": [], "runs": [], "cautions": []}
 
 
 class TrendCell(TypedDict):
@@ -135,6 +143,93 @@ def _asked(request: HttpRequest, collection: Collection) -> Trend | None:
     over = [k for k in cutoffs if k is not None]
     k = known.get(request.GET.get("k", ""), usual_cutoff(over) if over else None)
     return trend_of(reports, measure, k)
+
+
+class TrendReportSerializer(serializers.Serializer[Any]):
+    """A report of a trend, with what changed since the one before it."""
+
+    id = serializers.IntegerField()
+    name = serializers.CharField()
+    release = serializers.CharField()
+    created_at = serializers.DateTimeField()
+    changes = ChangeSerializer(many=True, help_text="Of the first report: none.")
+
+
+class TrendPointSerializer(serializers.Serializer[Any]):
+    """A run's figure in a report."""
+
+    mean = serializers.FloatField(allow_null=True)
+    low = serializers.FloatField(allow_null=True)
+    high = serializers.FloatField(allow_null=True)
+    difference = serializers.FloatField(
+        allow_null=True, help_text="From the report before that has the run; null in the first."
+    )
+    other_file = serializers.BooleanField(help_text="The run of that name was another file there.")
+
+
+class TrendRunSerializer(serializers.Serializer[Any]):
+    """A run, with a point or null for each report."""
+
+    run = serializers.CharField()
+    points = serializers.ListField(child=TrendPointSerializer(allow_null=True))
+
+
+class TrendSerializer(serializers.Serializer[Any]):
+    """Reports over time, oldest first, at one measure; the best run of the newest report first."""
+
+    measure = serializers.CharField(help_text="Empty without two reports that have something in common.")
+    k = serializers.IntegerField(allow_null=True, help_text="Null: over the whole run.")
+    reports = TrendReportSerializer(many=True)
+    runs = TrendRunSerializer(many=True)
+    cautions = serializers.ListField(
+        child=serializers.CharField(), help_text="Where the reports do not count alike."
+    )
+
+
+class ReportTrend(APIView):
+    """Reports of a collection against each other."""
+
+    @extend_schema(
+        operation_id="reports_trend",
+        parameters=[
+            OpenApiParameter("report", int, many=True, description="Some reports; the newest if absent."),
+            OpenApiParameter("measure", str, description="The first that all have, if absent."),
+            OpenApiParameter("k", int, description="10, or the nearest, if absent."),
+        ],
+        responses={200: TrendSerializer, 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> Response:
+        """Each run's figure in each report, its changes, and where the reports do not count alike."""
+        trend = _asked(request._request, collection_for(request.user, slug))
+        return Response(TrendSerializer(NOTHING if trend is None else _plain(trend)).data)
+
+
+def _plain(trend: Trend) -> dict[str, object]:
+    since = {report.pk: changes for report, changes in changes_between(trend.reports)}
+    return {
+        "measure": trend.measure,
+        "k": trend.k,
+        "reports": [
+            {
+                "id": report.pk,
+                "name": report.name,
+                "release": report.release.name,
+                "created_at": report.created_at,
+                "changes": since.get(report.pk, []),
+            }
+            for report in trend.reports
+        ],
+        "runs": [
+            {"run": run, "points": [None if point is None else _point(point) for point in points]}
+            for run, points in trend.points.items()
+        ],
+        "cautions": cautions(trend.reports),
+    }
+
+
+def _point(point: Point) -> dict[str, object]:
+    figure = {name: point.figure.get(name) for name in ("mean", "low", "high")}
+    return {**figure, "difference": point.difference, "other_file": point.other_file}
 
 
 def _row(run: str, points: list[Point | None]) -> TrendRow:

@@ -143,11 +143,17 @@ PRESETS: dict[str, dict[str, Any]] = {
     "trec_eval-c": {"zero_relevant": "zero", "missing": "zero", "scores": "float64"},
     # trec_eval 9 and its Python wrappers: scores as C float.
     "trec_eval-9": {"zero_relevant": "zero", "missing": "skip", "scores": "float32"},
+    # NIST's measures over facts: the order of the file's ranks, the queries that a run answers.
+    "ndeval": {"zero_relevant": "exclude", "missing": "skip", "ties": "rank"},
+    # A query without vital facts counts 0.
+    "nuggetizer": {"zero_relevant": "zero", "missing": "zero"},
 }
 PRESET_TITLES = {
     "trec_eval": "trec_eval 10",
     "trec_eval-c": "trec_eval 10 with -c",
     "trec_eval-9": "trec_eval 9 and its Python wrappers",
+    "ndeval": "ndeval (facts)",
+    "nuggetizer": "nuggetizer (facts)",
 }
 PRESET = Option(
     "Preset",

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evaluation.scoring.inputs import RunSource
 from evaluation.scoring.scorer import Scorer, Worked, work_here
+from pooling.inputs.given import RunSource
 
 ENGINES = ("local", "spark")
 

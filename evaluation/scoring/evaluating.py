@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -32,18 +32,11 @@ from evaluation.scoring.coverage import (
 from evaluation.scoring.engines import work_runs
 from evaluation.scoring.figures import Figure, MeasuredHow
 from evaluation.scoring.inputs import (
-    Runs,
-    RunSource,
-    Source,
     collapsed_sources,
     completed,
     cutoffs_array,
-    named_runs,
     only_queries,
-    pool_frame,
-    qrels_frame,
     read_labels,
-    run_frame,
 )
 from evaluation.scoring.results import Evaluation, RunEvaluation
 from evaluation.scoring.scorer import Scorer, Worked
@@ -64,12 +57,14 @@ from evaluation.significance import (
     mean_intervals,
 )
 from pooling.formats.parts import in_threads
+from pooling.inputs.given import Keys, Runs, RunSource, Source
+from pooling.inputs.reading import lasting, named_runs, pool_frame, qrels_frame, run_frame
 
 if TYPE_CHECKING:
     import polars as pl
 
     from pooling.formats.parts import PlainRows
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
     from pooling.ranking.chunks import Chunks
 
 # Beside every number whose labels were declared complete.
@@ -103,13 +98,18 @@ def evaluate(
     complete: bool = False,
     engine: str = "local",
     progress: Progress | None = None,
+    id_key: str | Callable[[Any], Any] | None = None,
+    collapse: str | None = None,
+    query_ids: Iterable[Any] | None = None,
+    document_ids: Sequence[Any] | Mapping[Any, Any] | None = None,
 ) -> Evaluation:
     """Measure runs against qrels at every cutoff.
 
-    - `qrels`: a path, `{query: {document: relevance}}`, or a frame (pandas or Polars) with the columns
-      query_id, document_id, relevance. Ids are text.
-    - `runs`: a list of paths; or by name a path, `{query: {document: score}}`, a frame with query_id,
-      document_id, score, or a function that returns one when its turn comes.
+    - `qrels`: a path, `{query: {document: relevance}}`, `{query: {document, ...}}`, or a frame with the
+      columns query_id, document_id, relevance, under any name that files may use for them.
+    - `runs`: a list of paths; by name a path, a frame with query_id, document_id, score,
+      `{query: {document: score}}`, `{query: [document, ...]}`, or a function that returns one of these when
+      its turn comes; or one run by itself. `pooling.inputs.reading` lists all that is taken as it comes.
     - `k`, `measures`: `recall` is measured at each `k`, `recall@10` at its own cutoff, and `map`, `mrr`,
       `rprecision`, `bpref` and `infap` over the whole run. `judged` is always there.
     - `conventions`: what can change a number; see `Conventions`.
@@ -128,6 +128,8 @@ def evaluate(
     - `engine`: with `spark`, Apache Spark scores the files of runs, with equal results; runs of chunks are
       scored here.
     - `progress`: called with the share of the work that is done, once every run is read.
+    - `id_key`, `collapse`, `query_ids`, `document_ids`: what runs in memory do not say themselves; see
+      `pooling.inputs.given.Keys`.
 
     Means are over the queries that `conventions` count. Judged@k is over the same queries: its `mean` divides
     by k, its `mean_of_retrieved` by min(k, documents retrieved), without the queries that retrieved nothing.
@@ -161,7 +163,9 @@ def evaluate(
     cutoffs = cutoffs_array([at for _, at in asked if at is not None] or at_each[-1:])
     names = tuple(dict.fromkeys([*(name for name, _ in asked), "judged"]))
     keys = tuple(dict.fromkeys([*asked, *(("judged", at) for at in cutoffs.tolist())]))
-    sources = named_runs(runs)
+    keys_of_runs = Keys(id_key, collapse, query_ids, document_ids)
+    sources = named_runs(runs, keys_of_runs)
+    pool = lasting(pool)
     notes: list[str] = []
     if chunks is not None:
         sources = collapsed_sources(sources, chunks, conventions, notes=notes, cutoffs=cutoffs.tolist())
@@ -193,6 +197,8 @@ def evaluate(
     settings: MeasuredHow = {"interval": interval, "pool": _pool_in_words(pool)}
     if chunks is not None:
         settings["chunks"] = chunks.to_dict()
+    elif collapse is not None:
+        settings["chunks"] = {"score": "max", "words": keys_of_runs.words}
     if complete:
         settings["complete"] = COMPLETE
     many = len(scope.groups)
@@ -211,6 +217,7 @@ def evaluate(
         *parts,
         sources=sources,
         pool=pool,
+        qrels=qrels,
         strata={
             tag: Stratum(rows, figures) for (tag, rows), figures in zip(tagged.items(), of_tags, strict=True)
         },
@@ -338,7 +345,8 @@ def _evaluated(
         means = {extra: _means(column[rows]) for extra, column in beside.items()}
         return {**means, "micro": share(hits.sum(axis=0), relevant.sum())}
 
-    made = RunEvaluation(name, scored, kept, values, {}, whole)
+    bounds = beside["lower"], beside["upper"]
+    made = RunEvaluation(name, scored, kept, values, {}, whole, bounds=bounds)
     return made, [extras(rows) for rows in scope.groups]
 
 

@@ -5,6 +5,7 @@ on.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
@@ -41,19 +42,46 @@ class HasValues(Protocol):
     def whole(self) -> Mapping[str, Floats]: ...
 
 
+@dataclass(frozen=True)
+class Check:
+    """A run's mean and its threshold; an undefined mean never meets one."""
+
+    run: str
+    key: str
+    wanted: float
+    mean: float | None
+    queries: int
+
+    @property
+    def is_below(self) -> bool:
+        """Whether the threshold is missed."""
+        return self.mean is None or self.mean < self.wanted
+
+    @property
+    def value(self) -> str:
+        """The mean in words."""
+        return "undefined" if self.mean is None else f"{self.mean:.4f}"
+
+    @property
+    def sentence(self) -> str:
+        """What became of it."""
+        place = "below" if self.is_below else "at least"
+        over = f"over {counted(self.queries, 'query')}"
+        return f"{self.run}: {self.key} is {self.value} {over}, {place} {self.wanted:g}."
+
+
+def checked(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[Check]:
+    """Every run's mean against every threshold, by threshold and then by run."""
+    return [
+        Check(run, key, wanted, evaluated.figures[key]["mean"], evaluated.figures[key]["queries"])
+        for key, wanted in ((key_of(*split_name(name)), wanted) for name, wanted in thresholds.items())
+        for run, evaluated in runs.items()
+    ]
+
+
 def below(runs: Mapping[str, HasFigures], thresholds: Mapping[str, float]) -> list[tuple[str, str, str]]:
-    """(run, key, sentence) for every mean below its threshold; an undefined mean never meets one."""
-    found = []
-    for name, wanted in thresholds.items():
-        key = key_of(*split_name(name))
-        for run, evaluated in runs.items():
-            mean = evaluated.figures[key]["mean"]
-            if mean is None or mean < wanted:
-                shown = "undefined" if mean is None else f"{mean:.4f}"
-                count = evaluated.figures[key]["queries"]
-                over = f"over {counted(count, 'query')}"
-                found.append((run, key, f"{run}: {key} is {shown} {over}, below {wanted:g}."))
-    return found
+    """(run, key, sentence) for every mean below its threshold."""
+    return [(one.run, one.key, one.sentence) for one in checked(runs, thresholds) if one.is_below]
 
 
 def too_few_queries(

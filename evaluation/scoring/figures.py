@@ -5,6 +5,7 @@ Loads nothing heavy. None is what is undefined. A key that is only sometimes the
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
@@ -62,6 +63,23 @@ class Figure(TypedDict):
 RunFigures = Mapping[str, Figure]
 
 
+def mlflow_metrics(runs: Mapping[str, Mapping[str, MeanSpan]]) -> dict[str, float]:
+    """What `mlflow.log_metrics` takes: `recall_at_10`, with the ends of its interval as `recall_at_10_low`
+    and `_high`. Of several runs each name begins with the run: `bm25/recall_at_10`. What is undefined is left
+    out.
+    """
+    from evaluation.measures import mlflow_name, split_name
+
+    found: dict[str, float | None] = {}
+    for run, figures in runs.items():
+        # MLflow takes these characters in a name, and no others.
+        prefix = re.sub(r"[^\w\-. :/]", "_", run, flags=re.ASCII) + "/" if len(runs) > 1 else ""
+        for key, figure in figures.items():
+            name = prefix + mlflow_name(*split_name(key))
+            found |= {name: figure["mean"], f"{name}_low": figure["low"], f"{name}_high": figure["high"]}
+    return {name: value for name, value in found.items() if value is not None}
+
+
 class SummaryRow(TypedDict):
     """One row of the summary: a run, a measure and a K (None: over the whole run)."""
 
@@ -96,14 +114,32 @@ class PlainConventions(TypedDict):
     scores: str
 
 
+class WeightedHow(TypedDict):
+    """How means were weighted. words: for the convention line. effective: queries of equal weight that would
+    be worth as much. speaks_for: the share of the target that the queries with a value stand for. unlabelled:
+    drawn queries without labels. strangers: labelled queries outside the draw, in no mean."""
+
+    target: str
+    window: str
+    age_days: int | None
+    words: str
+    drawn: int
+    effective: float
+    speaks_for: float
+    dropped: int
+    unlabelled: int
+    strangers: int
+
+
 class MeasuredHow(TypedDict):
-    """How intervals and bounds were made: the pool in words; how chunks became documents, if they did; and by
-    whose declaration the labels are complete, if they are."""
+    """How intervals and bounds were made: the pool in words; how chunks became documents, if they did; by
+    whose declaration the labels are complete, if they are; and how means were taken back to a log."""
 
     interval: IntervalSettings
     pool: str
     complete: NotRequired[str]
     chunks: NotRequired[Mapping[str, Any]]
+    weights: NotRequired[WeightedHow]
 
 
 class EvaluatedHow(PlainConventions, MeasuredHow):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
         StratumRow,
         SummaryRow,
     )
-    from evaluation.scoring.inputs import RunSource, Source
+    from pooling.inputs.given import RunSource, Source
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class RunEvaluation:
     scored: (Q,) whether the query is in the means. figures: `measure@k`, or `measure` over the whole run, ->
     the JSON object of that key. whole: (Q,) values over the whole run. unjudged: of several runs the
     documents without a label in the first places, down to the K nearest 10: the query's number, the pair's
-    key and the place; None where recall was not measured at a K.
+    key and the place; None where recall was not measured at a K. bounds: (Q, C) least and largest recall.
     """
 
     name: str
@@ -56,6 +56,7 @@ class RunEvaluation:
     figures: RunFigures
     whole: Mapping[str, Floats] = field(default_factory=dict)
     unjudged: pl.DataFrame | None = None
+    bounds: tuple[Floats, Floats] | None = None
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,9 @@ class Evaluation:
     conventions, cutoffs (C,), measures, keys (measure and k, None over the whole run): what was asked
     for. labels: the qrels. in_mean: (Q,) the queries that count under `zero_relevant`, whatever a run
     answers. runs: name -> its values and figures. settings: how the intervals and bounds were made. notes:
-    what the readers of the files noticed. sources, pool: what was given, for comparisons, which look at
-    unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what the
-    evaluation is checked against.
+    what the readers of the files noticed. sources, pool, qrels: what was given, for comparisons, which look
+    at unjudged documents again. strata: tag -> the same over its queries. thresholds, minimum_queries: what
+    the evaluation is checked against.
     """
 
     conventions: Conventions
@@ -81,6 +82,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     sources: Mapping[str, RunSource] = field(default_factory=dict, repr=False, compare=False)
     pool: Source | None = field(default=None, repr=False, compare=False)
+    qrels: Source | None = field(default=None, repr=False, compare=False)
     strata: Mapping[str, Stratum] = field(default_factory=dict)
     thresholds: Mapping[str, float] = field(default_factory=dict)
     minimum_queries: int | None = None
@@ -358,7 +360,9 @@ class Evaluation:
     def _inputs(self) -> str:
         """How documents were made of chunks, and by whose declaration labels are complete, where they are."""
         chunks = self.settings.get("chunks")
-        words = [chunks["words"] if chunks else "", self.settings.get("complete", "")]
+        weights = self.settings.get("weights")
+        words = [weights["words"] if weights else "", chunks["words"] if chunks else ""]
+        words.append(self.settings.get("complete", ""))
         return "".join(f" · {one}" for one in words if one)
 
     def _run(self, name: str) -> RunEvaluation:

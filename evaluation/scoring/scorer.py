@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from evaluation.measures import Integers
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.coverage import unjudged_keys
-from evaluation.scoring.inputs import RunSource, map_run, only_queries
+from evaluation.scoring.inputs import map_run, only_queries
 from evaluation.scoring.scoring import Labels, RunPart, arrange_run, score_part
 
 if TYPE_CHECKING:
     import polars as pl
 
     from pooling.formats.parts import PlainRows
+    from pooling.inputs.given import RunSource
 
 
 @dataclass(frozen=True)

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evaluation.scoring.inputs import RunSource, run_frame
 from evaluation.scoring.scorer import Scorer, Worked, work_here
 from pooling.formats.bytes.ids import Words, any_twice
 from pooling.formats.parts import map_range, query_ranges
+from pooling.inputs.given import RunSource
+from pooling.inputs.reading import run_frame
 from pooling.merging.spark import spark_map
 
 

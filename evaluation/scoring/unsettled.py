@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from evaluation.measures import Floats, Integers
 from evaluation.scoring.coverage import negative_keys, unjudged_in_pool
-from evaluation.scoring.inputs import pool_frame, run_frame
 from evaluation.scoring.results import Evaluation
+from pooling.inputs.reading import pool_frame, run_frame
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,19 +15,17 @@ from evaluation.sharing.forms import chosen_pair
 from evaluation.sharing.serializers import SharedLinkSerializer
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN, fetch
+from pooling.tables.calls import listed, lists
 
 
 class SharedLinks(APIView):
     """The links to a report."""
 
-    @extend_schema(
-        operation_id="reports_links_list",
-        responses={200: SharedLinkSerializer(many=True), 403: PROBLEM, 404: PROBLEM},
-    )
+    @lists(SharedLinkSerializer, operation_id="reports_links_list", responses={403: PROBLEM})
     def get(self, request: Request, report_id: int) -> Response:
         """List the links that still work, newest first."""
         report = report_for(request.user, report_id, ADMIN)
-        return Response(SharedLinkSerializer(links_of(report), many=True).data)
+        return listed(request, links_of(report), SharedLinkSerializer)
 
     @extend_schema(
         operation_id="reports_links_create",

@@ -21,7 +21,7 @@ from evaluation.charts.kinds import KINDS
 from evaluation.report_store.provenance import command_of
 from evaluation.reports.export import html_of, provenance_of
 from evaluation.scoring.config import Settings
-from labeling.qrels.releases import export_file
+from labeling.qrels.downloads import export_file
 from tests.evaluation.cast import make_report
 from tests.evaluation.comparisons.test_report_comparisons import audited_pool
 from tests.world import ALPHA, BETA, World, qrels_text, run_text

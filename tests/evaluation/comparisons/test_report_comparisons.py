@@ -311,7 +311,7 @@ def test_the_page_says_the_verdict_and_takes_the_same_queries_whatever_it_shows(
 ) -> None:
     report = make_report(world, SPARSE)
     client.force_login(world.vera)
-    with django_assert_max_num_queries(21):  # the pool and its pairs are read for what would decide
+    with django_assert_max_num_queries(22):  # the pool and its pairs are read for what would decide
         page = client.get(reverse("report_comparisons", args=[report.pk]) + "?a=alpha&b=beta&k=1")
     text = page.content.decode()
     for said in (

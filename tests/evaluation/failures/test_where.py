@@ -34,7 +34,7 @@ PAGES = (
     "queries/download/missed/",
     "queries/detail/?query=q1",
 )
-CALLS = ("breakdown/", "queries/?run=alpha", "queries/detail/?query=q1")
+CALLS = ("breakdown/", "breakdown/files/csv/", "queries/?run=alpha", "queries/detail/?query=q1")
 ODD = "q/1 ?<b>&é"
 MARKUP = "<script>alert('x')</script>"
 
@@ -417,6 +417,7 @@ def test_the_calls_give_what_the_pages_show(world: World) -> None:
         ("breakdown/?by=colour", 400, "by"),
         ("breakdown/?measure=warmth", 400, "measure"),
         ("breakdown/?k=7", 400, "k"),
+        ("breakdown/files/csv/?by=colour", 400, "by"),
         ("breakdown/?run=gamma", 400, "run"),
         ("breakdown/?threshold=2", 400, "threshold"),
         ("queries/", 400, "run"),
@@ -447,3 +448,15 @@ def test_labels_are_of_the_release_and_grades_are_told(world: World, client: Cli
     report = make_report(world, qrels_text().replace("q1 0 d1 1", "q1 0 d1 3"))
     client.force_login(world.vera)
     assert "relevant (3)" in get(client, report, "queries/detail/?query=q1&k=1")
+
+
+@pytest.mark.parametrize("kind", ["csv", "svg", "png"])
+def test_a_breakdown_is_the_same_file_from_the_page_and_from_the_call(
+    world: World, client: Client, kind: str
+) -> None:
+    report = make_report(world)
+    client.force_login(world.vera)
+    page = client.get(f"/reports/{report.pk}/where/download/{kind}/?by=relevant&k=1")
+    answer = call(world, report, f"breakdown/files/{kind}/?by=relevant&k=1")
+    assert answer["Content-Disposition"] == page["Content-Disposition"]
+    assert answer.content == page.getvalue()

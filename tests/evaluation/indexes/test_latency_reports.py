@@ -15,7 +15,7 @@ from pytest_django import DjangoAssertNumQueries, DjangoCaptureOnCommitCallbacks
 from evaluation.indexes.stored import LatencyRequest, request_latency_report
 from evaluation.models import LatencyReport
 from pooling.interface.problems import InputError
-from pooling.models import Job
+from pooling.models import Job, Run
 from tests.world import World
 
 LIST = "/collections/harbour/latency/"
@@ -152,3 +152,11 @@ def test_latency_reports_over_http(world: World, client: Client) -> None:
     assert read["latency"]["front"] == ["beta"]
     refused = client.post(address, {"exact": "alpha", "settings": "run\n"}, content_type="application/json")
     assert (refused.status_code, list(refused.json()["fields"])) == (400, ["settings"])
+
+
+def test_the_form_offers_the_latency_that_an_engine_was_measured_at(world: World, client: Client) -> None:
+    world.import_runs()
+    client.force_login(world.ada)
+    assert "run,latency_ms\nalpha," not in client.get(f"{LIST}new/").content.decode()
+    Run.objects.filter(name="alpha").update(preflight={"engine": {"id": 1, "latency_ms": {"p50": 12.5}}})
+    assert "run,latency_ms\nalpha,12.5\n</textarea>" in client.get(f"{LIST}new/").content.decode()

@@ -68,7 +68,7 @@ def test_everything_is_there_over_http_in_constant_queries(
     pool = world.build_pool(depth=2)
     make_release(world)
     client = client_of(world.vera)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(21):
         told = client.get(f"/api/pools/{pool.pk}/diagnostics/").json()
     assert told["queries"] == [["q1", 2, 0], ["q2", 3, 2], ["q3", 3, 2]]
     assert told["contributed"] == {"alpha": 6, "beta": 6}

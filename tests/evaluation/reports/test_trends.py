@@ -17,6 +17,7 @@ from tests.evaluation.cast import make_release, make_report
 from tests.world import World
 
 PAGE = "/collections/harbour/reports/trend/"
+CALL = f"/api{PAGE}"
 
 
 @pytest.fixture
@@ -139,3 +140,22 @@ def test_the_list_has_the_numbers_of_each_report(
     assert "▼ −0.250" in page
     assert f'value="{three[0].pk}"' in page  # to be chosen and compared
     assert "Compare over time" in page
+
+
+def test_the_call_gives_what_the_page_shows(world: World, client: Client, three: list[Report]) -> None:
+    first, _, third = three
+    client.force_login(world.vera)
+    found = client.get(f"{CALL}?report={first.pk}&report={third.pk}&k=1").json()
+    assert [one["id"] for one in found["reports"]] == [first.pk, third.pk]
+    assert found["reports"][0]["changes"] == []
+    assert {"what", "before", "after"} == found["reports"][1]["changes"][0].keys()
+    runs = {row["run"]: row["points"] for row in found["runs"]}
+    assert [point["mean"] for point in runs["alpha"]] == [1.0, 0.5]
+    assert [point["difference"] for point in runs["beta"]] == [None, 0.25]
+
+
+def test_without_two_reports_the_call_has_no_runs(world: World, client: Client) -> None:
+    client.force_login(world.vera)
+    assert client.get(CALL).json()["runs"] == []
+    client.force_login(world.dan)
+    assert client.get(CALL).status_code == 404

@@ -46,7 +46,7 @@ def test_every_kind_of_input_gives_the_same(kind: str, tmp_path: Path) -> None:
         ({"score": [2.0, float("nan"), 3.0]}, "NaN or infinite"),
         ({"score": [2.0, float("inf"), 3.0]}, "NaN or infinite"),
         ({"score": [2.0, None, 3.0]}, "empty values"),
-        ({"query_id": [1, 1, 2]}, "not text"),
+        ({"query_id": [1.5, 1.5, 2.5]}, "query ids of the type Float64"),
     ],
 )
 def test_a_frame_with_a_fault_is_refused(change: dict[str, list[Any]], sentence: str) -> None:
