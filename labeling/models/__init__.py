@@ -4,6 +4,7 @@ A judgment belongs to (query, document), never to a queue position.
 """
 
 from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
+from labeling.models.imports import ImportedAnnotator, JudgmentImport
 from labeling.models.judgments import Judgment, JudgmentEvent
 from labeling.models.labels import ImportedLabel, LabelFile, QrelsRelease, WithdrawnLabel
 from labeling.models.messages import PairMessage
@@ -27,10 +28,12 @@ __all__ = [
     "DeclinedSuggestion",
     "GoldQuestion",
     "Highlight",
+    "ImportedAnnotator",
     "ImportedLabel",
     "Item",
     "Judgment",
     "JudgmentEvent",
+    "JudgmentImport",
     "LabelFile",
     "Lease",
     "LeftTold",

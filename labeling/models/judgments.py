@@ -7,6 +7,7 @@ from django.db import models
 from django.utils import timezone
 
 from labeling.models.gold import GoldQuestion, Quarantine
+from labeling.models.imports import JudgmentImport
 from labeling.models.queues import Item, Queue
 from labeling.models.words import ADJUDICATED, Highlight, PrelabelSeen, Reason, Verdict
 from pooling.models import Collection, Document, Query
@@ -19,6 +20,13 @@ class JudgmentEvent(models.Model):
         VERDICT = "verdict"
         UNDO = "undo"
         SKIP = "skip"
+
+    class Stood(models.TextChoices):
+        """As what a verdict stood where it was imported from."""
+
+        COUNTS = "counts"
+        ASIDE = "aside", "set aside"
+        GOLD = "gold", "answer to a gold question"
 
     # The index of what came lately begins with it.
     collection = models.ForeignKey(
@@ -96,7 +104,29 @@ class JudgmentEvent(models.Model):
     undoes = models.ForeignKey(
         "self", null=True, blank=True, on_delete=models.PROTECT, related_name="undone_by"
     )
+    # Of what was imported, the time of its import: that is when it was known here.
     created_at = models.DateTimeField(default=timezone.now)
+    # What was given elsewhere and imported is nobody's work here: it counts in no pace and no hours.
+    brought_by = models.ForeignKey(
+        JudgmentImport,
+        null=True,
+        blank=True,
+        on_delete=models.PROTECT,
+        related_name="events",
+        db_index=False,
+        help_text="The import that it came with; null for what was said here.",
+    )
+    said_at = models.DateTimeField(null=True, blank=True, help_text="When it was said elsewhere.")
+    stood = models.CharField(  # noqa: DJ001  a column without a default is added at once
+        max_length=6,
+        choices=Stood.choices,
+        null=True,
+        blank=True,
+        help_text="As what its import made it a judgment; null for none.",
+    )
+    origin = models.JSONField(
+        null=True, blank=True, help_text="Facts of elsewhere that have no row here, such as a model's name."
+    )
 
     class Meta:
         constraints = [models.UniqueConstraint(fields=["annotator", "key"], name="one_event_per_key")]
@@ -110,6 +140,9 @@ class JudgmentEvent(models.Model):
                 fields=["queue", "annotator"],
                 name="answers_to_repeats",
                 condition=models.Q(repeats__isnull=False),
+            ),
+            models.Index(
+                fields=["brought_by"], name="imported_events", condition=models.Q(brought_by__isnull=False)
             ),
         ]
 

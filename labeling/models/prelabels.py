@@ -60,6 +60,7 @@ class Prelabeler(models.Model):
     class Source(models.TextChoices):
         LANGUAGE_MODEL = "language_model", "language model"
         LOCAL_MODEL = "local_model", "local model"  # nothing makes one: it may not learn from audited labels
+        IMPORTED = "imported"  # what it learned from is not known, so no estimate by an audit rests on it
 
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="prelabelers")
     source = models.CharField(max_length=20, choices=Source.choices, default=Source.LANGUAGE_MODEL)
@@ -100,6 +101,8 @@ class Prelabeler(models.Model):
 
     def __str__(self) -> str:
         """Such as “small-model, binary v1 (3f9a01c2)”: the number tells prompts of one version apart."""
+        if self.source == self.Source.IMPORTED:
+            return f"{self.model} (imported)"
         if not self.prompt:
             return self.model
         return f"{self.model}, {self.prompt} v{self.prompt_version} ({self.prompt_hash[:8]})"
@@ -217,6 +220,7 @@ class Prelabel(models.Model):
         CONFIDENCE = "confidence", "the model's own word for how sure it is"
         GRADE = "grade", "the grade"
         CLASSIFIER = "classifier", "a classifier"
+        IMPORTED = "imported", "as the file says"
 
     prelabeler = models.ForeignKey(
         Prelabeler, on_delete=models.CASCADE, related_name="prelabels", db_index=False

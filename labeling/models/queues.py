@@ -9,6 +9,7 @@ from django.conf import settings
 from django.db import models
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from labeling.models.words import Highlight, PrelabelMode, Verdict
 from pooling.models import Collection, Document, Pool, Query
@@ -24,9 +25,9 @@ class Queue(Kept):
     """A pool being judged."""
 
     class State(models.TextChoices):
-        OPEN = "open"
-        PAUSED = "paused"
-        CLOSED = "closed"
+        OPEN = gettext_noop("open")
+        PAUSED = gettext_noop("paused")
+        CLOSED = gettext_noop("closed")
 
     class GoldPause(models.TextChoices):
         """Who acts when answers to gold questions say that somebody should be paused."""

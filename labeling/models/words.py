@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from django.db import models
+from django.utils.translation import gettext, gettext_noop
 
 
 class Verdict(models.TextChoices):
     RELEVANT = "relevant"
-    NOT_RELEVANT = "not_relevant", "not relevant"
-    CANNOT_JUDGE = "cannot_judge", "can't judge"
+    NOT_RELEVANT = "not_relevant", gettext_noop("not relevant")
+    CANNOT_JUDGE = "cannot_judge", gettext_noop("can't judge")
+
+    @property
+    def in_words(self) -> str:
+        """Within a sentence, in the reader's language."""
+        return gettext(self.label.lower())
 
 
 # Where verdicts are counted: one that settles the pair, and is no vote.
@@ -18,11 +24,11 @@ ADJUDICATED = "adjudicated"
 class Reason(models.TextChoices):
     """Why a pair could not be judged."""
 
-    BROKEN = "broken", "The document is broken"
-    LANGUAGE = "language", "I don't read this language"
-    EXPERT = "expert", "It needs an expert"
-    QUERY = "query", "The query is unclear"
-    OTHER = "other", "Something else"
+    BROKEN = "broken", gettext_noop("The document is broken")
+    LANGUAGE = "language", gettext_noop("I don't read this language")
+    EXPERT = "expert", gettext_noop("It needs an expert")
+    QUERY = "query", gettext_noop("The query is unclear")
+    OTHER = "other", gettext_noop("Something else")
 
 
 class PrelabelMode(models.TextChoices):

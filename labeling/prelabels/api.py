@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http.response import HttpResponseBase
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import serializers, status
 from rest_framework.request import Request
@@ -17,7 +16,8 @@ from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.estimates import estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
-from labeling.prelabels.options import PROMPTS, allowed_url, prelabeler_for
+from labeling.prelabels.importing import withdraw_prelabels
+from labeling.prelabels.options import PROMPTS, allowed_url, prelabeler_for, store_key
 from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
 from labeling.prelabels.passes import (
     MOST_CONCURRENCY,
@@ -31,6 +31,7 @@ from pooling.formats.registry import formats
 from pooling.interface.api import PROBLEM, OneKind, parsed, person
 from pooling.interface.downloads import attachment
 from pooling.interface.problems import InputError
+from pooling.interface.serializers import FILE
 from pooling.people.access import ADMIN
 
 OPTIONAL: dict[str, Any] = {"required": False, "allow_null": True, "default": None}
@@ -211,6 +212,33 @@ class PrelabelPass(APIView):
         job.refresh_from_db()
         return Response(PassSerializer(job).data)
 
+    @extend_schema(request=None, responses={204: None, 403: PROBLEM, 404: PROBLEM, 409: PROBLEM})
+    def delete(self, request: Request, pass_id: int) -> Response:
+        """Take imported pre-labels back; 409 for a pass that asked a model, and while a queue uses it."""
+        withdraw_prelabels(prelabel_pass_for(request.user, pass_id, ADMIN), by=person(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class ModelKeySerializer(serializers.Serializer[dict[str, object]]):
+    """A key for a server that this site may use; an empty one takes the stored key away."""
+
+    base_url = serializers.CharField(max_length=1000)
+    key = serializers.CharField(allow_blank=True, max_length=500, write_only=True)
+
+
+class ModelKey(APIView):
+    """The keys of model servers."""
+
+    @extend_schema(
+        request=ModelKeySerializer, responses={204: None, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM}
+    )
+    def put(self, request: Request, queue_id: int) -> Response:
+        """Keep a key for a server of the collection, encrypted; nobody can read it again."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        given = parsed(ModelKeySerializer, request)
+        store_key(queue.collection, allowed_url(given["base_url"]), given["key"], by=person(request))
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
 
 class PrelabelsDownload(APIView):
     """Pre-labels out."""
@@ -222,7 +250,7 @@ class PrelabelsDownload(APIView):
             OpenApiParameter("prelabeler", int, required=True),
             OpenApiParameter("format", str, enum=list(FORMATS), default="csv"),
         ],
-        responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 404: PROBLEM},
+        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, queue_id: int) -> HttpResponseBase:
         """Download what one model said as a file whose rows name their source."""

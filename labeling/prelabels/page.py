@@ -103,11 +103,16 @@ def models_of(queue: Queue) -> list[ModelRow]:
                 answered=answered,
                 relevant=relevant,
                 share=relevant / answered if answered else None,
-                cost=None if prelabeler.pk in unpriced else cost,
+                cost=None if prelabeler.pk in unpriced or _is_imported(prelabeler) else cost,
                 failures=failures.get(prelabeler.pk, {}),
             )
         )
     return rows
+
+
+def _is_imported(prelabeler: Prelabeler) -> bool:
+    """Whether nobody here knows what its answers cost."""
+    return prelabeler.source == Prelabeler.Source.IMPORTED
 
 
 @dataclass(frozen=True)

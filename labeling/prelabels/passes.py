@@ -7,8 +7,6 @@ there: after a minute a pass lets the others go first.
 from __future__ import annotations
 
 import logging
-import os
-import socket
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
@@ -31,6 +29,7 @@ from labeling.prelabels.running import BUDGET, CANCEL, PAUSE, STOP, TURN, Ending
 from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import chunks, pending_pairs
 from pooling.interface.problems import InputError, refusals
+from pooling.jobs.workers import is_gone, this_worker
 from pooling.people.activity_log import record_action
 from pooling.tidying.kinds import when
 
@@ -43,8 +42,7 @@ LANE = "models"
 TURN_SECONDS = 60.0
 MOST_CONCURRENCY = 256
 MOST_PAIRS = 10**9
-# A worker says that it is there twice a second; one on another machine that says nothing for so long is gone.
-SILENCE = timedelta(minutes=2)
+# A worker says that it is there twice a second; anyone who is not its successor gives it a moment.
 SHORT_SILENCE = timedelta(seconds=30)
 State = PrelabelJob.State
 RESUMABLE = (State.PAUSED, State.FAILED)
@@ -95,7 +93,7 @@ def run_here(
         for name, value in values.items():
             setattr(job, name, value)
         _check(job)
-        _begin_again(job, State.RUNNING, **values, worker=_worker(), seen_at=timezone.now())
+        _begin_again(job, State.RUNNING, **values, worker=this_worker(), seen_at=timezone.now())
     while _work(job, progress=progress, sleep=sleep, started=started).word == TURN:
         _step(job, (State.QUEUED,), State.RUNNING)
     return job
@@ -178,7 +176,7 @@ def run_in_background(job_id: int) -> None:
     """Do one turn of a pass; where something is left, it queues up again."""
     job = PrelabelJob.objects.select_related("queue__collection", "prelabeler__collection").get(pk=job_id)
     now = timezone.now()
-    if not _step(job, (State.QUEUED,), State.RUNNING, worker=_worker(), seen_at=now):
+    if not _step(job, (State.QUEUED,), State.RUNNING, worker=this_worker(), seen_at=now):
         return
     if _work(job, seconds=TURN_SECONDS).word == TURN:
         later = run_in_background
@@ -196,7 +194,7 @@ def _made(
     _check(job)
     for earlier in prelabeler.jobs.filter(state__in=(*RESUMABLE, State.CANCELLED)):
         _store_journal(earlier)
-    job.worker, job.seen_at = _worker(), timezone.now()
+    job.worker, job.seen_at = this_worker(), timezone.now()
     job.detail = "Waiting for the worker." if state == State.QUEUED else "Started."
     try:
         with transaction.atomic():
@@ -387,21 +385,6 @@ def _in_the_way() -> InputError:
     )
 
 
-def _worker() -> str:
-    return f"{socket.gethostname()}:{os.getpid()}"
-
-
 def _is_abandoned(job: PrelabelJob, silence: timedelta) -> bool:
-    host, _, process = job.worker.rpartition(":")
-    unseen = timezone.now() - (job.seen_at or job.created_at)
-    if host != socket.gethostname():
-        return unseen > SILENCE
-    if unseen < silence:
-        return False
-    try:
-        os.kill(int(process), 0)
-    except (ProcessLookupError, ValueError):
-        return True
-    except PermissionError:
-        return False
-    return False
+    seen_at = job.seen_at or job.created_at
+    return timezone.now() - seen_at >= silence and is_gone(job.worker, seen_at)

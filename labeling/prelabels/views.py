@@ -21,6 +21,7 @@ from labeling.models import PrelabelJob, Queue
 from labeling.prelabels.estimates import SAMPLE, estimate
 from labeling.prelabels.export import FORMATS, export_prelabels, prelabels_file_name
 from labeling.prelabels.forms import KeyForm, PassForm, ResumeForm
+from labeling.prelabels.importing import withdraw_prelabels
 from labeling.prelabels.options import allowed_url, store_key
 from labeling.prelabels.page import models_of, not_set_up, passes_of, servers_of
 from labeling.prelabels.passes import (
@@ -33,6 +34,7 @@ from labeling.prelabels.passes import (
 )
 from labeling.prelabels.tables import use_told
 from pooling.formats.registry import formats
+from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
@@ -76,7 +78,7 @@ def prelabels_start(request: HttpRequest, queue_id: int) -> HttpResponse:
 @login_required
 @require_POST
 def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
-    """Pause, resume or cancel a pass."""
+    """Pause, resume or cancel a pass, or take an imported one back."""
     job = prelabel_pass_for(request.user, pass_id, ADMIN)
     form = ResumeForm(request.POST)
     try:
@@ -85,6 +87,9 @@ def prelabel_pass(request: HttpRequest, pass_id: int) -> HttpResponse:
                 pause_pass(job, by=person(request))
             case "cancel":
                 cancel_pass(job, by=person(request))
+            case "withdraw":
+                gone = withdraw_prelabels(job, by=person(request))
+                messages.success(request, f"Taken back: {counted(gone, 'pre-label')}.")
             case "resume" if form.is_valid():
                 resume_pass(job, budget=form.cleaned_data["budget"], by=person(request))
             case _:

@@ -131,8 +131,8 @@ def _questions(
         if document.text is None:
             yield Question("", "", query.text, "", "", "", [pair])
             continue
-        text_hash = _sha256(document.title, document.text)
-        key = _sha256(base, query.text, query.narrative, text_hash)
+        text_hash = sha256_of_texts(document.title, document.text)
+        key = sha256_of_texts(base, query.text, query.narrative, text_hash)
         text = cut(document.text, most)
         yield Question(key, text_hash, query.text, query.narrative, document.title, text, [pair])
 
@@ -172,7 +172,8 @@ def _known(job: PrelabelJob, keys: list[str]) -> dict[str, Reading]:
     }
 
 
-def _sha256(*parts: str) -> str:
+def sha256_of_texts(*parts: str) -> str:
+    """The checksum of some texts."""
     # Lengths before the parts, so that no two lists of parts read the same.
     written = "".join(f"{len(part)}:{part}" for part in parts)
     return hashlib.sha256(written.encode()).hexdigest()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework import status
 from rest_framework.parsers import FormParser, MultiPartParser
@@ -12,31 +11,39 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from labeling.access import release_for
+from labeling.exports.options import ExportOptions
+from labeling.exports.registry import EXPORTS
+from labeling.models import QrelsRelease
 from labeling.qrels import serializers
+from labeling.qrels.downloads import export_options, release_content
 from labeling.qrels.imported import label_files
+from labeling.qrels.lists import RELEASES
 from labeling.qrels.releases import (
     FORMATS,
-    export_release,
     newest_release,
     release_file_name,
     release_named,
     release_qrels,
 )
 from labeling.qrels.withdrawing import withdraw_labels
-from pooling.interface.api import PROBLEM, OneKind, making, parsed, person
+from pooling.interface.api import PROBLEM, OneKind, making, parsed, person, versioned
 from pooling.interface.downloads import attachment
+from pooling.interface.serializers import FILE
 from pooling.people.access import ADMIN, collection_for
 from pooling.storage.api import PREVIEW, _import
+from pooling.tables.calls import listed, lists
+from pooling.tidying.api import Tidied
 
 
 class Releases(APIView):
     """The qrels releases of a collection."""
 
-    @extend_schema(responses={200: serializers.ReleaseSerializer(many=True), 404: PROBLEM})
+    @lists(serializers.ReleaseSerializer, RELEASES)
     def get(self, request: Request, slug: str) -> Response:
         """List the releases, newest first."""
         collection = collection_for(request.user, slug)
-        return Response(serializers.ReleaseSerializer(collection.releases.listed(), many=True).data)
+        return listed(request, collection.releases.listed(), serializers.ReleaseSerializer, RELEASES)
 
     @extend_schema(
         request=serializers.ReleaseRequestSerializer,
@@ -50,6 +57,19 @@ class Releases(APIView):
         return Response(serializers.ReleaseSerializer(release).data, status=status.HTTP_201_CREATED)
 
 
+class OneRelease(Tidied):
+    """One release."""
+
+    kind = "release"
+
+    @extend_schema(responses={200: serializers.ReleaseSerializer, 304: None, 404: PROBLEM})
+    def get(self, request: Request, release_id: int) -> HttpResponseBase:
+        """Read a release with its sidecar."""
+        release = release_for(request.user, release_id)
+        version = ("release", release.pk, release.sha256, release.name)
+        return versioned(request, version, lambda: Response(serializers.ReleaseSerializer(release).data))
+
+
 class QrelsDownload(APIView):
     """Labels out."""
 
@@ -60,8 +80,9 @@ class QrelsDownload(APIView):
         parameters=[
             OpenApiParameter("release", str, description="Name of a release; without it, the newest."),
             OpenApiParameter("format", str, enum=list(FORMATS), default="trec"),
+            serializers.ExportOptionsSerializer,
         ],
-        responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 404: PROBLEM},
+        responses={**FILE, 304: None, 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, slug: str) -> HttpResponseBase:
         """Download a release as a file, or its sidecar."""
@@ -69,8 +90,20 @@ class QrelsDownload(APIView):
         name = request.query_params.get("release")
         release = release_named(collection, name) if name else newest_release(collection)
         format = request.query_params.get("format") or "trec"
-        content = export_release(release, format)
-        return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
+        asked = serializers.ExportOptionsSerializer(data=request.query_params)
+        asked.is_valid(raise_exception=True)
+        if format in EXPORTS:
+            # Texts change, and so what these hold is not that of the release alone.
+            return _attached(release, format, export_options(format, asked.validated_data))
+        version = ("qrels", release.pk, release.sha256, release.name, format)
+        return versioned(
+            request, version, lambda: _attached(release, format, export_options(format, asked.validated_data))
+        )
+
+
+def _attached(release: QrelsRelease, format: str, options: ExportOptions) -> HttpResponseBase:
+    content = release_content(release, format, options)
+    return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
 
 
 class Qrels(QrelsDownload):
@@ -96,11 +129,11 @@ class Qrels(QrelsDownload):
 class LabelFiles(APIView):
     """The imports of labels."""
 
-    @extend_schema(responses={200: serializers.LabelFileSerializer(many=True), 404: PROBLEM})
+    @lists(serializers.LabelFileSerializer)
     def get(self, request: Request, slug: str) -> Response:
         """List the imports of labels, newest first, with those that were taken back."""
         collection = collection_for(request.user, slug)
-        return Response(serializers.LabelFileSerializer(label_files(collection), many=True).data)
+        return listed(request, label_files(collection), serializers.LabelFileSerializer)
 
 
 class LabelFileWithdrawal(APIView):

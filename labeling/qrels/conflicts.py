@@ -11,6 +11,7 @@ from labeling.models import ImportedLabel
 from labeling.qrels.labels import IDS, PAIR, current_labels
 from pooling.models import Collection
 from pooling.storage.imports import FIRST_ROWS, Shown
+from pooling.texts.by_text import with_ids
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +27,7 @@ def labels_shown(collection: Collection, path: Path, file_name: str) -> list[Sho
     from pooling.formats import read_qrels
 
     frame = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES).frame
-    frame = frame.select(*PAIR, "relevance")
+    frame, _ = with_ids(collection, frame.select(*PAIR, "relevance"), file_name)
     return [
         *_table(
             "Contradict an earlier import",

@@ -83,7 +83,7 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
         raise _absent("document", document_id)
     relevance, source, because = _label(collection, query_id, document_id, rule)
     pair = {"query": query, "document": document}
-    events = JudgmentEvent.objects.filter(**pair).select_related("annotator", "prelabeler").order_by("pk")
+    events = JudgmentEvent.objects.filter(brought_by__deleted_at=None, **pair).order_by("pk")
     judgments = Judgment.objects.filter(**pair).select_related("annotator", "event", "quarantine")
     return Explanation(
         query,
@@ -93,7 +93,7 @@ def explain(collection: Collection, query_id: str, document_id: str, rule: str =
         source,
         because,
         list(judgments.order_by("event")),
-        list(events),
+        list(events.select_related("annotator", "prelabeler", "brought_by")),
         ImportedLabel.objects.filter(**pair).select_related("imported_by").first(),
         GoldQuestion.objects.filter(**pair).select_related("created_by").first(),
     )

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 from django import forms
 
 from labeling.consensus.rule_names import RULES_IN_WORDS
+from labeling.exports.options import OPTIONS
+from labeling.exports.registry import Export
+from pooling.interface.option_fields import form_field
+from pooling.models import Collection
 
 
 class ReleaseForm(forms.Form):
@@ -33,3 +40,15 @@ class QrelsForm(forms.Form):
         help_text="Tick this only if the file names everything that is relevant to its queries. Reports then "
         "count every other document of these queries as not relevant, and say so.",
     )
+
+
+def export_form(export: Export, collection: Collection, asked: Mapping[str, str] | None = None) -> forms.Form:
+    """The options of a format of another tool; `asked`: what an address says of them."""
+    form = forms.Form(asked, auto_id=f"{export.name}-%s")
+    for name in export.options:
+        option = OPTIONS[name]
+        if name == "run":
+            names = collection.runs.listed().values_list("name", flat=True)
+            option = replace(option, choices={one: one for one in names})
+        form.fields[name] = form_field(option, required=name in export.required)
+    return form

@@ -21,12 +21,13 @@ from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
 from pooling.storage.storing import check_id, disk_errors_named, sha256_of
+from pooling.texts.by_text import with_ids
 from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 BATCH = 5000
 MOST_NAMED = 5
@@ -79,7 +80,8 @@ def import_qrels(
     path = Path(path)
     place = file_name or path.name
     read = read_qrels(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
-    rows = list(read.frame.iter_rows())
+    frame, found_by_text = with_ids(collection, read.frame, place)
+    rows = list(frame.iter_rows())
     file = LabelFile(collection=collection, name=place[-300:], sha256=sha256_of(path), imported_by=user)
     with disk_errors_named(), transaction.atomic():
         lock(collection)
@@ -102,7 +104,7 @@ def import_qrels(
         unchanged=len(pairs) - len(new) - len(changed),
         left_out=len(rows) - len(known),
         new_documents=created,
-        notes=(*read.notes, *_left_out_note(rows, queries)),
+        notes=(*read.notes, *found_by_text, *_left_out_note(rows, queries)),
     )
 
 

@@ -9,7 +9,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.utils.datastructures import MultiValueDict
 from django.views.decorators.http import require_GET
-from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.views import APIView
@@ -20,6 +19,7 @@ from pooling.formats.registry import formats
 from pooling.interface.api import PROBLEM, OneKind
 from pooling.interface.downloads import streamed
 from pooling.interface.problems import InputError, refusals
+from pooling.interface.serializers import FILE
 from pooling.models import Collection
 from pooling.people.access import ADMIN, collection_for
 
@@ -52,7 +52,7 @@ class JudgmentsDownload(APIView):
             OpenApiParameter("queue", int, description="Only what was judged in this queue."),
             OpenApiParameter("anonymous", bool, default=False, description="Pseudonyms instead of names."),
         ],
-        responses={(200, "text/plain"): OpenApiTypes.BINARY, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+        responses={**FILE, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, slug: str) -> StreamingHttpResponse:
         """Download every judgment event: verdicts, also replaced and undone ones, undos and skips."""

@@ -7,7 +7,7 @@ gold questions, but no answers to these.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -27,9 +27,10 @@ BATCH = 2000
 # What is read of an event.
 FIELDS = (
     *("pk", "queue__name", "query__external_id", "document__external_id", "document_version", "kind"),
-    *("annotator_id", "annotator__username", "verdict", "reason", "note", "undoes", "repeats", "extra"),
+    *("annotator_id", "annotator__username", "annotator__imported_annotator__name"),
+    *("verdict", "reason", "note", "undoes", "repeats", "extra"),
     *("is_adjudication", "gold_id", "created_at", "active_ms", "shown", "prelabel_seen"),
-    *("span_start", "span_end", "span_sha256", "highlight"),
+    *("span_start", "span_end", "span_sha256", "highlight", "said_at", "origin"),
     *("prelabeler__model", "prelabeler__prompt", "prelabeler__prompt_version", "prelabeler__prompt_hash"),
 )
 
@@ -83,20 +84,25 @@ def judgment_rows(
 ) -> Iterator[JudgmentRow]:
     """The events of a collection, or of one queue of it, in the order in which they were stored.
 
-    Those of deleted queries and documents are left out, and come back when these are restored. `anonymous`
-    names people by `pseudonym`. What is stored after the first row was read is left out. One statement for
-    each batch.
+    Those of deleted queries, documents and imports are left out, and come back when these are restored. What
+    was imported has the time and the names of where it was said. `anonymous` names people by
+    `pseudonym`. What is stored after the first row was read is left out. One statement for each batch.
     """
-    events = JudgmentEvent.objects.filter(collection=collection, **THERE)
+    events = JudgmentEvent.objects.filter(collection=collection, brought_by__deleted_at=None, **THERE)
     if queue is not None:
         events = events.filter(queue=queue)
     newest = events.aggregate(newest=Max("pk"))["newest"] or 0
     events = events.filter(pk__lte=newest).annotate(**_looked_up()).order_by("pk")
     fields = (*FIELDS, *_looked_up())
+    taken: Container[str] | None = None
     last = 0
     while batch := list(events.filter(pk__gt=last).values(*fields)[:BATCH]):
         for found in batch:
-            yield _row(collection, found, anonymous)
+            name, elsewhere = found["annotator__username"], found["annotator__imported_annotator__name"]
+            if elsewhere:
+                taken = _names_taken(collection) if taken is None else taken
+                name = name if elsewhere in taken else elsewhere
+            yield _row(found, pseudonym(collection, found["annotator_id"]) if anonymous else name)
         last = batch[-1]["pk"]
 
 
@@ -154,8 +160,16 @@ def _looked_up() -> dict[str, Combinable]:
     }
 
 
-def _row(collection: Collection, found: Mapping[str, Any], anonymous: bool) -> JudgmentRow:
-    name = pseudonym(collection, found["annotator_id"]) if anonymous else found["annotator__username"]
+def _names_taken(collection: Collection) -> set[str]:
+    """Names of imported annotators that an account has as well which judged here: files tell these apart."""
+    judged = collection.judgment_events.filter(
+        annotator__username__in=collection.imported_annotators.values("name")
+    )
+    return set(judged.order_by().values_list("annotator__username", flat=True).distinct())
+
+
+def _row(found: Mapping[str, Any], name: str) -> JudgmentRow:
+    origin = found["origin"] or {}
     return {
         "event": found["pk"],
         "queue": found["queue__name"],
@@ -174,16 +188,16 @@ def _row(collection: Collection, found: Mapping[str, Any], anonymous: bool) -> J
         "is_set_aside": found["is_set_aside"],
         "is_extra": found["extra"],
         "is_adjudication": found["is_adjudication"],
-        "is_gold": found["gold_id"] is not None,
-        "time": found["created_at"].isoformat(),
+        "is_gold": found["gold_id"] is not None or "is_gold" in origin,
+        "time": (found["said_at"] or found["created_at"]).isoformat(),
         "active_ms": found["active_ms"],
         "shown": found["shown"],
         "prelabel_seen": found["prelabel_seen"],
-        "prelabel_model": found["prelabeler__model"],
-        "prelabel_prompt": found["prelabeler__prompt"],
-        "prelabel_prompt_version": found["prelabeler__prompt_version"],
-        "prelabel_prompt_hash": found["prelabeler__prompt_hash"],
-        "prelabel_verdict": found["prelabel_verdict"],
+        "prelabel_model": origin.get("prelabel_model", found["prelabeler__model"]),
+        "prelabel_prompt": origin.get("prelabel_prompt", found["prelabeler__prompt"]),
+        "prelabel_prompt_version": origin.get("prelabel_prompt_version", found["prelabeler__prompt_version"]),
+        "prelabel_prompt_hash": origin.get("prelabel_prompt_hash", found["prelabeler__prompt_hash"]),
+        "prelabel_verdict": origin.get("prelabel_verdict", found["prelabel_verdict"]),
         "evidence_start": found["span_start"],
         "evidence_end": found["span_end"],
         "evidence_sha256": found["span_sha256"],

@@ -53,6 +53,7 @@ def state_of_labels(collection: Collection) -> str:
         (collection.judgment_events, {"last": Max("pk")}),
         (collection.imported_labels, {"last": Max("imported_at")}),
         (collection.label_files, {"last": Max("pk"), "withdrawn": Count("withdrawn_at")}),
+        (collection.judgment_imports, {"last": Max("pk")}),
         (collection.queues, {"last": Max("pk")}),
         (_deleted(Query, collection), {"last": Max("deleted_at")}),
         (_deleted(Document, collection), {"last": Max("deleted_at")}),

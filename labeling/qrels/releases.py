@@ -18,12 +18,13 @@ from django.utils import timezone
 
 from labeling.adaptive.facts import FrozenOrder
 from labeling.adaptive.state import frozen_orders
+from labeling.exports.registry import EXPORTS
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease, Queue
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
 from pooling.formats.errors import FormatError
 from pooling.formats.registry import Format, writing
-from pooling.formats.writing import packed, qrels_content, replaced
+from pooling.formats.writing import qrels_content
 from pooling.interface.problems import InputError
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
@@ -40,7 +41,6 @@ __all__ = [
     "QrelsImport",
     "complete_files",
     "current_labels",
-    "export_file",
     "export_release",
     "free_name",
     "import_qrels",
@@ -57,7 +57,9 @@ SCHEMA_VERSION = 1
 # What is written next to a release, and can be had alone as well.
 SIDECAR = Format("sidecar", title="Sidecar (JSON)", suffix=".meta.json", media_type="application/json")
 # What `export_release` writes.
-FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR}
+OWN_FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR}
+# And what `labeling.qrels.downloads` writes with the texts that belong to the labels.
+FORMATS: dict[str, Format] = {**OWN_FORMATS, **EXPORTS}
 
 
 class Header(TypedDict):
@@ -235,11 +237,11 @@ def complete_files(release: QrelsRelease) -> list[CompleteFile]:
 
 def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
     """The release as a file of `format`, or its `sidecar`. `InputError` for an unknown format."""
-    if format not in FORMATS:
+    if format not in OWN_FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
         raise InputError(problem, field="format")
     if format == "sidecar":
-        return _json(release.sidecar)
+        return as_json(release.sidecar)
     if format == _format_of(release):
         return _content(release)
     return qrels_content(read_release(release), release_file_name(release, format), format)
@@ -251,21 +253,6 @@ def release_file_name(release: QrelsRelease, format: str) -> str:
 
     words = slugify(f"{release.collection.slug}-{release.name}") or f"release-{release.pk}"
     return words[:120] + FORMATS[format].suffix
-
-
-def export_file(release: QrelsRelease, path: Path, format: str = "trec") -> Path:
-    """Write the release to `path` and its sidecar next to it, as `<path>.meta.json`; returns the sidecar's
-    path.
-
-    Each file appears whole or not at all; a path that ends in .gz becomes a gzip file.
-    """
-    content = packed(path, export_release(release, format))
-    export = {"file": path.name, "format": format, "sha256": hashlib.sha256(content).hexdigest()}
-    sidecar = path.with_name(path.name + SIDECAR.suffix)
-    for target, whole in ((path, content), (sidecar, _json({**release.sidecar, "export": export}))):
-        with disk_errors_named(), replaced(target) as temporary:
-            temporary.write_bytes(whole)
-    return sidecar
 
 
 def release_named(collection: Collection, name: str) -> QrelsRelease:
@@ -285,7 +272,8 @@ def newest_release(collection: Collection) -> QrelsRelease:
     return release
 
 
-def _json(sidecar: Mapping[str, Any]) -> bytes:
+def as_json(sidecar: Mapping[str, Any]) -> bytes:
+    """A sidecar as the bytes of a file."""
     # Sorted, because PostgreSQL hands the keys back in its own order.
     return (json.dumps(sidecar, ensure_ascii=False, indent=2, sort_keys=True) + "\n").encode()
 

@@ -7,7 +7,9 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.consensus.rule_names import RULE_NAMES
+from labeling.exports.options import ExportOptions
 from labeling.models import LabelFile, QrelsRelease
+from pooling.interface.option_fields import serializer_fields
 
 
 class QrelsUploadSerializer(serializers.Serializer[Any]):
@@ -18,6 +20,11 @@ class QrelsUploadSerializer(serializers.Serializer[Any]):
         default=False,
         help_text="The file names all that is relevant to its queries: unlisted documents are not relevant.",
     )
+
+
+@serializer_fields(ExportOptions, filled=False, nullable=False)
+class ExportOptionsSerializer(serializers.Serializer[Any]):
+    """What some formats of other tools need to know; each reads its own of these options."""
 
 
 class QrelsImportSerializer(serializers.Serializer[Any]):

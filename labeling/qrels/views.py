@@ -11,20 +11,23 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
+from labeling.exports.options import ExportOptions
+from labeling.exports.registry import EXPORTS
 from labeling.items.reading_speed import too_fast_in
-from labeling.models import LabelFile
+from labeling.models import LabelFile, QrelsRelease
 from labeling.plausibility.reader import proposals_in
-from labeling.qrels.forms import QrelsForm, ReleaseForm
+from labeling.qrels.downloads import export_options, release_content
+from labeling.qrels.forms import QrelsForm, ReleaseForm, export_form
 from labeling.qrels.imported import label_files
 from labeling.qrels.labels import has_labels
 from labeling.qrels.lists import RELEASES
-from labeling.qrels.releases import FORMATS, current_labels, export_release, release_file_name, release_qrels
+from labeling.qrels.releases import FORMATS, OWN_FORMATS, current_labels, release_file_name, release_qrels
 from labeling.qrels.withdrawing import withdraw_labels
 from pooling.formats.wording import counted
 from pooling.interface.downloads import attachment
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import person
-from pooling.interface.problems import refusals
+from pooling.interface.problems import InputError, refusals
 from pooling.people.access import ADMIN, READERS, collection_for
 from pooling.storage.pages import upload
 from pooling.tables.answers import answer
@@ -77,7 +80,8 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
         "selections": [
             (order, endings_sentence(order["finished"])) for order in release.sidecar.get("selections", ())
         ],
-        "downloads": [(format.name, format.title) for format in FORMATS.values()],
+        "downloads": [(format.name, format.title) for format in OWN_FORMATS.values()],
+        "exports": [(export, export_form(export, release.collection)) for export in EXPORTS.values()],
         "collection": release.collection,
         "section": "releases",
     }
@@ -92,11 +96,21 @@ def release_download(request: HttpRequest, slug: str, release_id: int, format: s
     if release.collection.slug != slug or format not in FORMATS:
         raise Http404
     try:
-        content = export_release(release, format)
+        content = release_content(release, format, _options_asked(request, release, format))
     except refusals() as error:
         messages.error(request, str(error))
         return redirect(release)
     return attachment(content, release_file_name(release, format), FORMATS[format].media_type)
+
+
+def _options_asked(request: HttpRequest, release: QrelsRelease, format: str) -> ExportOptions:
+    """The options in the address; `InputError` for a value that its field refuses."""
+    if format not in EXPORTS:
+        return export_options(format, {})
+    form = export_form(EXPORTS[format], release.collection, request.GET)
+    for name, problems in form.errors.items():
+        raise InputError(f"{form[name].label}: {problems[0]}", field=name)
+    return export_options(format, form.cleaned_data)
 
 
 @login_required

@@ -15,9 +15,9 @@ from django.core.files.storage import default_storage
 
 from labeling.judging.leases import claim
 from labeling.models import ImportedLabel, QrelsRelease
+from labeling.qrels.downloads import export_file
 from labeling.qrels.releases import (
     current_labels,
-    export_file,
     export_release,
     import_qrels,
     read_release,

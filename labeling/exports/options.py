@@ -1,0 +1,48 @@
+"""What a format of another tool needs to know, apart from the labels, declared once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from pooling.options.option import option, options_of
+
+
+@dataclass(frozen=True)
+class ExportOptions:
+    """Options of exports; each format names those that it reads."""
+
+    index: str | None = field(
+        default=None,
+        metadata=option(
+            "Index", "Where the documents are: the name of the index, not an alias.", metavar="NAME"
+        ),
+    )
+    request: str | None = field(
+        default=None,
+        metadata=option(
+            "Search request",
+            "In JSON, with {{query}} for the text of the query, such as "
+            '{"query": {"match": {"text": "{{query}}"}}}.',
+            empty="all fields that the index searches by default",
+            metavar="JSON",
+        ),
+    )
+    min_relevance: int = field(
+        default=1,
+        metadata=option(
+            "Relevant from", "The least label that counts as relevant.", int, minimum=1, metavar="N"
+        ),
+    )
+    run: str | None = field(
+        default=None,
+        metadata=option("Run", "Whose first K documents are given as retrieved.", metavar="NAME"),
+    )
+    k: int = field(
+        default=10,
+        metadata=option(
+            "K", "How many documents of each query are looked at.", int, minimum=1, maximum=10_000
+        ),
+    )
+
+
+OPTIONS = options_of(ExportOptions)

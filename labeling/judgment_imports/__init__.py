@@ -1,0 +1,1 @@
+"""Judgments that were given elsewhere: imported as events of people, and taken back."""

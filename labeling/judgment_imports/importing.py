@@ -1,0 +1,316 @@
+"""Single judgments from a file: events of the people who gave them, stored whole or not at all.
+
+They are put into queues made for them, which are closed: nobody is asked for anything, no lease and no live
+order changes, and agreement, adjudication and labels see them as they see any other. They are known here from
+the moment of their import on, whatever time they carry: an audit drawn before does not count them as known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from labeling.items.statements import be_alone_with_items, queue_up_to_add_items
+from labeling.judgment_imports import storing
+from labeling.judgment_imports.choices import ImportChoices
+from labeling.judgment_imports.people import people_of
+from labeling.judgment_imports.staging import STAGED_JUDGMENT, Read, notes_of, stage_file
+from labeling.models import JudgmentEvent, JudgmentImport, Queue, Verdict
+from labeling.queues.opening import count_newcomers
+from pooling.formats.registry import name_of
+from pooling.formats.wording import counted, plural
+from pooling.interface.problems import InputError
+from pooling.interface.results import Result
+from pooling.models import Collection, Document, Pool
+from pooling.people.activity_log import record_action
+from pooling.storage.imports import Showing, Shown, importer
+from pooling.storage.staging import Staged, staged
+from pooling.storage.storing import LONGEST_NAME, disk_errors_named, sha256_of, tell_the_planner
+from pooling.texts.importing import lock
+from pooling.tidying.kinds import undo_address
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.interface.results import Progress
+
+IMPORT_KIND = "judgments"
+MANY, MOST_SHOWN = 10_000, 50
+REPEATED_NUMBER = """
+SELECT MAX(line), number FROM staged_judgments WHERE number IS NOT NULL
+GROUP BY number HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1
+"""
+DANGLING = """
+SELECT staged.line, staged.{link} FROM staged_judgments staged
+LEFT JOIN staged_judgments target ON target.number = staged.{link} AND target.seq < staged.seq
+    AND target.kind = 'verdict' AND target.query = staged.query AND target.document = staged.document
+    AND target.person = staged.person
+WHERE staged.{link} IS NOT NULL AND target.seq IS NULL ORDER BY staged.seq LIMIT 1
+"""
+STANDS_TWICE = """
+SELECT MAX(line) FROM staged_judgments WHERE state = 'stands' AND kind = 'verdict'
+GROUP BY query, document, person HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1
+"""
+
+
+class PersonImported(TypedDict):
+    """Somebody of a file: their account here, whether it was made for the import, and their verdicts."""
+
+    name: str
+    account: str
+    is_imported: bool
+    relevant: int
+    not_relevant: int
+    cannot_judge: int
+
+
+class JudgmentsImported(Result):
+    """What an import of judgments did: events, verdicts that now count, pairs, new documents without a record
+    here before, judgments of unknown queries left out, verdicts that a person's own verdict here overrules.
+    """
+
+    import_id: int
+    events: int
+    judgments: int
+    pairs: int
+    new_documents: int
+    left_out: int
+    overruled: int
+    queues: list[str]
+    people: list[PersonImported]
+    notes: list[str]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An import as it was stored."""
+
+    made: JudgmentImport
+    new_documents: int
+    overruled: int
+    queues: Sequence[Queue]
+    people: Sequence[PersonImported]
+    read: Read
+
+    @property
+    def notes(self) -> list[str]:
+        """What is to be known of it."""
+        notes = notes_of(self.read)
+        if self.overruled:
+            own = counted(self.overruled, "verdict")
+            notes.append(f"{own} of people who judged the pair here as well: what they said here stands.")
+        return notes
+
+    def __str__(self) -> str:
+        made = self.made
+        parts = [
+            f"{counted(made.judgment_count, 'judgment')} of {counted(len(self.people), 'person', 'people')}",
+            f"on {counted(made.pair_count, 'pair')}",
+        ]
+        if self.new_documents:
+            parts.append(f"with {counted(self.new_documents, 'new document')}")
+        names = ", ".join(f"“{queue.name}”" for queue in self.queues[:5])
+        more = ", …" if len(self.queues) > 5 else ""
+        return " ".join(parts) + f", in {plural(len(self.queues), 'the queue', 'the queues')} {names}{more}"
+
+
+def import_judgments(
+    collection: Collection,
+    path: Path,
+    choices: ImportChoices | None = None,
+    *,
+    file_name: str | None = None,
+    user: User | None = None,
+    progress: Progress | None = None,
+) -> Imported:
+    """Store the judgments of a file. `InputError` or `FormatError` for anything wrong in it, and for a file
+    that was imported before and not taken back.
+    """
+    choices, path = choices or ImportChoices(), Path(path)
+    progress = progress or (lambda share, detail: None)
+    place, checksum = file_name or path.name, sha256_of(path)
+    with disk_errors_named(), staged("staged_judgments", STAGED_JUDGMENT) as stage:
+        read = stage_file(collection, path, stage, choices, file_name=file_name)
+        _refuse_odd_events(stage, place, links=read.links)
+        progress(0.4, f"Storing {counted(read.rows, 'event')}.")
+        storing.mark_standing(stage, links=read.links)
+        with transaction.atomic():
+            lock(collection)
+            _refuse_second(collection, checksum, place)
+            made = JudgmentImport.objects.create(
+                collection=collection,
+                name=place[-300:],
+                format=choices.format,
+                sha256=checksum,
+                imported_by=user,
+                imported_at=timezone.now(),
+            )
+            return _store(made, stage, read, accounts=choices.accounts, progress=progress)
+
+
+def _store(
+    made: JudgmentImport, stage: Staged, read: Read, *, accounts: bool, progress: Progress
+) -> Imported:
+    collection = made.collection
+    new_documents = storing.bring_documents(made.collection_id, stage)
+    people = people_of(collection, read.people, accounts=accounts)
+    storing.replace_numbers(stage, "person", {read.people[name]: user.pk for name, user in people.items()})
+    queues = {number: _queue_for(made, name) for name, number in read.queues.items()}
+    storing.replace_numbers(stage, "queue", {number: queue.pk for number, queue in queues.items()})
+    _refuse_two_in_one(stage, made.name)
+    made.event_count = storing.store_events(made, stage, links=read.links)
+    storing.set_aside(stage, made)
+    progress(0.7, "Counting what was judged.")
+    queue_up_to_add_items()
+    made.judgment_count = storing.project(made)
+    stood = JudgmentEvent.objects.filter(brought_by=made, stood__isnull=False).count()
+    made.pair_count = storing.store_pairs(list(queues.values()))
+    made.save()
+    if made.event_count > MANY:
+        tell_the_planner(JudgmentEvent)
+        tell_the_planner(Document)
+    storing.recount_items(made, list(queues.values()))
+    be_alone_with_items()
+    for queue in queues.values():
+        count_newcomers(queue, made.imported_at, brought_by=made)
+    facts = {"judgments": made.judgment_count, "pairs": made.pair_count, "people": len(people)}
+    record_action(collection, made.imported_by, "judgments imported", made.name, **facts)
+    told = [_told(name, people[name], read) for name in read.people]
+    return Imported(made, new_documents, stood - made.judgment_count, list(queues.values()), told, read)
+
+
+def _queue_for(made: JudgmentImport, name: str) -> Queue:
+    """A closed queue, over a pool with the pairs of the import, called as in the file or after it."""
+    collection = made.collection
+    asked = (name.strip() or name_of(made.name))[: LONGEST_NAME - 20] or "Judgments"
+    asked = asked if asked.isprintable() else "Judgments"
+    taken = set(Queue.objects.filter(collection=collection).values_list("name", flat=True))
+    taken_by_pool = set(Pool.objects.filter(collection=collection).values_list("name", flat=True))
+    pool = Pool.objects.create(
+        collection=collection,
+        name=_free(asked, taken_by_pool),
+        depth=1,
+        strategy=Pool.IMPORTED,
+        provenance={"import": made.pk, "file": made.name},
+        diagnostics={"runs": [], "left_out_queries": {}, "audit": 0},
+        built_by=made.imported_by,
+    )
+    return Queue.objects.create(
+        collection=collection,
+        pool=pool,
+        name=_free(asked, taken),
+        state=Queue.State.CLOSED,
+        # What was judged elsewhere is not paid here.
+        price_per_judgment=0,
+        opened_by=made.imported_by,
+    )
+
+
+def _free(name: str, taken: set[str]) -> str:
+    numbers = ("", " (imported)", *(f" (imported {number})" for number in range(2, len(taken) + 3)))
+    return next(one for mark in numbers if (one := name + mark) not in taken)
+
+
+def _told(name: str, user: User, read: Read) -> PersonImported:
+    return {
+        "name": name,
+        "account": user.get_username(),
+        "is_imported": not user.is_active,
+        "relevant": read.verdicts[name, Verdict.RELEVANT.value],
+        "not_relevant": read.verdicts[name, Verdict.NOT_RELEVANT.value],
+        "cannot_judge": read.verdicts[name, Verdict.CANNOT_JUDGE.value],
+    }
+
+
+def _refuse_second(collection: Collection, checksum: str, place: str) -> None:
+    if before := collection.judgment_imports.filter(sha256=checksum).first():
+        raise InputError(
+            f"{place}: this file was imported before, as “{before.name}”. Take that import back first.",
+            field="file",
+            conflict=True,
+        )
+
+
+def _refuse_odd_events(stage: Staged, place: str, *, links: bool) -> None:
+    for line, number in stage.rows(REPEATED_NUMBER):
+        raise InputError(f"{place}, line {line}: event {number} is in the file twice. Keep one.")
+    for link in ("undoes", "repeats") if links else ():
+        for line, number in stage.rows(DANGLING.format(link=link)):
+            raise InputError(
+                f"{place}, line {line}: it {link} event {number}, which is no earlier verdict of this person "
+                "on this pair in the file. Export the judgments again, and import the whole file."
+            )
+    for (line,) in stage.rows(STANDS_TWICE):
+        raise InputError(
+            f"{place}, line {line}: a second verdict of this person on this pair stands. Only one can."
+        )
+
+
+def _refuse_two_in_one(stage: Staged, place: str) -> None:
+    """Two names of a file that are one account here may both have judged a pair."""
+    for (line,) in stage.rows(STANDS_TWICE):
+        raise InputError(
+            f"{place}, line {line}: two names of the file belong to one account here, and both judged this "
+            "pair. Import it without matching accounts."
+        )
+
+
+def _people_shown(result: Any) -> list[Shown]:
+    """Who the people are, for a preview."""
+    rows = [
+        (
+            one["name"],
+            f"{one['account']}, who cannot sign in"
+            if one["is_imported"]
+            else f"the account {one['account']}",
+            *(f"{one[word]:,}" for word in ("relevant", "not_relevant", "cannot_judge")),
+        )
+        for one in result["people"]
+    ]
+    columns = ("In the file", "Here", "Relevant", "Not relevant", "Can't judge")
+    return [Shown("People", columns, rows[:MOST_SHOWN], len(rows))]
+
+
+@importer(
+    IMPORT_KIND,
+    showing=Showing(lambda collection, path, file_name: (), told=_people_shown),
+    title="Importing judgments",
+    stages=((0.0, "Check the file"), (0.4, "Store the events"), (0.7, "Count what was judged")),
+    begins_at="judgments_import",
+)
+def _judgments(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    progress: Progress,
+    **choices: Any,
+) -> JudgmentsImported:
+    done = import_judgments(
+        collection, path, ImportChoices(**choices), file_name=file_name, user=user, progress=progress
+    )
+    made, queues = done.made, done.queues
+    return {
+        "import_id": made.pk,
+        "events": made.event_count,
+        "judgments": made.judgment_count,
+        "pairs": made.pair_count,
+        "new_documents": done.new_documents,
+        "left_out": done.read.left_out,
+        "overruled": done.overruled,
+        "queues": [queue.name for queue in queues],
+        "people": list(done.people),
+        "notes": done.notes,
+        "detail": " ".join([f"Imported: {done}.", *done.notes]),
+        "url": queues[0].get_absolute_url()
+        if len(queues) == 1
+        else reverse("queues", args=[collection.slug]),
+        "undo": undo_address(collection, "judgment-import", made.pk),
+    }

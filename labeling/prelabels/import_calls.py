@@ -1,0 +1,111 @@
+"""Importing pre-labels: the page and the call, which ask for the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django import forms
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_http_methods
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.parsers import FormParser, MultiPartParser
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from labeling.access import queue_for
+from labeling.prelabels.options import DEFAULT_THRESHOLD
+from pooling.formats.judgments.prelabels import HIGHEST_GRADE, TITLES
+from pooling.interface.api import made, making, parsed, person
+from pooling.interface.forms import show_problem
+from pooling.interface.pages import go_on
+from pooling.interface.pages import person as signed_in
+from pooling.interface.problems import refusals
+from pooling.interface.uploads import refuse_uploads
+from pooling.people.access import ADMIN
+from pooling.storage.api import PREVIEW
+from pooling.storage.imports import previewed, take_in
+
+THRESHOLD = f"Of UMBRELA's grades: the lowest one, 1 to {HIGHEST_GRADE}, that is relevant."
+
+
+class PrelabelsFileForm(forms.Form):
+    """A file of pre-labels."""
+
+    file = forms.FileField(label="File of pre-labels", help_text="Also gzipped.")
+    format = forms.ChoiceField(choices=list(TITLES.items()))
+    model = forms.CharField(
+        required=False, max_length=200, help_text="What to call the model. Empty: as the file does."
+    )
+    threshold = forms.IntegerField(
+        required=False, min_value=1, max_value=HIGHEST_GRADE, initial=DEFAULT_THRESHOLD, help_text=THRESHOLD
+    )
+
+
+class PrelabelsUploadSerializer(serializers.Serializer[Any]):
+    """A file of pre-labels."""
+
+    file = serializers.FileField()
+    format = serializers.ChoiceField(choices=list(TITLES), default="soundings")
+    model = serializers.CharField(
+        default="", allow_blank=True, max_length=200, help_text="What to call the model, if not as the file."
+    )
+    threshold = serializers.IntegerField(
+        default=DEFAULT_THRESHOLD, min_value=1, max_value=HIGHEST_GRADE, help_text=THRESHOLD
+    )
+
+
+class PrelabelsImportedSerializer(serializers.Serializer[Any]):
+    """What an import of pre-labels did."""
+
+    pass_id = serializers.IntegerField(help_text="Withdraw this pass to take the import back.")
+    model = serializers.CharField()
+    rows = serializers.IntegerField(help_text="Pre-labels that it brought.")
+    failed = serializers.IntegerField(help_text="Answers that could not be read.")
+    notes = serializers.ListField(child=serializers.CharField())
+    detail = serializers.CharField()
+    url = serializers.CharField()
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def prelabels_import(request: HttpRequest, queue_id: int) -> HttpResponse:
+    """A form for a file of pre-labels."""
+    queue = queue_for(request.user, queue_id, ADMIN)
+    form = PrelabelsFileForm(request.POST or None, request.FILES or None)
+    if request.method == "POST":
+        try:
+            refuse_uploads(request)
+            if form.is_valid():
+                options = {**form.cleaned_data, "queue": queue.pk}
+                file = options.pop("file")
+                return go_on(
+                    request, take_in(queue.collection, "prelabels", file, user=signed_in(request), **options)
+                )
+        except refusals() as error:
+            show_problem(form, error)
+    context = {"form": form, "queue": queue, "collection": queue.collection, "section": "prelabels"}
+    return render(request, "labeling/prelabels_import.html", context)
+
+
+class PrelabelImports(APIView):
+    """Pre-labels made elsewhere."""
+
+    parser_classes = [MultiPartParser, FormParser]
+
+    @extend_schema(
+        request=PrelabelsUploadSerializer,
+        responses={**making(PrelabelsImportedSerializer), 200: PrelabelsImportedSerializer},
+        parameters=[PREVIEW],
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Import pre-labels of pairs of a queue: of another installation, or of UMBRELA."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        options = {**parsed(PrelabelsUploadSerializer, request), "queue": queue.pk}
+        file, user = options.pop("file"), person(request)
+        if request.query_params.get("preview") == "true":
+            return Response(previewed(queue.collection, "prelabels", file, user=user, **options))
+        return made(take_in(queue.collection, "prelabels", file, user=user, **options))

@@ -1,0 +1,356 @@
+"""Pre-labels made elsewhere: matched to the pairs of a queue, stored as a pass, and taken back."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from labeling.models import Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
+from labeling.prelabels.options import DEFAULT_THRESHOLD, hash_of
+from labeling.prelabels.work import sha256_of_texts
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.judgments.prelabels import (
+    HIGHEST_GRADE,
+    PRELABEL_FORMATS,
+    PrelabelRecord,
+    read_prelabels,
+)
+from pooling.formats.wording import counted
+from pooling.interface.problems import InputError
+from pooling.interface.results import Result
+from pooling.models import Collection
+from pooling.people.activity_log import record_action
+from pooling.storage.imports import Showing, importer
+from pooling.storage.storing import disk_errors_named
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.interface.results import Progress
+
+MOST_NAMED = 5
+BATCH = 2000
+
+
+@dataclass(frozen=True)
+class PrelabelChoices:
+    """How a file of pre-labels is read.
+
+    model: what to call it, instead of the file's name for it. threshold: the least grade that is relevant,
+    where only a grade says it; None is the usual one.
+    """
+
+    format: str = "soundings"
+    model: str = ""
+    threshold: int | None = None
+
+    def checked_threshold(self) -> int:
+        """The threshold; `InputError` for one out of range, and for a format that there is not."""
+        if self.format not in PRELABEL_FORMATS:
+            problem = f"There is no format “{self.format}”. Choose one of {', '.join(PRELABEL_FORMATS)}."
+            raise InputError(problem, field="format")
+        least = DEFAULT_THRESHOLD if self.threshold is None else self.threshold
+        if not 1 <= least <= HIGHEST_GRADE:
+            raise InputError(f"The threshold is 1 to {HIGHEST_GRADE}, not {least}.", field="threshold")
+        return least
+
+
+class Target(NamedTuple):
+    """A pair of the queue, and the document's text as a model would have got it."""
+
+    query: int
+    document: int
+    version: int
+    text_hash: str
+
+
+@dataclass
+class Matches:
+    """The pairs of a queue, by ids and by texts; what could not be matched, by reason."""
+
+    by_ids: dict[tuple[str, str], Target] = field(default_factory=dict)
+    by_texts: dict[tuple[str, str], set[Target]] = field(default_factory=lambda: defaultdict(set))
+    unknown: list[str] = field(default_factory=list)
+    ambiguous: list[str] = field(default_factory=list)
+    without_text: int = 0
+
+    def find(self, record: PrelabelRecord) -> Target | None:
+        """The pair of a record, or None with a note of why there is none."""
+        name = f"{shown(record.query, 40)} × {shown(record.document, 40)} on line {record.line}"
+        if not record.by_text:
+            found = self.by_ids.get((record.query, record.document))
+            if found is None:
+                self.unknown.append(name)
+            return found
+        targets = self.by_texts.get((_plain(record.query), _plain(record.document)), set())
+        if len(targets) != 1:
+            (self.ambiguous if targets else self.unknown).append(name)
+            return None
+        return next(iter(targets))
+
+    def notes(self) -> list[str]:
+        """What is to be known of the records that were left out."""
+        said = {
+            "that this queue does not have": self.unknown,
+            "whose texts several pairs of this queue have": self.ambiguous,
+        }
+        return [
+            f"Left out: {counted(len(names), 'pair')} {why} ({', '.join(names[:MOST_NAMED])}"
+            + (", …)." if len(names) > MOST_NAMED else ").")
+            for why, names in said.items()
+            if names
+        ]
+
+
+@dataclass(frozen=True)
+class Imported:
+    """An import of pre-labels as it was stored."""
+
+    job: PrelabelJob
+    notes: Sequence[str]
+
+    def __str__(self) -> str:
+        job = self.job
+        failed = f", {counted(job.failed_count, 'answer')} not readable" if job.failed_count else ""
+        return f"{counted(job.answered_count, 'pre-label')} of {job.prelabeler}{failed}"
+
+
+def import_prelabels(
+    queue: Queue,
+    path: Path,
+    choices: PrelabelChoices | None = None,
+    *,
+    user: User | None = None,
+    file_name: str | None = None,
+) -> Imported:
+    """Store what a model said elsewhere of pairs of a queue, as a finished pass of that model.
+
+    Answers that could not be read are failures, never labels. `InputError` for several models in one file,
+    for a pair twice, for none that the queue has, and where this model has pre-labels of these pairs already.
+    """
+    choices = choices or PrelabelChoices()
+    place = file_name or Path(path).name
+    threshold = choices.checked_threshold()
+    read = read_prelabels(path, choices.format, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    matches = _matches(queue)
+    found: dict[Target, PrelabelRecord] = {}
+    way: tuple[str, tuple[str, int, str]] | None = None
+    for record in read:
+        said = (choices.model.strip() or record.model, record.prompt)
+        way = way or said
+        if said != way:
+            problem = f"the model is {shown(record.model)} here and {shown(way[0])} before"
+            raise FormatError(place, record.line, problem, "Import a file for each model and prompt.")
+        target = matches.find(record)
+        if target is None:
+            continue
+        if target in found:
+            problem = f"the pair of line {found[target].line} again"
+            raise FormatError(place, record.line, problem, "Give every pair once.")
+        found[target] = record
+    if not found or way is None:
+        raise InputError(f"{place}: no pair of this file is in “{queue.name}”. {' '.join(matches.notes())}")
+    with disk_errors_named(), transaction.atomic():
+        prelabeler = _prelabeler(queue, way, choices, user)
+        job = _store(queue, prelabeler, found, place=place, threshold=threshold, user=user)
+    return Imported(job, matches.notes())
+
+
+def withdraw_prelabels(job: PrelabelJob, *, by: User | None = None) -> int:
+    """Take an import of pre-labels back; how many these were. `InputError` while the model is used."""
+    prelabeler = job.prelabeler
+    if prelabeler.source != Prelabeler.Source.IMPORTED:
+        raise InputError("This pass asked a model; only imported pre-labels are taken back.", conflict=True)
+    queues = Queue.objects.filter(prelabeler=prelabeler) | Queue.objects.filter(selection__prior=prelabeler)
+    if used := queues.first():
+        raise InputError(
+            f"Queue “{used.name}” uses the pre-labels of {prelabeler}. Change that first.", conflict=True
+        )
+    with transaction.atomic():
+        gone, _ = Prelabel.objects.filter(job=job).delete()
+        PrelabelFailure.objects.filter(job=job).delete()
+        record_action(job.queue.collection, by, "import of pre-labels taken back", prelabeler, prelabels=gone)
+        job.delete()
+    return gone
+
+
+def _matches(queue: Queue) -> Matches:
+    """Everything that a record may mean; title and text are matched with and without the title."""
+    matches = Matches()
+    items = queue.items.filter(repeats=None, query__deleted_at=None, document__deleted_at=None).order_by("pk")
+    fields = (
+        *("query", "document", "document__version", "query__external_id", "document__external_id"),
+        *("query__text", "document__title", "document__text"),
+    )
+    for query, document, version, query_id, document_id, asked, title, text in items.values_list(
+        *fields
+    ).iterator(chunk_size=BATCH):
+        target = Target(query, document, version, sha256_of_texts(title, text or ""))
+        matches.by_ids[query_id, document_id] = target
+        for passage in {_plain(text or ""), _plain(f"{title} {text or ''}")} - {""}:
+            matches.by_texts[_plain(asked), passage].add(target)
+    return matches
+
+
+def _plain(text: str) -> str:
+    """A text as texts are compared: how it is broken into lines does not matter."""
+    return " ".join(text.split())
+
+
+def _prelabeler(
+    queue: Queue, way: tuple[str, tuple[str, int, str]], choices: PrelabelChoices, user: User | None
+) -> Prelabeler:
+    model, (prompt, version, hash) = way
+    options: dict[str, Any] = {"format": choices.format}
+    if choices.format == "umbrela":
+        options["threshold"] = choices.checked_threshold()
+    prelabeler, _ = Prelabeler.objects.get_or_create(
+        {"options": options, "prompt_version": version, "created_by": user},
+        collection=queue.collection,
+        source=Prelabeler.Source.IMPORTED,
+        model=model,
+        base_url="",
+        prompt=prompt,
+        prompt_hash=hash,
+        options_hash=hash_of(options),
+    )
+    return prelabeler
+
+
+def _store(
+    queue: Queue,
+    prelabeler: Prelabeler,
+    found: dict[Target, PrelabelRecord],
+    *,
+    place: str,
+    threshold: int,
+    user: User | None,
+) -> PrelabelJob:
+    _refuse_known(prelabeler, found, place)
+    now = timezone.now()
+    failed = sum(record.failed for record in found.values())
+    job = PrelabelJob.objects.create(
+        queue=queue,
+        prelabeler=prelabeler,
+        state=PrelabelJob.State.DONE,
+        detail=f"Imported from {place}.",
+        pair_count=len(found),
+        answered_count=len(found) - failed,
+        failed_count=failed,
+        created_by=user,
+        started_at=now,
+        finished_at=now,
+    )
+    mine: dict[str, Any] = {"prelabeler": prelabeler, "job": job}
+    Prelabel.objects.bulk_create(
+        (
+            Prelabel(
+                **mine,
+                query_id=target.query,
+                document_id=target.document,
+                verdict=Verdict.RELEVANT if _is_relevant(record, threshold) else Verdict.NOT_RELEVANT,
+                score=_score(record),
+                score_source=_score_source(record),
+                grade=record.grade,
+                reasoning=record.reasoning,
+                text_hash=target.text_hash,
+                document_version=target.version,
+                answer_key="",
+                created_at=now,
+            )
+            for target, record in found.items()
+            if not record.failed
+        ),
+        batch_size=BATCH,
+    )
+    PrelabelFailure.objects.bulk_create(
+        (
+            PrelabelFailure(
+                **mine,
+                query_id=target.query,
+                document_id=target.document,
+                reason=PrelabelFailure.Reason.MALFORMED,
+                detail="The file says that the answer was not understood.",
+                document_version=target.version,
+                failed_at=now,
+            )
+            for target, record in found.items()
+            if record.failed
+        ),
+        batch_size=BATCH,
+    )
+    facts = {"queue": queue.name, "prelabels": job.answered_count, "failed": failed}
+    record_action(queue.collection, user, "pre-labels imported", prelabeler, **facts)
+    return job
+
+
+def _refuse_known(prelabeler: Prelabeler, found: Iterable[Target], place: str) -> None:
+    pairs = {(target.query, target.document) for target in found}
+    queries = {query for query, _ in pairs}
+    known = Prelabel.objects.filter(prelabeler=prelabeler, query__in=queries).values_list("query", "document")
+    failed = PrelabelFailure.objects.filter(prelabeler=prelabeler, query__in=queries).order_by()
+    both = pairs & {*known, *failed.values_list("query", "document")}
+    if both:
+        raise InputError(
+            f"{place}: {prelabeler} has pre-labels of {counted(len(both), 'pair')} of this file already. "
+            "Take that import back first, or give the model another name.",
+            conflict=True,
+        )
+
+
+def _is_relevant(record: PrelabelRecord, threshold: int) -> bool:
+    return record.relevant if record.relevant is not None else (record.grade or 0) >= threshold
+
+
+def _score(record: PrelabelRecord) -> float | None:
+    if record.score is None and record.grade is not None:
+        return record.grade / HIGHEST_GRADE
+    return record.score
+
+
+def _score_source(record: PrelabelRecord) -> str:
+    if record.score is not None:
+        return Prelabel.ScoreSource.IMPORTED
+    return Prelabel.ScoreSource.NONE if record.grade is None else Prelabel.ScoreSource.GRADE
+
+
+class PrelabelsImported(Result):
+    """What an import of pre-labels did; `pass_id` takes it back."""
+
+    pass_id: int
+    model: str
+    rows: int
+    failed: int
+    notes: list[str]
+
+
+@importer("prelabels", showing=Showing(lambda collection, path, file_name: ()), title="Importing pre-labels")
+def _prelabels(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    progress: Progress,
+    queue: int,
+    **options: Any,
+) -> PrelabelsImported:
+    asked = Queue.objects.get(collection=collection, pk=queue)
+    done = import_prelabels(asked, path, PrelabelChoices(**options), file_name=file_name, user=user)
+    return {
+        "pass_id": done.job.pk,
+        "model": done.job.prelabeler.model,
+        "rows": done.job.answered_count,
+        "failed": done.job.failed_count,
+        "notes": list(done.notes),
+        "detail": " ".join([f"Imported: {done}.", *done.notes]),
+        "url": reverse("prelabels", args=[queue]),
+    }

@@ -1,0 +1,78 @@
+"""A release as a file: in the formats of labels alone, and in those of other tools with the texts."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+from labeling.exports.labelled import labelled
+from labeling.exports.options import OPTIONS, ExportOptions
+from labeling.exports.registry import EXPORTS
+from labeling.models import QrelsRelease
+from labeling.qrels.releases import SIDECAR, as_json, export_release, read_release
+from pooling.formats.writing import replaced, write_pieces
+from pooling.interface.problems import InputError
+from pooling.options.option import chosen
+from pooling.storage.storing import disk_errors_named
+
+PIECE = 2**20
+NO_OPTIONS = ExportOptions()
+
+
+def export_options(format: str, values: Mapping[str, Any]) -> ExportOptions:
+    """The options of a format, of those that a form, a call or a command has; `InputError` for one that is
+    needed and absent, and for one that the format does not read.
+    """
+    given = chosen(ExportOptions, values)
+    read = EXPORTS[format].options if format in EXPORTS else ()
+    for name, value in given.items():
+        if name not in read and value != OPTIONS[name].default:
+            raise InputError(f"{OPTIONS[name].title} is no option of {format}. Leave it out.", field=name)
+    for name in EXPORTS[format].required if format in EXPORTS else ():
+        if name not in given:
+            problem = f"{format} needs the option “{name}”: {OPTIONS[name].title.lower()}."
+            raise InputError(problem, field=name)
+    return ExportOptions(**given)
+
+
+def release_content(
+    release: QrelsRelease, format: str, options: ExportOptions = NO_OPTIONS
+) -> bytes | IO[bytes]:
+    """The release in a format; one with texts is an open file. `InputError` for what it cannot hold."""
+    if format not in EXPORTS:
+        return export_release(release, format)
+    frame = read_release(release)
+    return EXPORTS[format].content(
+        labelled(release.collection, frame, options, release=release.name, sidecar=release.sidecar)
+    )
+
+
+def export_file(
+    release: QrelsRelease, path: Path, format: str = "trec", options: ExportOptions = NO_OPTIONS
+) -> Path:
+    """Write the release to `path` and its sidecar next to it, as `<path>.meta.json`; returns the sidecar's
+    path.
+
+    Each file appears whole or not at all; a path that ends in .gz becomes a gzip file.
+    """
+    content = release_content(release, format, options)
+    sidecar = path.with_name(path.name + SIDECAR.suffix)
+    with disk_errors_named():
+        write_pieces(path, _pieces(content))
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        export = {"file": path.name, "format": format, "sha256": sha256}
+        with replaced(sidecar) as temporary:
+            temporary.write_bytes(as_json({**release.sidecar, "export": export}))
+    return sidecar
+
+
+def _pieces(content: bytes | IO[bytes]) -> Iterator[bytes]:
+    if isinstance(content, bytes):
+        yield content
+        return
+    with content:
+        while piece := content.read(PIECE):
+            yield piece
