@@ -8,6 +8,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - adaptive: queues whose order follows the labels
 - gold: questions with known answers, repeats, practice, and who is paused
 - plausibility: work that nobody can have done with care, and what an admin decides about it
+- exports: labels in the formats of other tools, with the texts that belong to them
 - qrels: labels as they stand, imported and released
 - exposure: which pre-labels people see, and what that does to them
 - judging: claim, verdict, skip and undo
@@ -15,6 +16,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - practice: questions before the first item, explained after each verdict
 - gold_keeping: gold questions proposed, made, edited and checked
 - queues: opening and changing queues
+- judgment_imports: judgments given elsewhere, imported and taken back
 - search: documents that no run found
 - messages: what annotators tell the admins about a pair, and what they are answered
 - progress: how far a queue has come

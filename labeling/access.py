@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.http import Http404
+from django.utils.translation import gettext, gettext_noop
 
 from labeling.items.statements import queue_with_role
 from labeling.models import Prelabeler, PrelabelJob, QrelsRelease, Queue
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from pooling.models import Collection
 
 LONGEST_NUMBER = 18  # digits of a key in the database
-DELETED = "This queue was deleted by an admin. Everything that was judged in it is saved."
+DELETED = gettext_noop("This queue was deleted by an admin. Everything that was judged in it is saved.")
 
 
 def queue_for(
@@ -33,11 +34,11 @@ def queue_for(
     """
     queue = queue_with_role(queue_id, user.pk or 0)
     if queue is None:
-        raise Http404(NOTHING_HERE)
+        raise Http404(gettext(NOTHING_HERE))
     role = Role.ADMIN if user.is_superuser else queue.member_role  # type: ignore[attr-defined]
     admit(Role(role) if role else None, queue.collection, roles, deleted_too=deleted_too)
     if queue.deleted_at and not deleted_too:
-        raise Http404(DELETED)
+        raise Http404(gettext(DELETED))
     return queue
 
 

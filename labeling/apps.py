@@ -9,6 +9,10 @@ WORKING = (
     "adaptive.finishing",
     "adaptive.prior",
     "gold.importing",
+    "judging.old_notes",
+    "judgment_imports.importing",
+    "judgment_imports.kinds",
+    "prelabels.importing",
     "prelabels.passes",
     "qrels.imported",
     "queues.kinds",
@@ -22,6 +26,6 @@ class LabelingConfig(AppConfig):
     verbose_name = "Labeling"
 
     def ready(self) -> None:
-        """Register what the worker does: imports, opening, changing and finishing of queues, pre-labels."""
+        """Register what the worker does: imports, changes of queues, pre-labels, and forgetting old notes."""
         for module in WORKING:
             import_module(f"labeling.{module}")

@@ -13,14 +13,18 @@ from labeling.gold_keeping import api as gold_keeping_api
 from labeling.gold_keeping import views as gold_keeping
 from labeling.judging import api as judging_api
 from labeling.judging import views as judging
+from labeling.judgment_imports import api as judgment_import_api
+from labeling.judgment_imports import views as judgment_imports
 from labeling.messages import api as message_api
 from labeling.messages import views as message_views
+from labeling.own_pages import api as own_work_api
 from labeling.own_pages import views as own_pages
 from labeling.plausibility import api as plausibility_api
 from labeling.plausibility import views as plausibility_views
 from labeling.practice import api as practice_api
 from labeling.practice import views as practice_views
 from labeling.prelabels import api as prelabel_api
+from labeling.prelabels import import_calls as prelabel_imports
 from labeling.prelabels import views as prelabel_views
 from labeling.progress import api as progress_api
 from labeling.progress import views as progress_views
@@ -83,6 +87,9 @@ urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/mine/", progress_views.own_work_page, name="own_work"),
     path("queues/<int:queue_id>/prelabels/", prelabel_views.prelabels, name="prelabels"),
     path("queues/<int:queue_id>/prelabels/start/", prelabel_views.prelabels_start, name="prelabels_start"),
+    path(
+        "queues/<int:queue_id>/prelabels/import/", prelabel_imports.prelabels_import, name="prelabels_import"
+    ),
     path("queues/<int:queue_id>/prelabels/key/", prelabel_views.prelabel_key, name="prelabel_key"),
     path("queues/<int:queue_id>/prelabels/use/", prelabel_views.prelabels_use, name="prelabels_use"),
     path(
@@ -122,6 +129,11 @@ urlpatterns: list[URLPattern] = [
         judgment_downloads.judgments_download,
         name="judgments_download",
     ),
+    path(
+        "collections/<slug:slug>/judgments/import/",
+        judgment_imports.judgments_import,
+        name="judgments_import",
+    ),
     path("collections/<slug:slug>/qrels/new/", qrels_views.release_new, name="release_new"),
     path("collections/<slug:slug>/qrels/import/", qrels_views.qrels_import, name="qrels_import"),
     path(
@@ -141,8 +153,9 @@ api_urlpatterns: list[URLPattern] = [
     # queues/<id>/
     path("queues/<int:queue_id>/", queues_api.OneQueue.as_view(), name="api_queue"),
     path("queues/<int:queue_id>/restore/", Restored.as_view(kind="queue"), name="api_queue_restore"),
-    path("releases/<int:release_id>/", Tidied.as_view(kind="release"), name="api_release"),
+    path("releases/<int:release_id>/", qrels_api.OneRelease.as_view(), name="api_release"),
     path("releases/<int:release_id>/restore/", Restored.as_view(kind="release"), name="api_release_restore"),
+    path("collections/<slug:slug>/queues/", progress_api.Queues.as_view(), name="api_queues"),
     path("queues/<int:queue_id>/claim/", judging_api.Claims.as_view(), name="api_queue_claim"),
     path("queues/<int:queue_id>/judgments/", judging_api.Judgments.as_view(), name="api_queue_judgments"),
     path("queues/<int:queue_id>/messages/", message_api.QueueMessages.as_view(), name="api_queue_messages"),
@@ -169,6 +182,19 @@ api_urlpatterns: list[URLPattern] = [
     ),
     path("queues/<int:queue_id>/quality/", quality_api.Quality.as_view(), name="api_quality"),
     path(
+        "queues/<int:queue_id>/disagreements/", quality_api.Disagreements.as_view(), name="api_disagreements"
+    ),
+    path(
+        "queues/<int:queue_id>/questions/",
+        plausibility_api.WorkQuestions.as_view(),
+        name="api_work_questions",
+    ),
+    path(
+        "queues/<int:queue_id>/questions/<int:decision_id>/reply/",
+        plausibility_api.WorkReply.as_view(),
+        name="api_work_reply",
+    ),
+    path(
         "queues/<int:queue_id>/implausible/", plausibility_api.Implausible.as_view(), name="api_implausible"
     ),
     path(
@@ -185,6 +211,12 @@ api_urlpatterns: list[URLPattern] = [
         prelabel_api.PrelabelEstimate.as_view(),
         name="api_prelabel_estimate",
     ),
+    path(
+        "queues/<int:queue_id>/prelabels/imports/",
+        prelabel_imports.PrelabelImports.as_view(),
+        name="api_prelabel_imports",
+    ),
+    path("queues/<int:queue_id>/prelabels/key/", prelabel_api.ModelKey.as_view(), name="api_prelabel_key"),
     path(
         "queues/<int:queue_id>/prelabels/qrels/",
         prelabel_api.PrelabelsDownload.as_view(),
@@ -216,8 +248,13 @@ api_urlpatterns: list[URLPattern] = [
         name="api_score_audits",
     ),
     path("reading/", reading_api.Reading.as_view(), name="api_reading"),
+    path("work/", own_work_api.OwnWork.as_view(), name="api_work"),
+    path("work/hours/", own_work_api.OwnHours.as_view(), name="api_work_hours"),
     path("queues/<int:queue_id>/practice/", practice_api.Practice.as_view(), name="api_practice"),
     path("queues/<int:queue_id>/gold/", gold_api.QueueGold.as_view(), name="api_queue_gold"),
+    path(
+        "queues/<int:queue_id>/gold/<str:name>/", gold_api.AnnotatorGold.as_view(), name="api_annotator_gold"
+    ),
     path(
         "queues/<int:queue_id>/annotators/<str:name>/hand-back/",
         quality_api.HandBack.as_view(),
@@ -248,6 +285,21 @@ api_urlpatterns: list[URLPattern] = [
         "collections/<slug:slug>/judgments/",
         judgment_downloads.JudgmentsDownload.as_view(),
         name="api_judgments_download",
+    ),
+    path(
+        "collections/<slug:slug>/judgments/imports/",
+        judgment_import_api.JudgmentImports.as_view(),
+        name="api_judgment_imports",
+    ),
+    path(
+        "judgment-imports/<int:import_id>/",
+        Tidied.as_view(kind="judgment-import"),
+        name="api_judgment_import",
+    ),
+    path(
+        "judgment-imports/<int:import_id>/restore/",
+        Restored.as_view(kind="judgment-import"),
+        name="api_judgment_import_restore",
     ),
     path("collections/<slug:slug>/releases/", qrels_api.Releases.as_view(), name="api_releases"),
     path("collections/<slug:slug>/qrels/imports/", qrels_api.LabelFiles.as_view(), name="api_label_files"),

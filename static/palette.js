@@ -1,5 +1,7 @@
 // On every page but the judging page: `/` or Ctrl-K opens a field that finds any page, query, document, run or pair.
 
+import { filled, gettext, ngettext } from "./judge/words.js";
+
 const WAIT_MS = 120; // after the last key
 const SLASH = "palette-slash"; // a key without Ctrl can be switched off, for people whose software types them
 
@@ -80,7 +82,7 @@ async function ask() {
   } catch (error) {
     if (error.name === "AbortError") return;
     show("");
-    tell("Could not look this up. Load the page again.");
+    tell(gettext("Could not look this up. Load the page again."));
   }
   list.ariaBusy = "false";
 }
@@ -99,7 +101,8 @@ function show(html) {
     option.role = "option";
     option.tabIndex = -1;
   });
-  const words = options.length ? `${options.length} found` : list.textContent;
+  const { length: count } = options;
+  const words = count ? filled(ngettext("{count} found", "{count} found", count), { count }) : list.textContent;
   list.hidden = !options.length;
   if (list.hidden) list.replaceChildren();
   choose(options.length ? 0 : -1);

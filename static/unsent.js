@@ -6,7 +6,7 @@ import { othersSentence, ownersOf } from "./judge/owners.js";
 import { guardSignOut } from "./judge/signing_out.js";
 import { IndexedStore, allRecords, openDatabase } from "./judge/store.js";
 import { Tabs } from "./judge/tabs.js";
-import { verdicts } from "./judge/words.js";
+import { filled, gettext, verdicts } from "./judge/words.js";
 
 const { account } = document.body.dataset;
 const database = await openDatabase();
@@ -46,5 +46,6 @@ async function tell() {
 }
 
 function ownSentence({ count, queueName }) {
-  return `${verdicts(count)} in “${queueName}” could not be sent yet; this browser keeps trying.`;
+  const wording = gettext("{verdicts} in “{queue}” could not be sent yet; this browser keeps trying.");
+  return filled(wording, { verdicts: verdicts(count), queue: queueName });
 }

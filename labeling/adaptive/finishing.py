@@ -12,7 +12,7 @@ from labeling.adaptive.reordering import finish_stopped, stop_by_hand
 from labeling.items.results import QueueResult
 from labeling.models import QueryPlan, Queue
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.models import Job
 from pooling.people.activity_log import record_action

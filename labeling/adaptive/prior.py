@@ -21,7 +21,7 @@ from labeling.adaptive.reordering import AT_ONCE, locked_selection, order_anew
 from labeling.items.results import PairsMoved
 from labeling.models import Prelabeler, Queue, Selection
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import note_stored, start_job
 from pooling.models import Job

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from labeling.adaptive.next_documents import Known, Planner
     from labeling.adaptive.options import AdaptiveOptions
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 logger = logging.getLogger(__name__)
 

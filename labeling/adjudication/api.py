@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from drf_spectacular.utils import OpenApiParameter, extend_schema
@@ -11,18 +12,18 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import queue_for
+from labeling.adjudication.corrections import correct, undo_correction
 from labeling.adjudication.rules import RULES, Applied, Preview, apply_rule, preview, undo_rule
 from labeling.adjudication.settling import adjudicate, take_back
 from labeling.adjudication.waiting import WHY, Wanted, unsettled_items, unsettled_pairs
 from labeling.consensus.rule_names import RULES_IN_WORDS
 from labeling.judging.submissions import Submission
-from labeling.models import Judgment, Reason, Verdict
+from labeling.models import Item, Judgment, Reason, Verdict
 from labeling.qrels.explanation import Explanation, explain
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.interface.problems import InputError
 from pooling.people.access import ADMIN, READERS, collection_for
-
-LISTED = 100
+from pooling.tables.calls import listed, lists
 
 
 class JudgmentSerializer(serializers.ModelSerializer[Judgment]):
@@ -57,9 +58,20 @@ class AdjudicationSerializer(serializers.Serializer[Any]):
 
     item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
     verdict = serializers.ChoiceField(choices=Verdict.choices)
-    reason = serializers.ChoiceField(choices=Reason.choices, required=False, default="")
+    reason = serializers.ChoiceField(choices=Reason.choices, required=False, default="", allow_blank=True)
     note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
     key = serializers.RegexField(r"^[!-~]{1,64}$", required=False, default="")
+
+
+class CorrectionSerializer(serializers.Serializer[Any]):
+    """A verdict that settles the label of a pair, whatever was said of it."""
+
+    query = serializers.CharField()
+    document = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    reason = serializers.ChoiceField(choices=Reason.choices, required=False, default="", allow_blank=True)
+    note = serializers.CharField(required=False, default="", allow_blank=True, max_length=2000)
+    key = serializers.RegexField(r"^[!-~]{1,64}$")
 
 
 class SettledSerializer(serializers.Serializer[Any]):
@@ -131,23 +143,26 @@ class AppliedSerializer(serializers.Serializer[Applied]):
     waiting = serializers.IntegerField()
 
 
+def _waiting(items: Sequence[Item]) -> list[Any]:
+    return list(WaitingPairSerializer(unsettled_pairs(list(items)), many=True).data)
+
+
 class Adjudication(APIView):
     """What judgments leave open."""
 
-    @extend_schema(
+    @lists(
+        WaitingPairSerializer,
         operation_id="queues_adjudication_list",
         parameters=[
             OpenApiParameter("why", str, enum=list(WHY), description="Only pairs that wait for this reason."),
             OpenApiParameter("annotator", str, description="Only pairs that this person judged."),
         ],
-        responses={200: WaitingPairSerializer(many=True), 400: PROBLEM, 404: PROBLEM},
     )
     def get(self, request: Request, queue_id: int) -> Response:
-        """List the first hundred pairs of a queue that wait to be settled, with what was said of each."""
+        """List the pairs of a queue that wait to be settled, in its order, with what was said of each."""
         queue = queue_for(request.user, queue_id, READERS)
         wanted = Wanted(_asked(request, "why"), _asked(request, "annotator"))
-        rows = unsettled_pairs(list(unsettled_items(queue, wanted)[:LISTED]))
-        return Response(WaitingPairSerializer(rows, many=True).data)
+        return listed(request, unsettled_items(queue, wanted), _waiting)
 
     @extend_schema(
         request=AdjudicationSerializer,
@@ -235,3 +250,31 @@ class Label(APIView):
         rule = request.query_params.get("rule", "majority")
         found = explain(collection, asked["query"], asked["document"], rule)
         return Response(LabelSerializer(found).data)
+
+    @extend_schema(
+        operation_id="collections_label_corrected",
+        request=CorrectionSerializer,
+        responses={200: LabelSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, slug: str) -> Response:
+        """Correct a label: your verdict settles the pair; for admins."""
+        collection = collection_for(request.user, slug, ADMIN)
+        given = parsed(CorrectionSerializer, request)
+        pair = given.pop("query"), given.pop("document")
+        correct(explain(collection, *pair, "majority"), person(request), Submission(item=0, **given))
+        return Response(LabelSerializer(explain(collection, *pair, "majority")).data)
+
+    @extend_schema(
+        operation_id="collections_label_correction_undone",
+        parameters=[
+            OpenApiParameter("query", str, required=True, description="The query's own id."),
+            OpenApiParameter("document", str, required=True, description="The document's own id."),
+        ],
+        responses={200: LabelSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def delete(self, request: Request, slug: str) -> Response:
+        """Take back your own correction."""
+        collection = collection_for(request.user, slug, ADMIN)
+        pair = _asked(request, "query"), _asked(request, "document")
+        undo_correction(explain(collection, *pair, "majority"), person(request))
+        return Response(LabelSerializer(explain(collection, *pair, "majority")).data)

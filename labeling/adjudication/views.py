@@ -42,6 +42,7 @@ from labeling.judging.offers import question_offer
 from labeling.judging.submissions import Submission
 from labeling.judging.views import MarkedDocument, marked_document
 from labeling.models import Queue, Reason, Verdict
+from labeling.reading.images import allow_images
 from pooling.formats.wording import counted
 from pooling.interface.pages import asked, page_of, person
 from pooling.interface.problems import InputError
@@ -108,7 +109,7 @@ def adjudication(request: HttpRequest, queue_id: int) -> HttpResponse:
         "batches": batches(queue),
         "reasons": Reason.choices,
     }
-    return render(request, "labeling/adjudication.html", context)
+    return allow_images(render(request, "labeling/adjudication.html", context), queue.collection)
 
 
 @login_required

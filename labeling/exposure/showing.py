@@ -101,9 +101,9 @@ def revealed_to(queue: Queue, annotator: User, key: str) -> Revealed | None:
         version=answer.document_version,
         title=answer.document.title,
         verdict=answer.verdict,
-        verdict_in_words=answer.get_verdict_display(),
+        verdict_in_words=Verdict(answer.verdict).in_words,
         prelabel=proposal_of(prelabel),
-        proposed=prelabel.get_verdict_display(),
+        proposed=Verdict(prelabel.verdict).in_words,
     )
 
 

@@ -15,6 +15,7 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.gold import serializers as shapes
+from labeling.gold.lists import ANSWERS_GIVEN
 from labeling.gold.options import GoldOptions, change_options
 from labeling.gold.quarantine import annotator_named, impose, lift
 from labeling.gold.questions import (
@@ -23,13 +24,14 @@ from labeling.gold.questions import (
     change_question,
     gold_balance,
 )
-from labeling.gold.scores import gold_rows
+from labeling.gold.scores import gold_answers, gold_rows
 from labeling.items.withdrawn import THERE
 from labeling.models import GoldQuestion, Queue
 from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.options.option import options_of
 from pooling.people.access import ADMIN, collection_for, fetch, require_role
 from pooling.storage.imports import take_in
+from pooling.tables.calls import listed, lists
 
 
 class Gold(APIView):
@@ -153,3 +155,14 @@ class RestoreCall(APIView):
         queue = queue_for(request.user, queue_id, ADMIN)
         quarantine = lift(queue, annotator_named(queue, name), by=person(request))
         return Response(shapes.QuarantineSerializer(quarantine).data)
+
+
+class AnnotatorGold(APIView):
+    """The gold answers of one annotator."""
+
+    @lists(shapes.GoldAnswerSerializer, ANSWERS_GIVEN, operation_id="queues_gold_answers_list")
+    def get(self, request: Request, queue_id: int, name: str) -> Response:
+        """List what somebody answered to gold questions, newest first; for admins."""
+        queue = queue_for(request.user, queue_id, ADMIN)
+        found = gold_answers(queue, annotator_named(queue, name))
+        return listed(request, found, shapes.GoldAnswerSerializer, ANSWERS_GIVEN)

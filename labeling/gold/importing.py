@@ -24,7 +24,7 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 BATCH = 1000
 

@@ -174,3 +174,15 @@ def gold_figures(row: AnnotatorGold) -> AnnotatorGoldFigures:
         "left": row.left,
         "is_low": row.is_low,
     }
+
+
+class GoldAnswerSerializer(serializers.Serializer[Any]):
+    """What somebody answered to a gold question."""
+
+    query = serializers.CharField()
+    document = serializers.CharField()
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+    answer = serializers.ChoiceField(choices=ANSWERS, help_text="The right one.")
+    right = serializers.BooleanField()
+    seconds = serializers.FloatField(allow_null=True)
+    judged_at = serializers.DateTimeField()

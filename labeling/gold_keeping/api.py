@@ -20,6 +20,7 @@ from labeling.gold_keeping.proposals import (
 from labeling.gold_keeping.separation import balanced_set
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.calls import listed, lists
 
 if TYPE_CHECKING:
     from pooling.models import Collection
@@ -72,20 +73,21 @@ class DecidedSerializer(serializers.Serializer[Any]):
 class GoldSuggestions(APIView):
     """Unanimous and adjudicated pairs as gold questions to be."""
 
-    @extend_schema(
+    @lists(
+        SuggestionSerializer,
         parameters=[OpenApiParameter("set", int, description="The size of a balanced set.")],
-        responses={200: SuggestionSerializer(many=True), 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+        responses={403: PROBLEM},
     )
     def get(self, request: Request, slug: str) -> Response:
-        """Up to 200 pairs that at least two people judged, all alike, or that an admin settled: first those
-        whose answers would separate careful from careless annotators most. `set` asks for that many,
-        balanced by answer and query.
+        """Pairs that at least two people judged, all alike, or that an admin settled: first those whose
+        answers would separate careful from careless annotators most. `set` asks for that many of the first
+        200, balanced by answer and query.
         """
         collection = collection_for(request.user, slug, ADMIN)
-        found = proposals(collection)[:MOST_SUGGESTIONS]
+        found = proposals(collection)
         if size := request.query_params.get("set", ""):
-            found = balanced_set(found, set_size(size, MOST_SUGGESTIONS))
-        return Response(SuggestionSerializer(found, many=True).data)
+            found = balanced_set(found[:MOST_SUGGESTIONS], set_size(size, MOST_SUGGESTIONS))
+        return listed(request, found, SuggestionSerializer)
 
     @extend_schema(
         request=DecisionSerializer,

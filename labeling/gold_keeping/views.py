@@ -42,6 +42,7 @@ from labeling.items.withdrawn import THERE
 from labeling.judging.offers import question_offer
 from labeling.judging.views import marked_document
 from labeling.models import GoldQuestion, Item, Queue, Verdict
+from labeling.reading.images import allow_images
 from pooling.formats.wording import counted
 from pooling.interface.forms import show_problem
 from pooling.interface.pages import asked, person
@@ -236,7 +237,7 @@ def gold_change(request: HttpRequest, question_id: int) -> HttpResponseBase:
         **marked_document(offer["document"]),
         "table": ANSWERS_TO.shown(request, list(record.given), question.collection),
     }
-    return answer(request, "labeling/gold_question.html", context)
+    return allow_images(answer(request, "labeling/gold_question.html", context), question.collection)
 
 
 def _questions(collection: Collection) -> QuerySet[GoldQuestion]:

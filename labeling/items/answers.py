@@ -13,15 +13,19 @@ if TYPE_CHECKING:
 
 
 def own_answers(user: User) -> QuerySet[JudgmentEvent]:
-    """The verdicts of `user` that stand, one for each item they answered, whatever it is; not practice."""
+    """The verdicts of `user` that stand, one for each item they answered, whatever it is; neither practice
+    nor what was imported.
+    """
     undone = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
     verdicts = JudgmentEvent.objects.filter(
-        annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT, is_practice=False
+        annotator=user.pk, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
     )
     later = verdicts.filter(item=OuterRef("item"), pk__gt=OuterRef("pk")).exclude(undone)
     return verdicts.exclude(undone).exclude(Exists(later)).order_by()
 
 
 def given_in(queue: Queue, user: User) -> QuerySet[JudgmentEvent]:
-    """All verdicts of `user` in a queue, undone ones too; those of practice count nowhere."""
-    return queue.events.filter(annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False)
+    """All verdicts that `user` gave in a queue, undone ones too; those of practice count nowhere."""
+    return queue.events.filter(
+        annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False, brought_by=None
+    )

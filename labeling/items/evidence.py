@@ -9,6 +9,8 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
+from django.utils.translation import gettext as _
+
 from labeling.models import JudgmentEvent, Verdict
 from pooling.interface.problems import InputError
 from pooling.models import Document
@@ -47,7 +49,8 @@ def problem_with(evidence: Sequence[int] | None, verdict: str) -> str:
     if len(evidence) != 2 or not 0 <= evidence[0] < evidence[1]:
         return "Evidence is [start, end] in characters of the text, with 0 ≤ start < end."
     if evidence[1] - evidence[0] > LONGEST_EVIDENCE:
-        return f"Evidence is at most {LONGEST_EVIDENCE:,} characters; mark the sentence that decides."
+        sentence = _("Evidence is at most {count} characters; mark the sentence that decides.")
+        return sentence.format(count=f"{LONGEST_EVIDENCE:,}")
     return ""
 
 

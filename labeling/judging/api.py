@@ -16,7 +16,7 @@ from labeling.exposure.showing import Proposal
 from labeling.judging import serializers
 from labeling.judging.leases import claim, release, renew
 from labeling.judging.offers import Offer, offers_of
-from labeling.judging.own_work import own_verdicts_of_query
+from labeling.judging.own_work import nearly_same, own_verdicts_of_query
 from labeling.judging.submissions import LONGEST_KEY
 from labeling.judging.verdicts import Outcome, record_judgment, skip, undo
 from labeling.models import Queue
@@ -215,5 +215,7 @@ class OwnVerdicts(APIView):
         queue = queue_for(request.user, queue_id, JUDGES)
         asked = serializers.OfQuerySerializer(data=request.query_params)
         asked.is_valid(raise_exception=True)
-        verdicts = own_verdicts_of_query(queue, person(request), asked.validated_data["query"])
-        return Response({"verdicts": verdicts})
+        query, documents = asked.validated_data["query"], asked.validated_data["document"]
+        verdicts = own_verdicts_of_query(queue, person(request), query)
+        alike = nearly_same(queue, person(request), query, documents) if documents else []
+        return Response({"verdicts": verdicts, "alike": alike})

@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Count, Exists, F, Min, OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext_noop
 
 from labeling.adaptive.reordering import find_more
 from labeling.gold.hidden import with_checks
@@ -22,6 +23,7 @@ from labeling.items.slots import SLOTLESS, Slots, recount, store
 from labeling.items.statements import Keys, leases_held, lock_free_items
 from labeling.judging.blind_counts import tell_left
 from labeling.models import Bookmark, Item, Judgment, Lease, Queue
+from labeling.signals import items_claimed, queue_emptied
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -31,9 +33,9 @@ LARGEST_CLAIM = 50
 ROUNDS = 3
 
 # What the queue is to somebody to whom it hands nothing out; it fits "This queue is …".
-PAUSED_FOR_YOU = "paused for you until an admin has reviewed your work"
-DELETED = "deleted"
-PRACTICE_FIRST = "waiting for you to finish the practice round"
+PAUSED_FOR_YOU = gettext_noop("paused for you until an admin has reviewed your work")
+DELETED = gettext_noop("deleted")
+PRACTICE_FIRST = gettext_noop("waiting for you to finish the practice round")
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,12 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
 
     Somebody in quarantine, or with practice questions to answer first, gets nothing, and the reason.
     """
-    now = now or timezone.now()
-    count = max(1, min(count, LARGEST_CLAIM))
+    found = _found(queue, annotator, max(1, min(count, LARGEST_CLAIM)), now or timezone.now())
+    items_claimed.send(Queue, queue=queue, count=len(found.leases))
+    return found
+
+
+def _found(queue: Queue, annotator: User, count: int, now: datetime) -> Claim:
     if queue.state != Queue.State.OPEN or queue.collection.deleted_at:
         return Claim([], _why_empty(queue, annotator, now))
     leases, stop = _claim(queue, annotator, count, now)
@@ -83,6 +89,7 @@ def claim(queue: Queue, annotator: User, count: int = 10, *, now: datetime | Non
     if stop:
         return Claim([], replace(empty, state=stop))
     tell_left(queue, annotator, empty.leased, now)
+    queue_emptied.send(Queue, queue=queue)
     return Claim([], empty)
 
 

@@ -16,6 +16,7 @@ from labeling.items.statements import left_of_queries
 from labeling.models import Highlight, Item, Lease, Queue
 from labeling.reading.facts import facts_of
 from labeling.reading.flow import reflowed
+from labeling.reading.images import image_of
 from labeling.reading.rich import rich_html
 from pooling.texts.word_forms import forms_of
 
@@ -37,16 +38,18 @@ class OfferedDocument(TypedDict):
 
     `marks` and `title_marks` are the spans of query terms, `[start, end]` in Unicode characters. A text that
     is not known is null, one that is empty "". `passage` is the span to show first, null for a text to be
-    shown whole; `sentence` the strongest one by the query's words. A queue may highlight neither words nor
+    shown whole; `sentence` the strongest one of a plain text. A queue may highlight neither words nor
     sentence: the passage is the same then. `text` is without the breaks of a hard wrap, at the same offsets.
     `html` is a text whose source is Markdown or HTML, sanitised and marked, null for any other; it is shown
-    whole. `facts` are date, source, author and URL, as far as they are known.
+    whole. `image` is the address of its image, where the collection allows the host. `facts` are date,
+    source, author and URL, as far as they are known.
     """
 
     id: str
     title: str
     text: str | None
     html: str | None
+    image: str | None
     facts: list[str]
     title_marks: list[tuple[int, int]]
     marks: list[tuple[int, int]]
@@ -117,16 +120,22 @@ def _document(item: Item, queue: Queue) -> OfferedDocument:
     forms = forms_of(queue.collection.language, queue.collection.synonyms)
     marks = term_marks(query.text, text, forms)
     has_marks, has_sentence = queue.highlight != Highlight.NONE, queue.highlight == Highlight.SENTENCE
+    image_hosts = queue.collection.image_hosts.split()
     html = rich_html(
         document.text or "",
         document.metadata,
         lambda part: term_marks(query.text, part, forms) if has_marks else [],
+        strongest=lambda read, found: (
+            strongest_sentence(query.text, read, found, forms) if has_sentence else None
+        ),
+        image_hosts=image_hosts,
     )
     return {
         "id": document.external_id,
         "title": document.title,
         "text": None if document.text is None else text,
         "html": html,
+        "image": image_of(document.metadata, image_hosts),
         "facts": facts_of(document.metadata),
         "title_marks": term_marks(query.text, document.title, forms) if has_marks else [],
         "marks": marks if has_marks else [],

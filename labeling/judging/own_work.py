@@ -5,17 +5,20 @@ Nothing here tells a gold question from another pair, or what anybody else said.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING, TypedDict
 
-from django.db.models import Count, Exists, OuterRef, QuerySet
-from django.db.models.functions import TruncDate
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models.functions import Left, Length, TruncDate
 from django.utils import timezone
 
 from labeling.items.answers import given_in
 from labeling.items.withdrawn import THERE
-from labeling.models import JudgmentEvent, Queue
+from labeling.models import JudgmentEvent, Queue, Verdict
+from labeling.reading.alike import COMPARED, NEARLY, alikeness, runs_of
+from pooling.models import Document
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -25,6 +28,10 @@ DAYS = 14
 TIMED = 2_000
 # A strip beside a document needs no more of a query.
 MOST_OF_QUERY = 500
+# The verdicts whose documents are compared, and the documents to come that they are compared with.
+MOST_COMPARED, MOST_ASKED = 100, 20
+# Texts whose lengths differ by more than this share do not have four fifths of their runs in common.
+LEAST_LENGTH = 0.5
 
 
 @dataclass(frozen=True)
@@ -72,6 +79,70 @@ def own_verdicts_of_query(queue: Queue, user: User, query_id: str) -> list[OwnVe
         for one in reversed(given)
         if not one.undone  # type: ignore[attr-defined]
     ]
+
+
+class NearlySame(TypedDict):
+    """Of a document that was asked for, the one that the person judged which is most like it."""
+
+    document: str
+    like: str
+    share: float
+
+
+def nearly_same(queue: Queue, user: User, query_id: str, documents: Sequence[str]) -> list[NearlySame]:
+    """Which of these documents are nearly the same as one that the person judged for the query in this queue.
+
+    Looked at are the newest 100 of the person's own verdicts that stand, and of texts the beginning, in two
+    statements whatever is found. A document is not compared with itself: a pair that is shown again says
+    nothing of what was said of it before.
+    """
+    taken_back = Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk")))
+    given = own_verdicts(queue, user).filter(~taken_back, query__external_id=query_id)
+    latest = given.exclude(verdict=Verdict.CANNOT_JUDGE).values_list("document_id", flat=True)
+    judged = {*latest[:MOST_COMPARED]}
+    wanted = {*documents[:MOST_ASKED]}
+    texts = Document.objects.filter(collection=queue.collection, text__isnull=False)
+    rows = texts.filter(Q(pk__in=judged) | Q(external_id__in=wanted)).annotate(
+        beginning=Left("text", COMPARED), length=Length("text")
+    )
+    found = [
+        _Compared(row["external_id"], row["pk"] in judged, row["length"], row["beginning"])
+        for row in rows.values("pk", "external_id", "length", "beginning")
+    ]
+    runs: dict[str, frozenset[str]] = {}
+    return [
+        {"document": one.document, "like": other.document, "share": share}
+        for one in found
+        if one.document in wanted
+        for other, share in [_nearest(one, [other for other in found if other.judged], runs)]
+        if other
+    ]
+
+
+@dataclass(frozen=True)
+class _Compared:
+    document: str
+    judged: bool
+    length: int
+    beginning: str
+
+
+def _nearest(
+    one: _Compared, others: Sequence[_Compared], runs: dict[str, frozenset[str]]
+) -> tuple[_Compared | None, float]:
+    """The most alike of the others, with its share, or None; `runs` keeps what was cut up already."""
+    best, most = None, 0.0
+    for other in others:
+        shorter, longer = sorted((min(one.length, COMPARED), min(other.length, COMPARED)))
+        if other.document == one.document or shorter < LEAST_LENGTH * longer:
+            continue
+        for each in (one, other):
+            if each.document not in runs:
+                runs[each.document] = runs_of(each.beginning)
+        share = alikeness(runs[one.document], runs[other.document])
+        if share >= NEARLY and share > most:
+            best, most = other, share
+    return best, most
 
 
 def own_work(queue: Queue, user: User, *, now: datetime | None = None) -> OwnWork:

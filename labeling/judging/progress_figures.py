@@ -101,6 +101,7 @@ class AnnotatorProgress(TypedDict):
     cannot_judge: int
     gold: int
     adjudicated: int
+    imported: int
     timed: int
     skipped: int
     spent_ms: int | None

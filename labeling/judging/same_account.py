@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.utils.translation import gettext as _
 
 View = Callable[[HttpRequest], HttpResponse]
 HEADER = "X-Account"
@@ -24,7 +25,7 @@ def same_account(get_response: View) -> View:
         problem = {
             "title": "Conflict",
             "status": 409,
-            "detail": f"This browser is now signed in as {request.user.get_username()}.",
+            "detail": _("This browser is now signed in as {name}.").format(name=request.user.get_username()),
             "fields": {},
             "signed_in": request.user.get_username(),
         }

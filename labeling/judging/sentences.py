@@ -1,48 +1,26 @@
-"""What the judging page says of progress and of an empty queue: each wording once, for server and script.
+"""What the judging page says of progress and of an empty queue, in the reader's language.
 
-The script gets `WORDS` with the page and fills the same places as the functions here.
+`static/judge/words.js` says the same, from the same strings in the catalogues of the scripts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from django.utils import timezone
 from django.utils.formats import date_format
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from labeling.models import Queue
 
 if TYPE_CHECKING:
     from labeling.judging.leases import EmptyQueue
 
-PROGRESS: dict[str, str] = {
-    "done_today": "{count} today",
-    "done": "{count} in total",
-    "left_in_query": "{count} left in this query",
-    "left": "{count} left for you",
-}
-# For one and for several.
-REASONS: dict[str, tuple[str, str]] = {
-    "leased": ("{count} is held by another annotator", "{count} are held by others"),
-    "second_opinion": ("{count} needs a second opinion", "{count} need a second opinion"),
-    "conflict": ("{count} is in conflict", "{count} are in conflict"),
-}
-EMPTY: dict[str, str] = {
-    "not_open": "This queue is {state} and hands out no documents.",
-    "waiting": "Nothing for you right now: {reasons}{next}.",
-    "next": "; the next becomes free at {time}",
-    "finished": "Every document of this queue is judged. Thank you.",
-}
 # The most words of a query that is shown in the largest letters, the next smaller and the one after.
 QUERY_SIZES = (12, 18, 29)
-WORDS: dict[str, Any] = {
-    "progress": PROGRESS,
-    "reasons": REASONS,
-    "empty": EMPTY,
-    "query_sizes": QUERY_SIZES,
-}
 
 
 def query_size(text: str) -> int:
@@ -54,24 +32,48 @@ def query_size(text: str) -> int:
 def empty_sentence(empty: EmptyQueue | None) -> str:
     """Why there is nothing to judge, in one sentence."""
     if empty and empty.state != Queue.State.OPEN:
-        return EMPTY["not_open"].format(state=empty.state)
-    counts = {name: getattr(empty, name, 0) for name in REASONS}
-    reasons = [REASONS[name][count > 1].format(count=count) for name, count in counts.items() if count]
-    if not empty or not reasons:
-        return EMPTY["finished"]
-    frees = EMPTY["next"].format(time=_clock(empty.next_free_at)) if empty.next_free_at else ""
-    return EMPTY["waiting"].format(reasons=", ".join(reasons), next=frees)
+        sentence = _("This queue is {state} and hands out no documents.")
+        return sentence.format(state=_(empty.state))
+    if empty is None or is_finished(empty):
+        return _("Every document of this queue is judged. Thank you.")
+    held, second, conflict = empty.leased, empty.second_opinion, empty.conflict
+    known = {
+        ngettext("{count} is held by another annotator", "{count} are held by others", held): held,
+        ngettext("{count} needs a second opinion", "{count} need a second opinion", second): second,
+        ngettext("{count} is in conflict", "{count} are in conflict", conflict): conflict,
+    }
+    reasons = _(", ").join(wording.format(count=count) for wording, count in known.items() if count)
+    if empty.next_free_at:
+        sentence = _("Nothing for you right now: {reasons}; the next becomes free at {time}.")
+        return sentence.format(reasons=reasons, time=_clock(empty.next_free_at))
+    return _("Nothing for you right now: {reasons}.").format(reasons=reasons)
 
 
 def is_finished(empty: EmptyQueue | None) -> bool:
     """Whether nothing is left of an open queue that anybody could judge."""
-    return empty_sentence(empty) == EMPTY["finished"]
+    if empty is None:
+        return True
+    return empty.state == Queue.State.OPEN and not (empty.leased or empty.second_opinion or empty.conflict)
 
 
-def progress_sentence(counts: Mapping[str, object]) -> str:
-    """What the annotator did and what is left; a count that is missing or None is left out."""
-    known = ((wording, counts.get(name)) for name, wording in PROGRESS.items())
-    return " · ".join(wording.format(count=count) for wording, count in known if count is not None)
+def progress_parts(counts: Mapping[str, int | None]) -> list[tuple[str, str]]:
+    """What the annotator did and what is left: the name of each count with its words, of which a phone shows
+    some. A count that is missing or None is left out.
+    """
+
+    def of(name: str) -> int:
+        return counts.get(name) or 0
+
+    wordings = {
+        "done_today": ngettext("{count} today", "{count} today", of("done_today")),
+        "done": ngettext("{count} in total", "{count} in total", of("done")),
+        "left_in_query": ngettext(
+            "{count} left in this query", "{count} left in this query", of("left_in_query")
+        ),
+        "left": ngettext("{count} left for you", "{count} left for you", of("left")),
+    }
+    known = ((name, wording, counts.get(name)) for name, wording in wordings.items())
+    return [(name, wording.format(count=count)) for name, wording, count in known if count is not None]
 
 
 def _clock(moment: datetime) -> str:

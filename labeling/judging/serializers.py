@@ -8,6 +8,7 @@ from rest_framework import serializers
 
 from labeling.items.numbers import LARGEST_NUMBER, item_of
 from labeling.judging.leases import LARGEST_CLAIM
+from labeling.judging.own_work import MOST_ASKED
 from labeling.judging.submissions import Submission
 from labeling.models import Highlight, Reason, Verdict
 
@@ -43,6 +44,9 @@ class OfferedDocumentSerializer(serializers.Serializer[Any]):
     html = serializers.CharField(
         allow_null=True, help_text="Sanitised, of a text in Markdown or HTML; null for any other."
     )
+    image = serializers.CharField(
+        allow_null=True, help_text="Address of its image, where the collection allows its host."
+    )
     facts = serializers.ListField(
         child=serializers.CharField(), help_text="Date, source, author and URL, as far as they are known."
     )
@@ -56,7 +60,8 @@ class OfferedDocumentSerializer(serializers.Serializer[Any]):
     sentence = serializers.ListField(
         child=serializers.IntegerField(),
         allow_null=True,
-        help_text="The strongest sentence by the query's words, where the queue highlights one.",
+        help_text="The strongest sentence of a plain text by the query's words, where the queue highlights "
+        "one; in `html` it is a span of the class judging-sentence.",
     )
 
 
@@ -248,9 +253,12 @@ class ReleasedSerializer(serializers.Serializer[Any]):
 
 
 class OfQuerySerializer(serializers.Serializer[Any]):
-    """Which query one's own verdicts are asked of."""
+    """Which query one's own verdicts are asked of, and which documents are compared with what one judged."""
 
     query = serializers.CharField(max_length=1000)
+    document = serializers.ListField(
+        child=serializers.CharField(max_length=1000), max_length=MOST_ASKED, required=False, default=[]
+    )
 
 
 class OwnVerdictSerializer(serializers.Serializer[Any]):
@@ -261,7 +269,16 @@ class OwnVerdictSerializer(serializers.Serializer[Any]):
     verdict = serializers.ChoiceField(choices=Verdict.choices)
 
 
+class NearlySameSerializer(serializers.Serializer[Any]):
+    """A document you asked for, and the one most like it that you judged for the query."""
+
+    document = serializers.CharField()
+    like = serializers.CharField()
+    share = serializers.FloatField(help_text="Of runs of three words that both have; .8 at the least.")
+
+
 class OwnVerdictsSerializer(serializers.Serializer[Any]):
     """Your verdicts on the documents of a query, oldest first."""
 
     verdicts = OwnVerdictSerializer(many=True)
+    alike = NearlySameSerializer(many=True)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TypedDict
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from labeling.items import evidence
 from labeling.models import Highlight, Reason, Verdict
 
@@ -47,7 +49,7 @@ def problem_with(verdict: Submission) -> str:
     if verdict.verdict == Verdict.CANNOT_JUDGE and verdict.reason not in Reason.values:
         return f"“Can't judge” needs a reason: {', '.join(Reason.values)}."
     if len(verdict.note) > LONGEST_NOTE:
-        return f"A note may have at most {LONGEST_NOTE:,} characters."
+        return _("A note may have at most {count} characters.").format(count=f"{LONGEST_NOTE:,}")
     if verdict.shown not in SHOWN:
         return "“shown” must be “passage” or “document”."
     if verdict.highlight not in ("", *Highlight.values):

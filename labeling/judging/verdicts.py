@@ -16,6 +16,7 @@ from uuid import UUID, uuid4
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labeling.adaptive.reordering import follow
 from labeling.exposure.showing import Proposal, contradicted_by, facts_of_sight, hand_out, proposal_of
@@ -28,6 +29,7 @@ from labeling.items.statements import end_leases, judgments_of_pair, lock_items_
 from labeling.judging.leases import give_lease
 from labeling.judging.submissions import Submission, facts_of, problem_with
 from labeling.models import Item, Judgment, JudgmentEvent, Lease, Prelabel, Queue, Verdict
+from labeling.signals import verdict_recorded
 from pooling.interface.problems import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +64,12 @@ def record_judgment(
     queue: Queue, annotator: User, verdict: Submission, *, now: datetime | None = None
 ) -> Outcome:
     """Store a verdict, once for its key and never too late; each in a separate transaction."""
-    now = now or timezone.now()
+    outcome = _recorded(queue, annotator, verdict, now or timezone.now())
+    verdict_recorded.send(Queue, queue=queue, status=outcome.status)
+    return outcome
+
+
+def _recorded(queue: Queue, annotator: User, verdict: Submission, now: datetime) -> Outcome:
     if problem := problem_with(verdict):
         return Outcome(verdict.key, "rejected", problem)
     try:
@@ -95,7 +102,7 @@ def skip(
     with transaction.atomic():
         items = list(_of_queue(queue, item_id).select_for_update(no_key=True))
         if not items:
-            raise InputError("This item is not in this queue.", fields={"item": "Not in this queue."})
+            raise InputError(_("This item is not in this queue."), fields={"item": "Not in this queue."})
         key = f"skip:{lease or uuid4()}"
         if not JudgmentEvent.objects.filter(annotator=annotator, key=key).exists():
             _append(queue, annotator, items[0], kind=JudgmentEvent.Kind.SKIP, key=key, now=now, lease=lease)
@@ -131,9 +138,9 @@ def _record(
     item = next((item for item in items if item.pk == verdict.item), None)
     # A repeat is for the one person whose verdict it repeats.
     if item is None or item.repeats_for not in (None, annotator.pk):
-        return Outcome(verdict.key, "rejected", "This item is not in this queue."), None
+        return Outcome(verdict.key, "rejected", _("This item is not in this queue.")), None
     if not (item.is_member or annotator.is_superuser):
-        return Outcome(verdict.key, "rejected", "You are no longer an annotator of this collection."), None
+        return Outcome(verdict.key, "rejected", _("You are no longer an annotator of this collection.")), None
     if item.key_is_known:
         return _duplicate(JudgmentEvent.objects.get(annotator=annotator, key=verdict.key)), None
     judgments = judgments_of_pair(item.query_id, item.document_id)
@@ -325,7 +332,10 @@ def _undoable(queue: Queue, annotator: User, key: str) -> JudgmentEvent:
     for event in (*mine[:UNDO_REACH], *mine.filter(key=key, is_adjudication=True)):
         if event.key == key:
             return event
-    raise InputError(f"None of your last {UNDO_REACH} verdicts in this queue has this key.", field="key")
+    raise InputError(
+        _("None of your last {count} verdicts in this queue has this key.").format(count=UNDO_REACH),
+        field="key",
+    )
 
 
 def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetime) -> None:
@@ -340,7 +350,9 @@ def _take_back(queue: Queue, annotator: User, event: JudgmentEvent, now: datetim
         return
     own = Q(query=event.query_id, document=event.document_id, annotator=annotator)
     standing = (
-        JudgmentEvent.objects.filter(own, kind=JudgmentEvent.Kind.VERDICT, repeats=None)
+        JudgmentEvent.objects.filter(
+            own, kind=JudgmentEvent.Kind.VERDICT, repeats=None, brought_by__deleted_at=None
+        )
         .exclude(Exists(JudgmentEvent.objects.filter(undoes=OuterRef("pk"))))
         .order_by("-pk")
         .first()

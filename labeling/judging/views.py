@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypedDict
 from urllib.parse import urlencode
 
@@ -20,6 +20,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
@@ -31,10 +32,10 @@ from labeling.judging.blind_counts import own_figures
 from labeling.judging.leases import PRACTICE_FIRST, claim
 from labeling.judging.offers import Offer, OfferedDocument, offers_of
 from labeling.judging.sentences import (
-    WORDS,
+    QUERY_SIZES,
     empty_sentence,
     is_finished,
-    progress_sentence,
+    progress_parts,
     query_size,
 )
 from labeling.judging.submissions import Submission
@@ -48,6 +49,7 @@ from labeling.models import (
     Verdict,
 )
 from labeling.reading.choices import CHOICES, reading_of
+from labeling.reading.images import allow_images
 from pooling.interface.markdown import beginning_of, render_markdown
 from pooling.interface.pages import person
 from pooling.interface.problems import InputError
@@ -121,8 +123,15 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
     page_data["begins"] &= not {"item", "begun"} & request.GET.keys()
     recent = page_data["recent"]
     revealed = request.GET.get("revealed", "").replace("\0", "")
-    counts = {**page_data["progress"], "left_in_query": offer["query"]["left"] if offer else None}
-    return render(
+    left_in_query = offer["query"]["left"] if offer else None
+    own = page_data["progress"]
+    counts = {
+        "done_today": own["done_today"],
+        "done": own["done"],
+        "left_in_query": left_in_query,
+        "left": own["left"],
+    }
+    page = render(
         request,
         "labeling/judge.html",
         {
@@ -141,10 +150,11 @@ def _show(request: HttpRequest, queue: Queue) -> HttpResponse:
             **guidelines_of(queue.collection),
             **looks_of(person(request), offer["query"]["text"] if offer else ""),
             "reasons": Reason.choices,
-            "progress_sentence": progress_sentence(counts),
+            "progress_parts": progress_parts(counts),
             "page_data": page_data,
         },
     )
+    return allow_images(page, queue.collection)
 
 
 class Account(TypedDict):
@@ -194,7 +204,7 @@ class PageData(TypedDict):
     account: Account
     queue: NamedQueue
     collection: str
-    words: Mapping[str, str]
+    query_sizes: Sequence[int]
     break_after: BreakAfter
     lease_seconds: int
     highlight: str
@@ -212,7 +222,7 @@ def _page_data(queue: Queue, user: User, offer: Offer | None) -> PageData:
         "account": {"id": user.pk, "name": user.get_username()},
         "queue": {"id": queue.pk, "name": queue.name},
         "collection": queue.collection.slug,
-        "words": WORDS,
+        "query_sizes": QUERY_SIZES,
         "break_after": {"items": BREAK_ITEMS, "minutes": BREAK_MINUTES},
         "lease_seconds": queue.lease_seconds,
         "highlight": queue.highlight,
@@ -270,7 +280,7 @@ def recent_verdicts(queue: Queue, user: User, limit: int = UNDO_STEPS) -> list[R
         {
             "key": event.key,
             "verdict": event.verdict,
-            "word": Verdict(event.verdict).label.lower(),
+            "word": Verdict(event.verdict).in_words,
             "title": event.document.title,
         }
         for event in reversed(events[:limit])
@@ -282,7 +292,7 @@ class MarkedDocument(TypedDict):
     """Title and text of an offered document, cut at their marks for the template to escape and mark.
 
     `shown`: whether the text is the passage or the whole document; a passage may start late or end early.
-    `rich`: sanitised HTML in its place, where the source is Markdown or HTML.
+    `rich`: sanitised HTML in its place, where the source is Markdown or HTML. `image`: an address.
     """
 
     title_parts: list[Part]
@@ -291,6 +301,7 @@ class MarkedDocument(TypedDict):
     starts_late: bool
     ends_early: bool
     rich: str
+    image: str | None
 
 
 def marked_document(document: OfferedDocument, *, whole: bool = False) -> MarkedDocument:
@@ -305,6 +316,7 @@ def marked_document(document: OfferedDocument, *, whole: bool = False) -> Marked
         "text_parts": marked_parts(text, marks),
         "shown": "passage" if is_passage else "document",
         "rich": mark_safe(document["html"] or ""),  # noqa: S308  see labeling/reading/rich.py
+        "image": document["image"],
         "starts_late": is_passage and start > 0,
         "ends_early": is_passage and end < len((document["text"] or "").rstrip()),
     }
@@ -338,24 +350,24 @@ def _record(request: HttpRequest, queue: Queue) -> str:
     """
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
-        messages.error(request, "The verdict was incomplete. Please choose again.")
+        messages.error(request, _("The verdict was incomplete. Please choose again."))
         return ""
     values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
     outcome = record_judgment(queue, person(request), Submission(**values))
     if outcome.status == "rejected":
         messages.error(request, outcome.detail)
     else:
-        messages.success(request, f"Saved: {Verdict(values['verdict']).label.lower()}.")
+        messages.success(request, _("Saved: {verdict}.").format(verdict=Verdict(values["verdict"]).in_words))
     return urlencode({"revealed": outcome.key}) if outcome.prelabel else ""
 
 
 def _skip(request: HttpRequest, queue: Queue) -> str:
     form = VerdictForm(request.POST)
     if not form.is_valid():
-        messages.error(request, "Nothing to skip.")
+        messages.error(request, _("Nothing to skip."))
         return ""
     skip(queue, person(request), form.cleaned_data["item"], lease=form.cleaned_data["lease"])
-    messages.success(request, "Skipped.")
+    messages.success(request, _("Skipped."))
     return ""
 
 
@@ -363,7 +375,7 @@ def _undo(request: HttpRequest, queue: Queue) -> str:
     """Undo the verdict named in the form; the next address names its item, which comes back on screen."""
     lease = undo(queue, person(request), request.POST.get("undoes", ""))
     if lease is None:
-        messages.warning(request, "Nothing to undo.")
+        messages.warning(request, _("Nothing to undo."))
         return ""
-    messages.success(request, "Undone. Judge this document again.")
+    messages.success(request, _("Undone. Judge this document again."))
     return urlencode({"item": number_of(lease.item_id)})

@@ -20,8 +20,8 @@ from labeling.language_models.transport import (
     PLAIN,
     RefusedAnswerError,
     bound_answer,
-    seconds_to_wait,
 )
+from pooling.engines.connections import seconds_to_wait
 from pooling.storage.secrets import HIDDEN, redacted
 
 if TYPE_CHECKING:

@@ -7,8 +7,6 @@ memory, and an answer that is packed, or says to ask elsewhere, is refused.
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 import httpx2
 
@@ -48,17 +46,3 @@ async def bound_answer(response: httpx2.Response) -> None:
     bound = MOST_RESULTS_BYTES if are_results else MOST_ANSWER_BYTES
     if isinstance(response.stream, httpx2.AsyncByteStream):
         response.stream = _Counted(response.stream, bound)
-
-
-def seconds_to_wait(retry_after: str | None) -> float | None:
-    """What Retry-After says, in seconds; a date is read as well."""
-    if not retry_after:
-        return None
-    try:
-        return max(0.0, float(retry_after))
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(retry_after) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None

@@ -14,20 +14,18 @@ from labeling.messages.sending import answer_message, message_for_admin, send_me
 from labeling.models import PairMessage
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN, collection_for
-
-MOST = 1_000
+from pooling.tables.calls import listed, lists
 
 
 class QueueMessages(APIView):
     """Your messages from a queue."""
 
-    @extend_schema(responses={200: shapes.OwnMessageSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    @lists(shapes.OwnMessageSerializer, responses={403: PROBLEM})
     def get(self, request: Request, queue_id: int) -> Response:
-        """List what you sent and what you were answered, newest first; at most 1,000."""
+        """List what you sent and what you were answered, newest first."""
         queue = queue_for(request.user, queue_id)
         own = PairMessage.objects.filter(queue=queue, author=person(request))
-        rows = own.select_related("query", "document")[:MOST]
-        return Response(shapes.OwnMessageSerializer(rows, many=True).data)
+        return listed(request, own.select_related("query", "document"), shapes.OwnMessageSerializer)
 
     @extend_schema(
         request=shapes.NewMessageSerializer,
@@ -51,12 +49,12 @@ class QueueMessages(APIView):
 class Messages(APIView):
     """The messages of a collection."""
 
-    @extend_schema(responses={200: shapes.MessageSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    @lists(shapes.MessageSerializer, responses={403: PROBLEM})
     def get(self, request: Request, slug: str) -> Response:
-        """List them, newest first, for admins; at most 1,000."""
+        """List them, newest first, for admins."""
         collection = collection_for(request.user, slug, ADMIN)
-        rows = collection.pair_messages.select_related("author", "query", "document")[:MOST]
-        return Response(shapes.MessageSerializer(rows, many=True).data)
+        rows = collection.pair_messages.select_related("author", "query", "document")
+        return listed(request, rows, shapes.MessageSerializer)
 
 
 class MessageAnswer(APIView):

@@ -9,6 +9,7 @@ from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef, Q
 from django.http import Http404
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labeling.models import Item, JudgmentEvent, Lease, PairMessage, Queue
 from labeling.models.messages import LONGEST_MESSAGE
@@ -32,9 +33,10 @@ def send_message(queue: Queue, author: User, item: int, text: str, *, key: str) 
     """
     text = text.replace("\0", "").strip()
     if not text:
-        raise InputError("Write a message first.", field="text")
+        raise InputError(_("Write a message first."), field="text")
     if len(text) > LONGEST_MESSAGE:
-        raise InputError(f"A message may have at most {LONGEST_MESSAGE} characters.", field="text")
+        problem = _("A message may have at most {count} characters.").format(count=LONGEST_MESSAGE)
+        raise InputError(problem, field="text")
     if not key or len(key) > LONGEST_KEY or "\0" in key:
         raise InputError(f"A key has 1 to {LONGEST_KEY} characters.", field="key")
     own = PairMessage.objects.filter(author=author)
@@ -42,7 +44,8 @@ def send_message(queue: Queue, author: User, item: int, text: str, *, key: str) 
         return sent, False
     pair = _handed_out(queue, author, item)
     if own.filter(queue=queue, answered_at=None).count() >= MOST_OPEN:
-        raise InputError(f"{MOST_OPEN} of your messages wait for an answer already.", conflict=True)
+        problem = _("{count} of your messages wait for an answer already.").format(count=MOST_OPEN)
+        raise InputError(problem, conflict=True)
     message = PairMessage(collection_id=queue.collection_id, queue=queue, author=author, key=key, text=text)
     message.query_id, message.document_id = pair.query_id, pair.document_id
     try:

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from labeling.access import queue_for
@@ -43,7 +44,7 @@ def message_send(request: HttpRequest, queue_id: int) -> HttpResponse:
     try:
         item = item_of(int(number)) if is_number and int(number) <= LARGEST_NUMBER else 0
         send_message(queue, person(request), item, request.POST.get("message", ""), key=key)
-        messages.success(request, "Sent to the admins. Their answer will be on the page of your work.")
+        messages.success(request, _("Sent to the admins. Their answer will be on the page of your work."))
     except InputError as error:
         messages.error(request, str(error))
     return redirect("judge", queue_id)

@@ -39,7 +39,11 @@ class DayOfWork(NamedTuple):
 def hours_by_day(user: User, queues: QuerySet[Queue]) -> list[DayOfWork]:
     """Days with work, the newest first, in the site's time zone. One statement."""
     given = JudgmentEvent.objects.filter(
-        annotator=user, queue__in=queues, kind=JudgmentEvent.Kind.VERDICT, is_practice=False
+        annotator=user,
+        queue__in=queues,
+        kind=JudgmentEvent.Kind.VERDICT,
+        is_practice=False,
+        brought_by=None,
     )
     rows = (
         given.order_by()

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db.models import Exists, OuterRef, QuerySet
+from django.utils.formats import date_format
+from django.utils.translation import gettext as _
 
 from labeling.judging.own_work import OwnWork, own_work
 from labeling.models import JudgmentEvent, PairMessage, Quarantine, Queue
@@ -44,16 +46,28 @@ class SetAside:
     @property
     def sentence(self) -> str:
         """The same for the person."""
-        begin = f"On {self.at:%-d %B %Y}, your judgments in {self.queue.name} were set aside"
+        day, queue = date_format(self.at, _("j F Y")), self.queue.name
         if self.until:
-            return f"{begin}. Since {self.until:%-d %B %Y} they count again."
-        return f"{begin} because the admins doubt that pairs were read with care. They can restore them: ask."
+            since = date_format(self.until, _("j F Y"))
+            sentence = _(
+                "On {day}, your judgments in {queue} were set aside. Since {since} they count again."
+            )
+            return sentence.format(day=day, queue=queue, since=since)
+        sentence = _(
+            "On {day}, your judgments in {queue} were set aside because the admins doubt that pairs were "
+            "read with care. They can restore them: ask."
+        )
+        return sentence.format(day=day, queue=queue)
 
 
 def queues_worked_in(user: User) -> QuerySet[Queue]:
     """The queues in which somebody gave verdicts, of collections they still belong to, newest first."""
     given = JudgmentEvent.objects.filter(
-        queue=OuterRef("pk"), annotator=user, kind=JudgmentEvent.Kind.VERDICT, is_practice=False
+        queue=OuterRef("pk"),
+        annotator=user,
+        kind=JudgmentEvent.Kind.VERDICT,
+        is_practice=False,
+        brought_by=None,
     )
     there = Queue.objects.filter(deleted_at=None, collection__in=collections_of(user))
     return there.filter(Exists(given)).select_related("collection")

@@ -9,11 +9,12 @@ from rest_framework.views import APIView
 
 from labeling.access import queue_for
 from labeling.plausibility import serializers as shapes
-from labeling.plausibility.decisions import Choice, decide, undo
+from labeling.plausibility.decisions import Choice, decide, questions_for, reply, undo
 from labeling.plausibility.reader import proposals
 from labeling.plausibility.record import decisions_on
 from pooling.interface.api import PROBLEM, parsed, person
 from pooling.people.access import ADMIN
+from pooling.tables.calls import listed, lists
 
 
 class Implausible(APIView):
@@ -55,3 +56,28 @@ class DecisionUndone(APIView):
         queue = queue_for(request.user, queue_id, ADMIN)
         decision = undo(queue, decision_id, by=person(request))
         return Response(shapes.WorkDecisionSerializer(decision).data)
+
+
+class WorkQuestions(APIView):
+    """What admins asked you about your work in a queue."""
+
+    @lists(shapes.WorkQuestionSerializer, operation_id="queues_questions_list")
+    def get(self, request: Request, queue_id: int) -> Response:
+        """List the questions, newest first, with your answers."""
+        queue = queue_for(request.user, queue_id)
+        return listed(request, questions_for(queue, person(request)), shapes.WorkQuestionSerializer)
+
+
+class WorkReply(APIView):
+    """Answering one of these."""
+
+    @extend_schema(
+        request=shapes.WorkReplySerializer,
+        responses={200: shapes.WorkReplySerializer, 400: PROBLEM, 404: PROBLEM, 409: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int, decision_id: int) -> Response:
+        """Answer, once."""
+        queue = queue_for(request.user, queue_id)
+        given = parsed(shapes.WorkReplySerializer, request)
+        reply(queue, decision_id, given["reply"], by=person(request))
+        return Response(given)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.http import Http404
+from django.utils.translation import gettext as _
 
 from labeling.gold.quarantine import impose, lift
 from labeling.models import Quarantine, Queue
@@ -84,7 +85,10 @@ def decision_of(queue: Queue, number: int) -> WorkDecision:
 
 
 def undo(queue: Queue, number: int, *, by: User) -> WorkDecision:
-    """Take a decision back: a pause ends, a question is no longer shown, and the rule looks again."""
+    """Take a decision back: a pause ends, or a question is no longer shown and the rule looks again.
+
+    What led to a pause that was taken back is not proposed again; only newer answers are.
+    """
     with _one_at_a_time(queue):
         decision = decision_of(queue, number)
         if decision.undone_at:
@@ -104,11 +108,12 @@ def reply(queue: Queue, number: int, text: str, *, by: User) -> None:
         if decision not in questions_for(queue, by):
             raise Http404(NOTHING_HERE)
         if not text:
-            raise InputError("Write an answer first.", field="reply")
+            raise InputError(_("Write an answer first."), field="reply")
         if len(text) > LONGEST_QUESTION:
-            raise InputError(f"An answer may have at most {LONGEST_QUESTION} characters.", field="reply")
+            problem = _("An answer may have at most {count} characters.").format(count=LONGEST_QUESTION)
+            raise InputError(problem, field="reply")
         if decision.reply:
-            raise InputError("You have answered this question already.", conflict=True)
+            raise InputError(_("You have answered this question already."), conflict=True)
         write_reply(queue, decision, by, text)
 
 

@@ -17,7 +17,7 @@ from django.db.models.functions import Coalesce, Length, RowNumber, Substr
 from labeling.items.passages import WHOLE_TEXT
 from labeling.items.reading import MOST_CHARACTERS, least_ms
 from labeling.models import Judgment, Prelabel, PrelabelSeen, Queue, Verdict
-from labeling.plausibility.record import decisions_on
+from labeling.plausibility.record import PAUSE, decisions_on
 from labeling.plausibility.signs import WINDOW, Answer, Finding, examined, others_of
 
 if TYPE_CHECKING:
@@ -162,6 +162,9 @@ def _proposals(queue: Queue, rows: Sequence[_Row]) -> list[Proposal]:
 
 
 def _decided_until(queue: Queue) -> dict[int, int]:
-    """The newest answer of each annotator on which an admin has decided."""
-    standing = (one for one in reversed(decisions_on(queue)) if not one.undone_at)
+    """The newest answer of each annotator on which an admin has decided.
+
+    A pause that was taken back says that the work is sound, so it stays decided.
+    """
+    standing = (one for one in reversed(decisions_on(queue)) if one.decision == PAUSE or not one.undone_at)
     return {one.annotator_id: one.last_event for one in standing}

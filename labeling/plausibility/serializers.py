@@ -55,3 +55,18 @@ class WorkDecisionRequestSerializer(serializers.Serializer[Any]):
         default="",
         help_text="What the annotator is asked; needed for `ask`.",
     )
+
+
+class WorkQuestionSerializer(serializers.Serializer[Any]):
+    """What an admin asked you about your work, and your answer."""
+
+    id = serializers.IntegerField()
+    question = serializers.CharField()
+    reply = serializers.CharField()
+    asked_at = serializers.DateTimeField(source="decided_at")
+
+
+class WorkReplySerializer(serializers.Serializer[Any]):
+    """Your answer; only admins see it."""
+
+    reply = serializers.CharField(max_length=LONGEST_QUESTION)

@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from labeling.access import queue_for
@@ -67,7 +68,7 @@ def work_reply(request: HttpRequest, queue_id: int, decision_id: int) -> HttpRes
     queue = queue_for(request.user, queue_id)
     try:
         reply(queue, decision_id, request.POST.get("reply", ""), by=person(request))
-        messages.success(request, "Sent. Only the admins see it.")
+        messages.success(request, _("Sent. Only the admins see it."))
     except InputError as error:
         messages.error(request, str(error))
     return redirect("own_work", queue_id)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from django.utils.translation import gettext as _
+
 from labeling.gold.practice import questions_of_round
 from labeling.judging.verdicts import record_judgment
 from labeling.models import Item, Judgment, Queue, Verdict
@@ -32,7 +34,7 @@ class PracticeExplanation:
     @property
     def answer_in_words(self) -> str:
         """The answer as pages say it."""
-        return Verdict(self.answer).label.lower()
+        return Verdict(self.answer).in_words
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def answer_practice(
     question = questions_of_round(queue).get((item.query_id, item.document_id)) if item else None
     if item is None or question is None:
         raise InputError(
-            "This question is not part of the practice round. Request the next one.", field="item"
+            _("This question is not part of the practice round. Request the next one."), field="item"
         )
     outcome = record_judgment(queue, annotator, replace(submission, practises=True), now=now)
     if outcome.status == "rejected":
@@ -94,8 +96,8 @@ def practised(queue: Queue, annotator: User) -> list[Practised]:
         Practised(
             query=row.query.text,
             title=row.document.title,
-            given=Verdict(row.verdict).label.lower(),
-            answer=Verdict(question.answer).label.lower(),
+            given=Verdict(row.verdict).in_words,
+            answer=Verdict(question.answer).in_words,
             reason=question.reason,
             is_right=row.verdict == question.answer,
         )

@@ -10,12 +10,13 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
 from labeling.gold.practice import PracticeRound, practice_round
 from labeling.judging.offers import question_offer
-from labeling.judging.sentences import WORDS
+from labeling.judging.sentences import QUERY_SIZES
 from labeling.judging.submissions import Submission
 from labeling.judging.views import (
     VerdictForm,
@@ -26,6 +27,7 @@ from labeling.judging.views import (
 )
 from labeling.models import Item, Queue, Reason, Verdict
 from labeling.practice.answers import answer_practice, practised
+from labeling.reading.images import allow_images
 from pooling.interface.pages import person
 from pooling.interface.problems import refusals
 from pooling.people.access import JUDGES
@@ -52,7 +54,7 @@ def practice(request: HttpRequest, queue_id: int) -> HttpResponse:
 def _explained(request: HttpRequest, queue: Queue, context: dict[str, Any]) -> HttpResponse:
     form = VerdictForm(request.POST)
     if not form.is_valid() or not form.cleaned_data["verdict"]:
-        messages.error(request, "The verdict was incomplete. Please choose again.")
+        messages.error(request, _("The verdict was incomplete. Please choose again."))
         return redirect("practice", queue.pk)
     values = {name: value for name, value in form.cleaned_data.items() if value not in (None, "")}
     try:
@@ -63,7 +65,7 @@ def _explained(request: HttpRequest, queue: Queue, context: dict[str, Any]) -> H
     state = practice_round(queue, person(request))
     item = Item.objects.select_related("query", "document", "queue__collection").get(pk=values["item"])
     following = reverse("practice", args=[queue.pk]) + ("" if state.next else "?summary")
-    given = Verdict(values["verdict"]).label.lower()
+    given = Verdict(values["verdict"]).in_words
     context |= {"explained": explained, "given": given, "following": following}
     return _page(request, queue, item, state=state, context=context)
 
@@ -80,7 +82,7 @@ def _page(
         "account": {"id": person(request).pk, "name": person(request).get_username()},
         "queue": {"id": queue.pk, "name": queue.name},
         "collection": queue.collection.slug,
-        "words": WORDS,
+        "query_sizes": QUERY_SIZES,
         "guidelines_version": version_of_guidelines(queue.collection),
         "begins": begins,
         "item": offer,
@@ -100,4 +102,4 @@ def _page(
         **guidelines_of(queue.collection),
         **looks_of(person(request), offer["query"]["text"]),
     }
-    return render(request, "labeling/judge.html", context)
+    return allow_images(render(request, "labeling/judge.html", context), queue.collection)

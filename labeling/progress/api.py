@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from labeling.access import is_annotator, queue_for
-from labeling.judging.blind_counts import blind_progress, own_figures
-from labeling.progress.counts import queue_progress
-from labeling.progress.serializers import ProgressSerializer
+from labeling.judging.blind_counts import blind_progress, own_figures, own_queues
+from labeling.progress.counts import listed_queues, queue_progress
+from labeling.progress.lists import OWN_QUEUES, QUEUES
+from labeling.progress.serializers import ListedQueueSerializer, ProgressSerializer
 from pooling.interface.api import PROBLEM, person
-from pooling.people.access import MEMBERS
+from pooling.models import Role
+from pooling.people.access import MEMBERS, collection_for
+from pooling.tables.calls import listed, lists
 
 
 class Progress(APIView):
@@ -26,3 +31,19 @@ class Progress(APIView):
         if is_annotator(queue):
             return Response(blind_progress(queue, user))
         return Response({**queue_progress(queue), "own": own_figures(queue, user)})
+
+
+class Queues(APIView):
+    """The queues of a collection."""
+
+    @lists(ListedQueueSerializer, operation_id="collections_queues_list")
+    def get(self, request: Request, slug: str) -> Response:
+        """List the queues with how far they are; annotators see them with their own numbers."""
+        collection = collection_for(request.user, slug, MEMBERS)
+        blind = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
+        rows = (own_queues if blind else listed_queues)(collection, person(request))
+
+        def shown(some: Any) -> Any:
+            return ListedQueueSerializer(some, many=True, context={"blind": blind}).data
+
+        return listed(request, rows, shown, OWN_QUEUES if blind else QUEUES)

@@ -50,7 +50,9 @@ PACE_DAYS = 7
 TEAMS = (1, 2, 5, 10)
 # Verdicts whose times the pace is read from.
 TIMED = 5_000
-COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "timed", "skipped")
+COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "imported", "timed", "skipped")
+# What was imported is nobody's time here, and nobody is paid for it.
+HERE = Q(event__brought_by=None)
 NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
 OF_TIES = ("tied", "agreed", "may_tie")
 # What is supposed of ties before there are any: one in ten pairs.
@@ -73,7 +75,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
     for_ties = expected_for_ties(counts["tied"], counts["agreed"], counts["may_tie"])
     left = needed - done + for_ties
     pace = _pace(queue, now)
-    paid = sum(row["judged"] - row["adjudicated"] for row in annotators)
+    paid = sum(row["judged"] - row["adjudicated"] - row["imported"] for row in annotators)
     seconds = sum(row["active_seconds"] for row in annotators)
     timed = sum(row["timed"] for row in annotators)
     return {
@@ -105,7 +107,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
                 left,
                 paid=paid,
                 paid_gold=sum(row["gold"] for row in annotators),
-                paid_repeats=answers_to_repeats(queue).count(),
+                paid_repeats=answers_to_repeats(queue).filter(brought_by=None).count(),
             ),
         },
         "end_date": _end_date(left, pace["per_day"], now),
@@ -215,8 +217,9 @@ def annotator_rows(queue: Queue) -> list[AnnotatorProgress]:
         **{verdict: Count("pk", filter=Q(verdict=verdict)) for verdict in Verdict.values},
         gold=Count("pk", filter=Q(is_gold=True)),
         adjudicated=Count("pk", filter=Q(is_adjudication=True)),
-        spent_ms=Sum("event__active_ms"),
-        timed=Count("event__active_ms"),
+        imported=Count("pk", filter=Q(event__brought_by__isnull=False, is_adjudication=False)),
+        spent_ms=Sum("event__active_ms", filter=HERE),
+        timed=Count("event__active_ms", filter=HERE),
         last_at=Max("judged_at"),
     )
     skips = queue.events.filter(kind=JudgmentEvent.Kind.SKIP).order_by()
@@ -240,6 +243,7 @@ def _annotator(name: str, counts: Mapping[str, Any]) -> AnnotatorProgress:
         "cannot_judge": counts["cannot_judge"],
         "gold": counts["gold"],
         "adjudicated": counts["adjudicated"],
+        "imported": counts["imported"],
         "spent_ms": counts["spent_ms"],
         "timed": counts["timed"],
         "last_at": counts["last_at"],
@@ -274,7 +278,7 @@ def _pace(queue: Queue, now: datetime) -> Pace:
     the 90th percentile of the last 5,000 verdicts that were timed.
     """
     verdicts = queue.events.filter(
-        kind=JudgmentEvent.Kind.VERDICT, gold=None, repeats=None, is_adjudication=False
+        kind=JudgmentEvent.Kind.VERDICT, gold=None, repeats=None, is_adjudication=False, brought_by=None
     )
     # With the collection, its index of events by time leads to them.
     recent = verdicts.filter(

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from django.db.models import F, FloatField, Q
 from django.db.models.functions import Cast, NullIf
+from django.utils.translation import gettext, gettext_noop, ngettext
 
 from labeling.gold.scores import AnnotatorGold
 from labeling.judging.progress_figures import AnnotatorProgress
@@ -31,13 +32,15 @@ def _judgments(queue: Queue) -> str:
 
 
 def _state(queue: Queue) -> str:
-    return queue.get_state_display().lower()
+    return gettext(queue.state)
 
 
-NAME = Column("name", "Queue", natural=True, link=_page, style="id")
-STATE = Column("state", "State", _state, sort="state", template="labeling/_queue_state.html")
-OWN = Column("own", "By you", number=True)
-JUDGE = Column("judge", "Judge", "pk", sort=False, fixed=True, template="labeling/_queue_action.html")
+NAME = Column("name", gettext_noop("Queue"), natural=True, link=_page, style="id")
+STATE = Column("state", gettext_noop("State"), _state, sort="state", template="labeling/_queue_state.html")
+OWN = Column("own", gettext_noop("By you"), number=True)
+JUDGE = Column(
+    "judge", gettext_noop("Judge"), "pk", sort=False, fixed=True, template="labeling/_queue_action.html"
+)
 
 QUEUES = Table(
     "queues",
@@ -70,42 +73,55 @@ QUEUES = Table(
 #: What annotators see: nothing of the pool, nor of others.
 OWN_QUEUES = Table(
     "own-queues",
-    "queue",
+    gettext_noop("queue"),
+    counts=lambda count: ngettext("{count} queue", "{count} queues", count).format(count=count),
     columns=(NAME, OWN, STATE, JUDGE),
     search=("name__icontains",),
-    search_hint="Queue",
-    empty=Empty("Nothing to judge yet. A queue appears here once an admin opens it."),
+    search_hint=gettext_noop("Queue"),
+    empty=Empty(gettext_noop("Nothing to judge yet. A queue appears here once an admin opens it.")),
 )
 
 
 def _verdict(event: JudgmentEvent) -> str:
-    return str(Verdict(event.verdict).label)
+    return gettext(Verdict(event.verdict).label)
 
 
 OWN_VERDICTS = Table(
     "own-verdicts",
-    "verdict",
+    gettext_noop("verdict"),
+    counts=lambda count: ngettext("{count} verdict", "{count} verdicts", count).format(count=f"{count:,}"),
     columns=(
         # On a phone, a card has the first three.
-        Column("document", "Document", sort="document__title", template="labeling/_short_text.html"),
-        Column("verdict", "Your verdict", _verdict, sort="verdict", template="labeling/_own_verdict.html"),
-        Column("note", "Note", template="labeling/_short_text.html"),
-        Column("query", "Query", "query.text", template="labeling/_short_text.html"),
-        Column("when", "When", "created_at", sort="pk", to_the_minute=True, style="quiet"),
+        Column(
+            "document", gettext_noop("Document"), sort="document__title", template="labeling/_short_text.html"
+        ),
+        Column(
+            "verdict",
+            gettext_noop("Your verdict"),
+            _verdict,
+            sort="verdict",
+            template="labeling/_own_verdict.html",
+        ),
+        Column("note", gettext_noop("Note"), template="labeling/_short_text.html"),
+        Column("query", gettext_noop("Query"), "query.text", template="labeling/_short_text.html"),
+        Column("when", gettext_noop("When"), "created_at", sort="pk", to_the_minute=True, style="quiet"),
     ),
     search=("query__text__icontains", "document__title__icontains", "note__icontains"),
-    search_hint="Words of query, title or note",
+    search_hint=gettext_noop("Words of query, title or note"),
     filters=(
         Filter(
             "verdict",
-            "Verdict",
-            (Choice("all", "All"), *(Choice(one, str(one.label), Q(verdict=one)) for one in Verdict)),
+            gettext_noop("Verdict"),
+            (
+                Choice("all", gettext_noop("All")),
+                *(Choice(one, str(one.label), Q(verdict=one)) for one in Verdict),
+            ),
             default="all",
         ),
     ),
     sort="-when",
-    caption="Newest first. A pair appears twice if you changed your verdict.",
-    empty=Empty("You have not judged anything here yet."),
+    caption=gettext_noop("Newest first. A pair appears twice if you changed your verdict."),
+    empty=Empty(gettext_noop("You have not judged anything here yet.")),
 )
 
 

@@ -54,6 +54,7 @@ def judging_of(
         gold=None,
         repeats=None,
         is_adjudication=False,
+        brought_by=None,
         created_at__gt=now - timedelta(days=PACE_DAYS),
         created_at__lte=now,
     )
@@ -91,11 +92,11 @@ def _spent(collection: Collection) -> list[tuple[float, str]]:
     if not prices:
         return []
     judged = Judgment.objects.filter(
-        collection=collection, event__queue__in=list(prices), is_adjudication=False
+        collection=collection, event__queue__in=list(prices), is_adjudication=False, event__brought_by=None
     )
     undone = JudgmentEvent.objects.filter(undoes=OuterRef("pk"))
     repeated = JudgmentEvent.objects.filter(
-        queue__in=list(prices), repeats__isnull=False, kind=JudgmentEvent.Kind.VERDICT
+        queue__in=list(prices), repeats__isnull=False, kind=JudgmentEvent.Kind.VERDICT, brought_by=None
     ).exclude(Exists(undone))
     paid = [*_by_queue(judged, "event__queue"), *_by_queue(repeated, "queue")]
     sums: dict[str, float] = {}

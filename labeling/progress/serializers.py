@@ -7,6 +7,7 @@ from typing import Any
 from rest_framework import serializers
 
 from labeling.adaptive.serializers import OrderSerializer
+from labeling.models import Queue
 
 
 class ItemCountsSerializer(serializers.Serializer[Any]):
@@ -144,3 +145,32 @@ class ProgressSerializer(serializers.Serializer[Any]):
     leases = HeldSerializer()
     annotators = AnnotatorSerializer(many=True)
     own = OwnProgressSerializer()
+
+
+class ListedQueueSerializer(serializers.Serializer[Any]):
+    """A queue in a list; what annotators may not know is null for them."""
+
+    id = serializers.IntegerField(source="pk")
+    name = serializers.CharField()
+    state = serializers.ChoiceField(choices=Queue.State.choices)
+    own = serializers.IntegerField(help_text="What you judged in it.")
+    pool = serializers.SerializerMethodField()
+    judgments_per_item = serializers.SerializerMethodField()
+    pairs = serializers.SerializerMethodField()
+    settled = serializers.SerializerMethodField()
+
+    def get_pool(self, queue: Queue) -> int | None:
+        """Number of its pool."""
+        return None if self.context["blind"] else queue.pool_id
+
+    def get_judgments_per_item(self, queue: Queue) -> int | None:
+        """Judgments that a pair needs."""
+        return None if self.context["blind"] else queue.judgments_per_item
+
+    def get_pairs(self, queue: Queue) -> int | None:
+        """Pairs in all."""
+        return None if self.context["blind"] else queue.total  # type: ignore[attr-defined]
+
+    def get_settled(self, queue: Queue) -> int | None:
+        """Pairs that need no more."""
+        return None if self.context["blind"] else queue.settled  # type: ignore[attr-defined]

@@ -34,7 +34,7 @@ from labeling.queues.handing_back import hand_back
 from labeling.queues.redundancy import has_unfinished_change
 from labeling.search.finds import search_finds
 from pooling.formats.wording import plural
-from pooling.interface.pages import page_of, person
+from pooling.interface.pages import page_of, person, speak
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Pool, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS, collection_for
@@ -59,6 +59,7 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     if request.method == "POST":
         return _changed(request, queue)
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        speak(request)
         own = own_figures(queue, person(request))
         return render(request, "labeling/queue_own.html", {**_about(queue), "own": own})
     initial = {name: getattr(queue, name) for name in (*REDUNDANCY, "highlight", "tells_agreement", *PRICES)}
@@ -208,6 +209,8 @@ def queues(request: HttpRequest, slug: str) -> HttpResponseBase:
     collection = collection_for(request.user, slug, MEMBERS)
     is_annotator = collection.role == Role.ANNOTATOR  # type: ignore[attr-defined]
     rows = (own_queues if is_annotator else listed_queues)(collection, person(request))
+    if is_annotator:
+        speak(request)
     table = (OWN_QUEUES if is_annotator else QUEUES).shown(request, rows, collection)
     context = {"table": table, "collection": collection, "section": "queues"}
     return answer(request, "labeling/queues.html", context)

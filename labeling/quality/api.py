@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from drf_spectacular.utils import extend_schema
+from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -10,10 +10,12 @@ from rest_framework.views import APIView
 from labeling.access import queue_for
 from labeling.gold.quarantine import annotator_named
 from labeling.quality import serializers as shapes
+from labeling.quality.disagreements import DISAGREEMENTS, disagreeing_pairs
 from labeling.quality.figures import queue_quality
 from labeling.queues.handing_back import hand_back
 from pooling.interface.api import PROBLEM, person
 from pooling.people.access import ADMIN, READERS
+from pooling.tables.calls import listed, lists
 
 
 class Quality(APIView):
@@ -35,3 +37,20 @@ class HandBack(APIView):
         queue = queue_for(request.user, queue_id, ADMIN)
         returned = hand_back(queue, annotator_named(queue, name), by=person(request))
         return Response({"handed_back": returned, "detail": f"Returned to the queue: {returned}."})
+
+
+class Disagreements(APIView):
+    """The pairs of a queue on which people disagree."""
+
+    @lists(
+        shapes.DisagreementSerializer,
+        DISAGREEMENTS,
+        operation_id="queues_disagreements_list",
+        parameters=[OpenApiParameter("annotator", str, description="Only pairs that this person judged.")],
+    )
+    def get(self, request: Request, queue_id: int) -> Response:
+        """List them with what each person said; not for annotators."""
+        queue = queue_for(request.user, queue_id, READERS)
+        annotator = request.query_params.get("annotator", "").replace("\0", "")[:150]
+        found = disagreeing_pairs(queue, annotator)
+        return listed(request, found, shapes.DisagreementSerializer, DISAGREEMENTS)

@@ -6,6 +6,8 @@ from typing import Any
 
 from rest_framework import serializers
 
+from labeling.models import Verdict
+
 
 def _share(**options: Any) -> serializers.FloatField:
     return serializers.FloatField(allow_null=True, **options)
@@ -179,3 +181,18 @@ class HandedBackSerializer(serializers.Serializer[Any]):
 
     handed_back = serializers.IntegerField()
     detail = serializers.CharField()
+
+
+class OpinionSerializer(serializers.Serializer[Any]):
+    """Somebody's verdict."""
+
+    annotator = serializers.CharField(source="annotator.username")
+    verdict = serializers.ChoiceField(choices=Verdict.choices)
+
+
+class DisagreementSerializer(serializers.Serializer[Any]):
+    """A pair that one person called relevant and another did not, with the verdicts as they were given."""
+
+    query = serializers.CharField(source="query_id")
+    document = serializers.CharField(source="document_id")
+    verdicts = OpinionSerializer(source="judgments", many=True)

@@ -19,7 +19,7 @@ from labeling.queues.options import options_from
 from pooling.interface.api import PROBLEM, made, making, parsed, person
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
-from pooling.people.access import ADMIN, pool_for
+from pooling.people.access import ADMIN, READERS, pool_for
 from pooling.tidying.api import Tidied
 from pooling.tidying.doing import archive, rename
 
@@ -43,6 +43,11 @@ class OneQueue(Tidied):
     """A queue's name, state, redundancy and prices."""
 
     kind = "queue"
+
+    @extend_schema(responses={200: serializers.QueueSerializer, 403: PROBLEM, 404: PROBLEM})
+    def get(self, request: Request, queue_id: int) -> Response:
+        """Read a queue's settings; how far it is has its own call."""
+        return Response(_described(queue_for(request.user, queue_id, READERS)))
 
     @extend_schema(
         request=serializers.QueueChangeSerializer,

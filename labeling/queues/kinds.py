@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
@@ -16,6 +17,7 @@ from labeling.models import (
     Item,
     Judgment,
     JudgmentEvent,
+    JudgmentImport,
     Lease,
     QrelsRelease,
     Queue,
@@ -187,3 +189,6 @@ def _erase_labels(collection: Collection) -> None:
     events.update(repeats=None)
     events.delete()
     Queue.everything.filter(**mine).delete()
+    JudgmentImport.everything.filter(**mine).delete()
+    # Nobody else's: such an account belongs to one collection.
+    get_user_model().objects.filter(imported_annotator__collection=collection).delete()

@@ -54,6 +54,7 @@ from labeling.models import (
     Item,
     Judgment,
     JudgmentEvent,
+    JudgmentImport,
     Quarantine,
     Queue,
 )
@@ -67,7 +68,7 @@ from pooling.texts.importing import lock
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
 
 __all__ = [
     "Claim",
@@ -166,7 +167,7 @@ def open_queue(
             if adaptive:
                 reordering.start(queue, adaptive, progress)
             be_alone_with_items()
-            _count_newcomers(queue, started)
+            count_newcomers(queue, started)
             facts = {"pool": pool.name, "pairs": len(pairs), **redundancy_of(queue)}
             record_action(pool.collection, user, "queue opened", queue.name, **facts)
     except IntegrityError as error:
@@ -264,13 +265,16 @@ def _item_rows(
         )
 
 
-def _count_newcomers(queue: Queue, started: datetime) -> None:
+def count_newcomers(queue: Queue, started: datetime, *, brought_by: JudgmentImport | None = None) -> None:
     """Count again what was judged, taken back, set aside or restored while the items were being stored.
 
     Anyone who did it could not see these items yet. Nobody does anything now: the items are ours alone.
+    What the import brought that made the queue is counted already.
     """
     since = started - LONGEST_REQUEST
     events = JudgmentEvent.objects.filter(collection=queue.collection_id, created_at__gte=since)
+    if brought_by is not None:
+        events = events.exclude(brought_by=brought_by)
     pairs = set(events.values_list("query_id", "document_id"))
     changed = Q(imposed_at__gte=since) | Q(lifted_at__gte=since)
     people = Quarantine.objects.filter(changed, queue__collection=queue.collection_id).values("annotator")

@@ -14,7 +14,7 @@ from labeling.items.results import QueueResult
 from labeling.models import Queue
 from labeling.queues.opening import free_name, open_queue
 from labeling.queues.options import QueueOptions
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Job, Pool

@@ -23,7 +23,7 @@ from labeling.models import Item, Queue
 from labeling.queues.opening import PoolPair, presentation_keys, redundancy_of
 from labeling.queues.options import checked_judgments
 from pooling.interface.problems import InputError
-from pooling.interface.progress import Progress
+from pooling.interface.results import Progress
 from pooling.jobs.kinds import job_kind
 from pooling.jobs.running import start_job
 from pooling.models import Job

@@ -26,7 +26,7 @@ from pooling.people.activity_log import record_action
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-    from pooling.interface.progress import Progress
+    from pooling.interface.results import Progress
     from pooling.models import Job
 
 

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from django.contrib.auth.models import AnonymousUser, User
+from django.utils.translation import gettext_noop
 
 from pooling.account_models import Preferences
 
 #: What can be chosen, by its name and label; the first value of each is where it starts.
 CHOICES: dict[str, tuple[str, dict[str, str]]] = {
-    "size": ("Text size", {"normal": "Normal", "large": "Large", "largest": "Very large"}),
-    "width": ("Line width", {"normal": "Normal", "narrow": "Narrow", "wide": "Wide"}),
-    "face": ("Typeface", {"serif": "Serif", "sans": "Sans serif"}),
-    "contrast": ("Contrast", {"normal": "Normal", "high": "High"}),
+    "size": (
+        gettext_noop("Text size"),
+        {
+            "normal": gettext_noop("Normal"),
+            "large": gettext_noop("Large"),
+            "largest": gettext_noop("Very large"),
+        },
+    ),
+    "width": (
+        gettext_noop("Line width"),
+        {"normal": gettext_noop("Normal"), "narrow": gettext_noop("Narrow"), "wide": gettext_noop("Wide")},
+    ),
+    "face": (gettext_noop("Typeface"), {"serif": gettext_noop("Serif"), "sans": gettext_noop("Sans serif")}),
+    "contrast": (gettext_noop("Contrast"), {"normal": gettext_noop("Normal"), "high": gettext_noop("High")}),
 }
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 from django.db import transaction
 from django.db.models import Exists, Max, OuterRef
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from labeling.gold.questions import follow_gold_in
 from labeling.items.ordering import STRETCH_KEYS, stretch_of
@@ -168,7 +169,7 @@ def query_named(collection: Collection, query_id: str) -> Query:
     rows = Query.objects.select_related("collection").filter(collection=collection, external_id=query_id)
     query = rows.first() if "\0" not in query_id else None
     if query is None:
-        raise InputError(f"There is no query “{query_id}” in the collection.", field="query")
+        raise InputError(_("There is no query “{id}” in the collection.").format(id=query_id), field="query")
     return query
 
 
@@ -188,7 +189,8 @@ def _known(collection: Collection, document_id: str) -> Document:
     known = Document.objects.filter(collection=collection, external_id=document_id)
     document = known.first() if "\0" not in document_id else None
     if document is None:
-        raise InputError(f"There is no document “{document_id}” in the collection.", field="document")
+        problem = _("There is no document “{id}” in the collection.").format(id=document_id)
+        raise InputError(problem, field="document")
     return document
 
 
@@ -196,11 +198,11 @@ def _refuse_known(query: Query, document: Document, user: User) -> None:
     entries = PoolEntry.objects.filter(query=query, document=document)
     problem = ""
     if entries.filter(search_find__added_by=user).exists():
-        problem = "This document was already added for this query."
+        problem = _("This document was already added for this query.")
     elif entries.exists() or GoldQuestion.objects.filter(query=query, document=document).exists():
-        problem = "This document is already in a pool for this query and will be judged there."
+        problem = _("This document is already in a pool for this query and will be judged there.")
     elif ImportedLabel.objects.filter(query=query, document=document, relevance__gte=0).exists():
-        problem = "This document already has a label for this query."
+        problem = _("This document already has a label for this query.")
     if problem:
         raise InputError(problem, field="document", conflict=True)
 

@@ -11,6 +11,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods
 
 from labeling.access import queue_for
@@ -59,7 +60,7 @@ def _add(request: HttpRequest, queue: Queue, values: dict[str, Any]) -> HttpResp
         query = query_named(queue.collection, values["query"] or "")
         search = search_of(user, values["search"])
         add_found(query, request.POST.get("document", ""), user=user, like=queue, search=search)
-        messages.success(request, "Added. It will be judged like any other document.")
+        messages.success(request, _("Added. It will be judged like any other document."))
     except InputError as error:
         messages.error(request, str(error))
     kept = {name: value for name, value in values.items() if value}

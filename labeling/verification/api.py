@@ -23,6 +23,7 @@ from pooling.interface.api import PROBLEM, made, parsed, person
 from pooling.interface.serializers import JobStartedSerializer
 from pooling.models import Job
 from pooling.people.access import ADMIN, collection_for
+from pooling.tables.calls import listed, lists
 
 
 def worth_and_samples(
@@ -40,11 +41,11 @@ def worth_and_samples(
 class Prelabelers(APIView):
     """The models of a collection."""
 
-    @extend_schema(responses={200: shapes.PrelabelerRowSerializer(many=True), 403: PROBLEM, 404: PROBLEM})
+    @lists(shapes.PrelabelerRowSerializer, responses={403: PROBLEM})
     def get(self, request: Request, slug: str) -> Response:
         """Every model and prompt that was asked, newest first, and whether it pays."""
         collection = collection_for(request.user, slug, ADMIN)
-        return Response(shapes.PrelabelerRowSerializer(worth_of_all(collection), many=True).data)
+        return listed(request, worth_of_all(collection), shapes.PrelabelerRowSerializer)
 
 
 class OnePrelabeler(APIView):

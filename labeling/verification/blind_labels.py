@@ -60,6 +60,7 @@ def blind_labels(collection: Collection, pairs: Exists | None = None) -> dict[Pa
         gold=None,
         repeats=None,
         undone_by=None,
+        brought_by__deleted_at=None,
     ).exclude(prelabel_seen=PrelabelSeen.BEFORE)
     if pairs is not None:
         events = events.filter(pairs)

@@ -1,5 +1,7 @@
 // Client of one queue's HTTP interface, with the session cookie, for exactly one account.
 
+import { filled, gettext } from "./words.js";
+
 const TIMEOUT_MS = 20_000;
 
 /**
@@ -61,9 +63,13 @@ export class Client {
     return this.#post("release/", { leases });
   }
 
-  /** `{verdicts: [{document, title, verdict}]}`: this account's own on a query, oldest first. */
-  ownVerdicts(query) {
-    return this.#call(`own-verdicts/?query=${encodeURIComponent(query)}`, { method: "GET" });
+  /**
+   * `{verdicts: [{document, title, verdict}], alike: [{document, like, share}]}`: this account's own on a query,
+   * oldest first, and which of these documents are nearly the same as one of them.
+   */
+  ownVerdicts(query, documents) {
+    const asked = new URLSearchParams([["query", query], ...documents.map((one) => ["document", one])]);
+    return this.#call(`own-verdicts/?${asked}`, { method: "GET" });
   }
 
   /** Send while the page is being left, without waiting for the response. */
@@ -83,7 +89,7 @@ export class Client {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       response = await fetch(this.base + path, { ...this.#common(), ...request, signal });
     } catch {
-      const why = navigator.onLine ? "The server is not responding." : "You are offline.";
+      const why = navigator.onLine ? gettext("The server is not responding.") : gettext("You are offline.");
       throw new Failure("unreachable", why);
     }
     const answer = await response.json().catch(() => null);
@@ -103,6 +109,7 @@ export class Client {
         Accept: "application/json",
         "X-CSRFToken": this.#token(),
         "X-Account": String(this.account),
+        "X-Language": document.documentElement.lang,
       },
     };
   }
@@ -115,14 +122,14 @@ export class Client {
 }
 
 function failureOf(status, answer) {
-  const detail = answer?.detail || `The server answered with ${status}.`;
+  const detail = answer?.detail || filled(gettext("The server answered with {status}."), { status });
   const told = Boolean(answer?.detail);
-  if (status === 401) return new Failure("signed_out", "You are signed out.");
+  if (status === 401) return new Failure("signed_out", gettext("You are signed out."));
   if (status === 409 && answer?.signed_in) return new Failure("other_account", detail, { told });
   // Another sign-in may have replaced the form token; the next attempt reads it again.
   if (status === 403 && detail.startsWith("CSRF")) return new Failure("unreachable", detail);
   if (status === 403 || status === 404) return new Failure("shut_out", detail, { told });
-  if (status === 507) return new Failure("unreachable", "The server's disk is full.", { told, full: true });
+  if (status === 507) return new Failure("unreachable", gettext("The server's disk is full."), { told, full: true });
   if (status >= 500 || status === 408 || status === 429) return new Failure("unreachable", detail, { told });
   return new Failure("refused", detail, { told });
 }

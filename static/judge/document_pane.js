@@ -2,6 +2,7 @@
 
 import { occurrences, painted, spanOf } from "./layers.js";
 import { selectedSpan, selectedText, spanInSource } from "./selecting.js";
+import { UNTITLED, gettext } from "./words.js";
 
 export class DocumentPane {
   #parts;
@@ -39,6 +40,7 @@ export class DocumentPane {
     this.#parts.text.hidden = !text;
     this.#parts.no_text.hidden = Boolean(text);
     this.#paintFacts();
+    this.#paintImage();
     this.#paintText();
   }
 
@@ -85,16 +87,23 @@ export class DocumentPane {
     this.#paintText();
   }
 
-  /** The strongest sentence, where the queue highlights one; of a page made from Markdown or HTML, none. */
+  /** The strongest sentence, where the queue highlights one; null too if it is not found in the source. */
   get sentence() {
-    return this.#document?.sentence ?? null;
+    if (!this.#document?.html) return this.#document?.sentence ?? null;
+    const parts = [...this.#parts.text.querySelectorAll(".judging-sentence")];
+    return parts.length ? this.#inSource(parts.map((part) => part.textContent).join("")) : null;
+  }
+
+  /** Whether a sentence stands out. */
+  get isTinted() {
+    return Boolean(this.#document?.sentence) || Boolean(this.#parts.text.querySelector(".judging-sentence"));
   }
 
   /** What is selected of the text: [start, end], or null. */
   get selection() {
     const { text, html, passage } = this.#document ?? {};
     if (!text) return null;
-    if (html) return spanInSource(selectedText(this.#parts.text), text);
+    if (html) return this.#inSource(selectedText(this.#parts.text));
     const [from, to] = passage && !this.#whole ? passage : [0, Infinity];
     return selectedSpan(this.#parts.text, { from, to, before: from > 0 ? 2 : 0 });
   }
@@ -104,13 +113,18 @@ export class DocumentPane {
     return selectedText(this.#parts.title) || selectedText(this.#parts.text);
   }
 
+  #inSource(words) {
+    const images = [...this.#parts.text.querySelectorAll("img")].map((image) => image.getAttribute("src"));
+    return spanInSource(words, this.#document.text, images);
+  }
+
   quote([start, end]) {
     return spanOf(this.#document.text).cut(start, end);
   }
 
   #paintTitle() {
     const { title, title_marks: words = [] } = this.#document;
-    const nodes = title ? painted(spanOf(title), { words, own: occurrences(this.#terms, title) }) : ["Untitled document"];
+    const nodes = title ? painted(spanOf(title), { words, own: occurrences(this.#terms, title) }) : [UNTITLED];
     this.#parts.title.replaceChildren(...nodes);
   }
 
@@ -125,6 +139,17 @@ export class DocumentPane {
     this.#parts.facts.replaceChildren(
       ...facts.map((fact) => Object.assign(document.createElement("span"), { textContent: fact })),
     );
+  }
+
+  // A new element: one that gets another address shows the former image until the next has arrived.
+  #paintImage() {
+    const { image: address } = this.#document;
+    const shown = this.#parts.image.cloneNode();
+    if (address) shown.src = address;
+    else shown.removeAttribute("src");
+    shown.hidden = !address;
+    this.#parts.image.replaceWith(shown);
+    this.#parts.image = shown;
   }
 
   // The server has sanitised this; the parser runs nothing, and the policy of the page would not let it.
@@ -144,8 +169,8 @@ export class DocumentPane {
     else if (this.#whole) this.#parts.text.replaceChildren(...this.#wholeWithPassage(span));
     else this.#parts.text.replaceChildren(...this.#passageOnly(span));
     this.#parts.extent.hidden = !passage;
-    this.#parts.extent_word.textContent = this.#whole ? "Whole document" : "Best-matching passage";
-    this.#parts.extent_action.textContent = this.#whole ? "Only the passage" : "Whole document";
+    this.#parts.extent_word.textContent = this.#whole ? gettext("Whole document") : gettext("Best-matching passage");
+    this.#parts.extent_action.textContent = this.#whole ? gettext("Only the passage") : gettext("Whole document");
   }
 
   #passageOnly(span) {

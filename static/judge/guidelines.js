@@ -2,8 +2,12 @@
 
 const PLACE = "soundings.guidelines.";
 
-/** `page`: the data of the page; `hasGuidelines`: whether it has any to read. */
+/**
+ * `page`: the data of the page; `hasGuidelines`: whether it has any to read. Somebody who was faster than the
+ * script left the card by its link, which says which version was on it.
+ */
 export function begins(page, { hasGuidelines }) {
+  if (new URLSearchParams(location.search).get("begun") === page.guidelines_version) remember(page);
   return page.begins || (hasGuidelines && !hasRead(page));
 }
 

@@ -1,5 +1,7 @@
 // Maps key presses to action names. A held key acts once; keys typed into a field are ignored.
 
+import { filled, gettext } from "./words.js";
+
 const TYPING = "input:not([type=button], [type=submit]), textarea, select, [contenteditable]";
 const SHOWN_AS = { ArrowRight: "→", ArrowLeft: "←", ArrowUp: "↑", ArrowDown: "↓" };
 // Reserved: these move the focus, press buttons, scroll and close.
@@ -62,9 +64,10 @@ export function capOf(key) {
 /** Why a key that was pressed cannot be a shortcut, or nothing. */
 export function objectionTo(event, key) {
   const isChord = event.ctrlKey || event.altKey || event.metaKey;
-  if (isChord || !key) return "Press one key without Ctrl, Alt or Shift.";
+  if (isChord || !key) return gettext("Press one key without Ctrl, Alt or Shift.");
   if (!OF_THE_BROWSER.has(event.key)) return "";
-  return `${event.code || event.key} is needed for moving and closing. Press another key.`;
+  const wording = gettext("{key} is needed for moving and closing. Press another key.");
+  return filled(wording, { key: event.code || event.key });
 }
 
 // The letter printed on the key; its position on layouts without Latin letters or with digits under Shift.

@@ -17,15 +17,15 @@ import { guardSignOut } from "./signing_out.js";
 import { IndexedStore, allRecords, openDatabase } from "./store.js";
 import { Tabs } from "./tabs.js";
 import { View } from "./view.js";
-import { Words } from "./words.js";
+import { gettext } from "./words.js";
 
 const root = document.getElementById("judging");
 const page = JSON.parse(document.getElementById("judging-data").textContent);
 
 const { account, queue } = page;
 const settings = new Settings(account.id);
-const words = new Words(page.words);
-const view = new View(root, { settings, words, terms: new OwnTerms(queue.id), highlight: page.highlight });
+const { query_sizes: sizes, highlight } = page;
+const view = new View(root, { settings, sizes, terms: new OwnTerms(queue.id), highlight });
 const formToken = view.form.elements.csrfmiddlewaretoken.value;
 const client = new Client(page.api, { account: account.id, formToken });
 const tabs = new Tabs({ account: account.id, queue: queue.id });
@@ -153,13 +153,15 @@ tabs.addEventListener("met", ({ detail }) => {
   if (met || detail.account !== account.id || detail.queue !== queue.id) return;
   met = true;
   view.remark(
-    "You are also judging this queue in another tab. Documents you judge there disappear here.",
+    gettext("You are also judging this queue in another tab. Documents you judge there disappear here."),
   );
 });
 tabs.greet();
 
 if (!outbox.isLasting) {
-  view.remark("This browser does not let the page store data: keep the page open until it says “All saved”.");
+  view.remark(
+    gettext("This browser does not let the page store data: keep the page open until it says “All saved”."),
+  );
 }
 const records = database ? await allRecords(database) : [];
 const others = ownersOf(records.filter((record) => record.account !== account.id));

@@ -1,6 +1,7 @@
 // A message to the admins from the pair on screen; its text stays until the server has it.
 
 import { newKey } from "./session.js";
+import { gettext } from "./words.js";
 
 export class Message {
   #parts;
@@ -34,13 +35,13 @@ export class Message {
     try {
       await this.#client.message(item, text, this.#key);
     } catch (failure) {
-      this.#parts.told.textContent = failure.told ? failure.message : "Not sent. Try again.";
+      this.#parts.told.textContent = failure.told ? failure.message : gettext("Not sent. Try again.");
       return;
     }
     this.#key = null;
     this.#parts.text.value = "";
     this.#close();
-    this.#view.say("Message sent to the admins.");
+    this.#view.say(gettext("Message sent to the admins."));
   }
 
   #close() {

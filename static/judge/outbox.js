@@ -3,6 +3,7 @@
 
 import { Failure } from "./client.js";
 import { MemoryStore } from "./store.js";
+import { gettext } from "./words.js";
 
 const FIRST_RETRY_MS = 500;
 const LONGEST_RETRY_MS = 30_000;
@@ -124,7 +125,7 @@ export class Outbox extends EventTarget {
       this.failure = null;
       sent.forEach((entry, place) => this.#settle(entry, answers[place]));
       if (answer.items) passenger?.resolve(answer);
-      else passenger?.reject(new Failure("unreachable", "The server could not fetch more documents."));
+      else passenger?.reject(new Failure("unreachable", gettext("The server could not fetch more documents.")));
     } catch (failure) {
       for (const entry of sent) entry.underWay = false;
       passenger?.reject(failure);

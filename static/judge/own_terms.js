@@ -1,5 +1,7 @@
 // Words that an annotator looks for in the documents of a query, besides the query's own. Kept in this tab.
 
+import { filled, gettext } from "./words.js";
+
 const LONGEST = 60;
 const MOST = 12;
 
@@ -20,11 +22,15 @@ export class OwnTerms {
   toggle(query, words) {
     const term = words.trim().replace(/\s+/g, " ");
     const terms = this.of(query);
-    if (!term) return "Select a word first.";
-    if (terms.includes(term)) return this.#store(query, terms.filter((one) => one !== term), `No longer marked: ${term}.`);
-    if (term.length > LONGEST) return "Select a word or a few, not a sentence.";
-    if (terms.length >= MOST) return `At most ${MOST} words of your own are marked; remove one first.`;
-    return this.#store(query, [...terms, term], `Marked in the documents of this query: ${term}.`);
+    if (!term) return gettext("Select a word first.");
+    if (terms.includes(term)) {
+      const others = terms.filter((one) => one !== term);
+      return this.#store(query, others, filled(gettext("No longer marked: {term}."), { term }));
+    }
+    if (term.length > LONGEST) return gettext("Select a word or a few, not a sentence.");
+    if (terms.length >= MOST) return filled(gettext("At most {count} words of your own are marked; remove one first."), { count: MOST });
+    const said = filled(gettext("Marked in the documents of this query: {term}."), { term });
+    return this.#store(query, [...terms, term], said);
   }
 
   #store(query, terms, said) {

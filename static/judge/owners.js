@@ -1,6 +1,6 @@
 // The accounts whose unsent verdicts this browser holds, from the records of the store.
 
-import { verdicts } from "./words.js";
+import { filled, gettext, ngettext, verdicts } from "./words.js";
 
 /** One entry for each account and queue, with the `count` of its records. */
 export function ownersOf(records) {
@@ -17,9 +17,22 @@ export function ownersOf(records) {
 export function othersSentence(owners) {
   const counts = new Map();
   for (const { name, count } of owners) counts.set(name, (counts.get(name) ?? 0) + count);
-  const lists = [...counts].map(([name, count]) => `${verdicts(count)} of ${name}`);
-  const [[name, count]] = counts;
-  const when = counts.size === 1 ? `when ${name} signs in here` : "when they sign in here";
-  const are = counts.size === 1 && count === 1 ? "It is" : "They are";
-  return `This browser holds ${lists.join(" and ")} not yet saved on the server. ${are} sent ${when}.`;
+  const total = [...counts.values()].reduce((sum, count) => sum + count);
+  const wording = gettext("{verdicts} of {name}");
+  const lists = [...counts].map(([name, count]) => filled(wording, { verdicts: verdicts(count), name }));
+  const values = { list: lists.join(gettext(" and ")), name: counts.keys().next().value };
+  if (counts.size > 1) {
+    return filled(
+      gettext("This browser holds {list} not yet saved on the server. They are sent when they sign in here."),
+      values,
+    );
+  }
+  return filled(
+    ngettext(
+      "This browser holds {list} not yet saved on the server. It is sent when {name} signs in here.",
+      "This browser holds {list} not yet saved on the server. They are sent when {name} signs in here.",
+      total,
+    ),
+    values,
+  );
 }

@@ -1,5 +1,7 @@
 // Tells when a break is due: after a number of documents or an amount of active time without one.
 
+import { filled, gettext, ngettext } from "./words.js";
+
 const LONG_SITTING_MINUTES = 50;
 
 export class Pace {
@@ -33,14 +35,22 @@ export class Pace {
   rest() {
     this.#sitting.judged += this.#judged;
     this.#sitting.activeMs += this.#activeMs;
-    const stretch = `${this.#judged} documents in ${spoken(this.#activeMs)} of active time`;
+    const documents = this.#judged;
+    const stretch = ngettext(
+      "{count} document in {time} of active time",
+      "{count} documents in {time} of active time",
+      documents,
+    );
+    const values = { count: documents, time: spoken(this.#activeMs) };
     const { judged, activeMs } = this.#sitting;
     const isFirst = judged === this.#judged;
     this.#judged = this.#activeMs = 0;
     if (activeMs >= LONG_SITTING_MINUTES * 60_000) {
-      return `${stretch}, ${judged} in ${spoken(activeMs)} in total. Time for a longer break.`;
+      const wording = gettext("{stretch}, {count} in {time} in total. Time for a longer break.");
+      return filled(wording, { stretch: filled(stretch, values), count: judged, time: spoken(activeMs) });
     }
-    return isFirst ? `${stretch}.` : `${stretch}, ${judged} in total since you began.`;
+    const wording = isFirst ? gettext("{stretch}.") : gettext("{stretch}, {count} in total since you began.");
+    return filled(wording, { stretch: filled(stretch, values), count: judged });
   }
 
   /** After a pause, a new sitting begins. */
@@ -52,6 +62,7 @@ export class Pace {
 
 function spoken(milliseconds) {
   const minutes = Math.round(milliseconds / 60_000);
-  if (minutes < 1) return "less than a minute";
-  return minutes === 1 ? "one minute" : `${minutes} minutes`;
+  if (minutes < 1) return gettext("less than a minute");
+  if (minutes === 1) return gettext("one minute");
+  return filled(ngettext("{count} minute", "{count} minutes", minutes), { count: minutes });
 }

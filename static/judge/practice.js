@@ -7,13 +7,13 @@ import { Keys } from "./keys.js";
 import { newKey } from "./session.js";
 import { Settings } from "./settings.js";
 import { View } from "./view.js";
-import { VERDICTS, Words } from "./words.js";
+import { VERDICTS, filled, gettext } from "./words.js";
 
 const root = document.getElementById("judging");
 const page = JSON.parse(document.getElementById("judging-data").textContent);
 
 const settings = new Settings(page.account.id);
-const view = new View(root, { settings, words: new Words(page.words) });
+const view = new View(root, { settings, sizes: page.query_sizes });
 const formToken = view.form.elements.csrfmiddlewaretoken.value;
 const client = new Client(page.api, { account: page.account.id, formToken });
 const clock = new ActiveClock();
@@ -32,7 +32,7 @@ async function judge(verdict, reason = "") {
     following = await client.practise({ ...submission, active_ms: clock.read(), shown: view.shownExtent });
   } catch (failure) {
     state = "asking";
-    return view.trouble(`Your answer could not be sent: ${failure.message}`);
+    return view.trouble(filled(gettext("Your answer could not be sent: {why}"), { why: failure.message }));
   }
   state = "explained";
   explain(verdict);
@@ -40,15 +40,16 @@ async function judge(verdict, reason = "") {
 
 function explain(verdict) {
   const { right, answer, reason, passage } = following;
-  const said = right
-    ? `Right: ${VERDICTS[answer]}.`
-    : `Not right: you said ${VERDICTS[verdict]}, the answer is ${VERDICTS[answer]}.`;
+  const wording = right ? gettext("Right: {answer}.") : gettext("Not right: you said {given}, the answer is {answer}.");
+  const said = filled(wording, { given: VERDICTS[verdict], answer: VERDICTS[answer] });
   part("answer_said").textContent = said;
   part("answer_said").className = right ? "verdict-relevant" : "verdict-not_relevant";
   part("answer_reason").textContent = reason;
   part("answer_passage").hidden = !passage;
   part("answer_passage").textContent =
-    answer === "relevant" ? "The passage that decides it is marked." : "The nearest passage is marked.";
+    answer === "relevant"
+      ? gettext("The passage that decides it is marked.")
+      : gettext("The nearest passage is marked.");
   view.explain(passage);
   view.say(`${said} ${reason}`);
 }
@@ -57,7 +58,8 @@ function next() {
   if (state !== "explained") return;
   if (!following.question) return location.assign(page.summary);
   number = following.answered + 1;
-  part("progress").textContent = `Practice ${number} of ${following.total} · counts nowhere`;
+  const counts = { number, total: following.total };
+  part("progress").textContent = filled(gettext("Practice {number} of {total} · counts nowhere"), counts);
   state = "asking";
   view.explain(undefined);
   view.show(following.question);

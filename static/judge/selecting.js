@@ -26,14 +26,39 @@ export function selectedSpan(part, { from, to, before }) {
   return span[0] < span[1] ? span : null;
 }
 
-/** Where words that were selected on a page made from Markdown or HTML stand in its source, or null. */
-export function spanInSource(words, source) {
+// What a page made from Markdown or HTML does not show of its source. An image that is not shown is its text.
+const IMAGE = /<img\b[^>]*>|!\[[^\]]*\]\([^)]*\)/gi;
+const TEXT_OF_IMAGE = /(?:^!\[|\balt\s*=\s*["'])([^\]"']*)/i;
+const HIDDEN = /<[^>]*>|&\w+;|\]\([^)]*\)/g;
+
+/**
+ * Where words that were selected on a page made from Markdown or HTML stand in its source, or null. `images` are
+ * the addresses of those that the page shows.
+ */
+export function spanInSource(words, source, images = []) {
   const parts = words.match(/[\p{L}\p{N}\p{M}]+/gu) ?? [];
   if (!parts.length) return null;
-  const found = new RegExp(parts.join("(?:<[^>]*>|&\\w+;|[^\\p{L}\\p{N}])+"), "u").exec(source);
+  const wanted = new RegExp(parts.join("[^\\p{L}\\p{N}]+"), "u");
+  const found = wanted.exec(readable(source, images)) ?? wanted.exec(source);
   if (!found) return null;
   const start = count(source.slice(0, found.index));
-  return [start, start + count(found[0])];
+  return [start, start + count(source.slice(found.index, found.index + found[0].length))];
+}
+
+// The source with spaces for what is not seen, so that every place in it stays.
+function readable(source, images) {
+  const seen = source.replace(IMAGE, (image) => {
+    const address = image.replaceAll("&amp;", "&");
+    const text = TEXT_OF_IMAGE.exec(image);
+    if (!text || images.some((shown) => address.includes(shown))) return blank(image);
+    const start = text.index + text[0].length - text[1].length;
+    return blank(image.slice(0, start)) + text[1] + blank(image.slice(start + text[1].length));
+  });
+  return seen.replace(HIDDEN, blank);
+}
+
+function blank(text) {
+  return " ".repeat(text.length);
 }
 
 function rangeIn(part) {

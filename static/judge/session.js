@@ -1,6 +1,6 @@
 // A judging session: the effects of verdict, skip, undo and pause on batch, outbox and screen.
 
-import { VERDICTS } from "./words.js";
+import { VERDICTS, filled, gettext } from "./words.js";
 
 const UNDO_STEPS = 20;
 const RECHECK_LEAST_MS = 5_000;
@@ -50,7 +50,7 @@ export class Session {
     const shown = item && !this.#outbox.holds(item.item) ? item : null;
     if (shown) this.#batch.adopt(shown);
     this.#view.adopt(shown);
-    if (shown) this.#own.enter(shown);
+    if (shown) this.#own.enter(shown, this.#batch.items);
     if (item && !shown) this.#view.fetching();
     else if (item && starting) this.#beginLater();
     this.#clock.restart();
@@ -104,7 +104,7 @@ export class Session {
   /** Undo the last verdict, or the one with `key`, and show its document again. */
   undo(key = this.#history.at(-1)?.key) {
     const entry = this.#history.find((other) => other.key === key);
-    if (!entry) return this.#view.say("Nothing to undo.");
+    if (!entry) return this.#view.say(gettext("Nothing to undo."));
     this.#forgetRevealed();
     this.#history = this.#history.filter((other) => other !== entry);
     if (entry.verdict !== "skip") {
@@ -125,7 +125,7 @@ export class Session {
   /** Keep the verdict that a model contradicts; judging on does the same. */
   keep() {
     if (!this.#revealed) return;
-    this.#view.say(`Kept: ${VERDICTS[this.#revealed.operation.verdict]}.`);
+    this.#view.say(filled(gettext("Kept: {verdict}."), { verdict: VERDICTS[this.#revealed.operation.verdict] }));
     this.#forgetRevealed();
   }
 
@@ -140,7 +140,7 @@ export class Session {
     this.#history = [...this.#history.slice(0, -1), { ...last, key: changed.key, verdict }];
     this.#outbox.add(changed);
     this.#view.last(this.#history);
-    this.#view.say(`Changed: ${VERDICTS[verdict]}.`);
+    this.#view.say(filled(gettext("Changed: {verdict}."), { verdict: VERDICTS[verdict] }));
   }
 
   /** Toggle: pause at the end of the query on screen. */
@@ -149,7 +149,8 @@ export class Session {
     if (query === undefined) return;
     this.#stopsAfter = this.#stopsAfter === query ? null : query;
     this.#view.stopsAfter(this.#stopsAfter !== null);
-    this.#view.say(this.#stopsAfter === null ? "Going on after this query." : "Stopping after this query.");
+    const goesOn = this.#stopsAfter === null;
+    this.#view.say(goesOn ? gettext("Going on after this query.") : gettext("Stopping after this query."));
   }
 
   async pause({ queryIsDone = false } = {}) {
@@ -217,7 +218,7 @@ export class Session {
     this.#view.last(this.#history);
     if (this.#isAtItsStop()) this.pause({ queryIsDone: true });
     else if (this.#pace.due && this.#batch.current) this.#rest();
-    else if (this.#batch.current) this.#showCurrent(`Saved: ${VERDICTS[verdict]}.`);
+    else if (this.#batch.current) this.#showCurrent(filled(gettext("Saved: {verdict}."), { verdict: VERDICTS[verdict] }));
     else this.#wait();
   }
 
@@ -249,7 +250,7 @@ export class Session {
   #bringBack({ item, verdict, note, evidence }) {
     this.#lastQuery = null;
     this.#batch.putBack(item);
-    this.#showCurrent(`Undone: ${VERDICTS[verdict]}.`);
+    this.#showCurrent(filled(gettext("Undone: {verdict}."), { verdict: VERDICTS[verdict] }));
     this.#view.restoreNote(note);
     if (evidence) this.#view.restoreEvidence(evidence);
   }
@@ -260,7 +261,7 @@ export class Session {
     clearTimeout(this.#recheck);
     if (this.#view.show(this.#batch.current, said)) {
       this.#clock.restart();
-      this.#own.enter(this.#batch.current);
+      this.#own.enter(this.#batch.current, this.#batch.items);
     }
     this.#tellProgress();
   }
@@ -349,7 +350,7 @@ export class Session {
     this.#batch.settle(item);
     if (wasShown) this.#lastQuery = item.query.id;
     this.#batch.acknowledged(number);
-    if (wasShown && this.#batch.current) this.#showCurrent("Judged in the other tab.");
+    if (wasShown && this.#batch.current) this.#showCurrent(gettext("Judged in the other tab."));
     else if (wasShown) this.#wait();
   }
 

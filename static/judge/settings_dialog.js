@@ -1,6 +1,7 @@
 // The dialog for keys and switches; it always shows the state of `Settings`.
 
 import { capOf, nameOf, objectionTo } from "./keys.js";
+import { filled, gettext } from "./words.js";
 
 export class SettingsDialog {
   #dialog;
@@ -51,7 +52,8 @@ export class SettingsDialog {
     button.dataset.key = key ?? "";
     button.textContent = key ? capOf(key) : "+";
     const what = cell.parentElement.querySelector("th").textContent;
-    button.setAttribute("aria-label", key ? `${what}: ${capOf(key)}. Change this key` : `${what}: add a key`);
+    const wording = key ? gettext("{what}: {key}. Change this key") : gettext("{what}: add a key");
+    button.setAttribute("aria-label", filled(wording, { what, key: key ? capOf(key) : "" }));
     button.addEventListener("click", () => this.#listen(action, key, what, button));
     return button;
   }
@@ -60,8 +62,10 @@ export class SettingsDialog {
     this.#stopListening();
     this.#waiting = { action, key, what };
     button.classList.add("waiting");
-    const remove = key ? " Delete takes it away," : "";
-    this.#say(`Press the key for “${what}”.${remove} Esc cancels.`);
+    const wording = key
+      ? gettext("Press the key for “{what}”. Delete takes it away, Esc cancels.")
+      : gettext("Press the key for “{what}”. Esc cancels.");
+    this.#say(filled(wording, { what }));
   }
 
   #pressed(event) {
@@ -81,11 +85,12 @@ export class SettingsDialog {
     if (!this.#settings.setKey(action, old, key)) {
       const holder = this.#dialog.querySelector(`[data-keys-of=${this.#settings.actionOf(key)}]`);
       const taken = holder.parentElement.querySelector("th").textContent;
-      return this.#say(`${capOf(key)} is the key for “${taken}” already. Press another key, or Esc.`);
+      const wording = gettext("{key} is the key for “{taken}” already. Press another key, or Esc.");
+      return this.#say(filled(wording, { key: capOf(key), taken }));
     }
     this.#stopListening();
-    const [of, are] = key ? [key, "now"] : [old, "no longer"];
-    this.#say(`${capOf(of)} is ${are} a key for “${what}”.`);
+    const wording = key ? gettext("{key} is now a key for “{what}”.") : gettext("{key} is no longer a key for “{what}”.");
+    this.#say(filled(wording, { key: capOf(key ?? old), what }));
     const buttons = [...this.#dialog.querySelectorAll(`[data-keys-of=${action}] button`)];
     (buttons.find((button) => button.dataset.key === key) ?? buttons.at(-1)).focus();
   }
@@ -94,7 +99,7 @@ export class SettingsDialog {
   #giveUp(event) {
     event.preventDefault();
     this.#stopListening();
-    this.#say("The key is unchanged.");
+    this.#say(gettext("The key is unchanged."));
   }
 
   #stopListening() {
@@ -105,7 +110,7 @@ export class SettingsDialog {
   #reset() {
     this.#stopListening();
     this.#settings.resetKeys();
-    this.#say("All keys are reset.");
+    this.#say(gettext("All keys are reset."));
   }
 
   #say(sentence) {

@@ -1,6 +1,6 @@
 // Asks for confirmation before signing out with unsent verdicts.
 
-import { verdicts } from "./words.js";
+import { filled, ngettext, verdicts } from "./words.js";
 
 const PATIENCE_MS = 2_000;
 
@@ -17,11 +17,12 @@ export function guardSignOut(form, { waiting, send = async () => {}, prepare = a
 }
 
 function question(left) {
-  const [are, they, them] = left === 1 ? ["is", "It stays", "it"] : ["are", "They stay", "them"];
-  return (
-    `${verdicts(left)} ${are} not saved on the server yet. ${they} in this browser, which sends ${them} ` +
-    "when you next sign in here. Sign out anyway?"
+  const wording = ngettext(
+    "{verdicts} is not saved on the server yet. It stays in this browser, which sends it when you next sign in here. Sign out anyway?",
+    "{verdicts} are not saved on the server yet. They stay in this browser, which sends them when you next sign in here. Sign out anyway?",
+    left,
   );
+  return filled(wording, { verdicts: verdicts(left) });
 }
 
 function within(milliseconds, work) {

@@ -5,7 +5,18 @@ import { Hits } from "./hits.js";
 import { capOf } from "./keys.js";
 import { Reading } from "./reading.js";
 import { SettingsDialog } from "./settings_dialog.js";
-import { VERDICTS, verdicts } from "./words.js";
+import {
+  UNTITLED,
+  VERDICTS,
+  emptySentence,
+  filled,
+  gettext,
+  isFinished,
+  ngettext,
+  progressParts,
+  querySize,
+  verdicts,
+} from "./words.js";
 
 const KEY_PAUSE_MS = 120;
 const POINTER_PAUSE_MS = 300;
@@ -27,19 +38,19 @@ export class View {
   #pane;
   #settings;
   #dialog;
-  #words;
+  #sizes;
   #terms;
   #highlight;
   #selected = null;
   #selectedWords = "";
 
-  constructor(root, { settings, words, terms = null, highlight = "none" }) {
+  constructor(root, { settings, sizes, terms = null, highlight = "none" }) {
     this.root = root;
     this.shown = null;
     this.alikeVerdict = null;
     for (const part of root.querySelectorAll("[data-part]")) this.#parts[part.dataset.part] = part;
     this.form = this.#parts.form;
-    this.#words = words;
+    this.#sizes = sizes;
     this.#terms = terms;
     this.#highlight = highlight;
     this.#settings = settings;
@@ -65,7 +76,7 @@ export class View {
     if (!this.shown || this.#seesDocument()) return true;
     this.#closeMore();
     this.#parts.document.scrollIntoView({ block: "start", behavior: "instant" });
-    this.say("Look at the document first, then judge it.");
+    this.say(gettext("Look at the document first, then judge it."));
     return false;
   }
 
@@ -100,7 +111,7 @@ export class View {
   /** What stood out on screen, to be stored with the verdict. */
   get highlighted() {
     if (!this.#settings.switches.highlight || this.#highlight === "none") return "none";
-    return this.#pane.sentence ? "sentence" : "terms";
+    return this.#pane.isTinted ? "sentence" : "terms";
   }
 
   /** The card before the first document. */
@@ -126,9 +137,11 @@ export class View {
     this.#enable(true);
     this.#afterPaint();
     this.#parts.title.focus({ preventScroll: true });
-    const proposed = item.prelabel ? ` A model suggests: ${VERDICTS[item.prelabel.verdict]}.` : "";
-    const title = item.document.title || "a document without a title";
-    this.say(`${said} ${said ? "Next: " : ""}${title}.${proposed}`.trim());
+    const title = item.document.title || gettext("a document without a title");
+    const next = ended(filled(said ? gettext("Next: {title}.") : gettext("{title}."), { title }));
+    const verdict = item.prelabel ? VERDICTS[item.prelabel.verdict] : "";
+    const proposed = verdict && filled(gettext("A model suggests: {verdict}."), { verdict });
+    this.say([said, next, proposed].filter(Boolean).join(" "));
     return true;
   }
 
@@ -140,36 +153,40 @@ export class View {
     const [said, proposed] = [VERDICTS[operation.verdict], VERDICTS[prelabel.verdict]];
     paintVerdict(this.#parts.reveal_said, operation.verdict);
     paintVerdict(this.#parts.reveal_proposed, prelabel.verdict);
-    this.#parts.reveal_title.textContent = operation.title || "Untitled document";
+    this.#parts.reveal_title.textContent = operation.title || UNTITLED;
     this.#parts.reveal_reasoning.textContent = prelabel.reasoning;
     this.#parts.reveal_model.textContent = prelabel.model;
     this.#parts.reveal_change.textContent = proposed;
-    this.say(`You said ${said}; a model says ${proposed}. Keep or change your verdict; judging on keeps it.`);
+    const wording = gettext("You said {said}; a model says {proposed}. Keep or change your verdict; judging on keeps it.");
+    this.say(filled(wording, { said, proposed }));
   }
 
   fetching() {
     this.#clear();
     this.#parts.fetching_sign_in.hidden = true;
-    this.#parts.fetching_text.textContent = "Fetching the next document …";
+    this.#parts.fetching_text.textContent = gettext("Fetching the next document …");
     this.#stage("fetching");
   }
 
   claimFailed(failure) {
     this.#clear();
-    const trying = failure.kind === "refused" ? "" : " Trying again.";
-    this.#parts.fetching_text.textContent = `Could not fetch a document: ${failure.message}${trying}`;
+    const wording =
+      failure.kind === "refused"
+        ? gettext("Could not fetch a document: {why}")
+        : gettext("Could not fetch a document: {why} Trying again.");
+    this.#parts.fetching_text.textContent = filled(wording, { why: failure.message });
     this.#parts.fetching_sign_in.hidden = failure.kind !== "signed_out";
     this.#stage("fetching");
   }
 
   empty(empty, serverTime) {
     this.#clear();
-    const sentence = this.#words.empty(empty, serverTime);
+    const sentence = emptySentence(empty, serverTime);
     this.#parts.empty_text.textContent = sentence;
     if (this.#parts.measure) {
-      const isFinished = this.#words.isFinished(empty);
-      this.#parts.measure.hidden = !isFinished;
-      this.#parts.look_again.classList.toggle("primary", !isFinished);
+      const finished = isFinished(empty);
+      this.#parts.measure.hidden = !finished;
+      this.#parts.look_again.classList.toggle("primary", !finished);
     }
     this.#stage("empty");
     this.say(sentence);
@@ -178,11 +195,18 @@ export class View {
   /** The page cannot continue: another account is signed in, or this person lost access to the queue. */
   stop(failure, waiting) {
     this.#clear();
-    const wait = waiting === 1 ? "waits" : "wait";
-    const kept = waiting ? ` ${verdicts(waiting)} of yours ${wait} in this browser.` : "";
+    const kept = ngettext(
+      "{count} verdict of yours waits in this browser.",
+      "{count} verdicts of yours wait in this browser.",
+      waiting,
+    );
     const isOther = failure.kind === "other_account";
-    const why = isOther ? failure.message : `You can no longer judge in this queue: ${failure.message}`;
-    this.#parts.stopped_text.textContent = `${why}${kept} Verdicts are only ever sent under your name.`;
+    const shutOut = gettext("You can no longer judge in this queue: {why}");
+    this.#parts.stopped_text.textContent = [
+      isOther ? failure.message : filled(shutOut, { why: failure.message }),
+      waiting ? filled(kept, { count: waiting }) : "",
+      gettext("Verdicts are only ever sent under your name."),
+    ].filter(Boolean).join(" ");
     this.#stage("stopped");
     this.#closeHistory();
     this.say(this.#parts.stopped_text.textContent);
@@ -191,22 +215,22 @@ export class View {
   rest(sentence, nextQuery) {
     this.#clear();
     this.#parts.break_text.textContent = sentence;
-    this.#parts.break_next.textContent = `Next: ${nextQuery}`;
+    this.#parts.break_next.textContent = filled(gettext("Next: {query}"), { query: nextQuery });
     this.#stage("break");
     this.#parts.go_on.focus();
-    this.say(`Time for a short break. ${sentence}`);
+    this.say(`${gettext("Time for a short break.")} ${sentence}`);
   }
 
   pause(returned, queryIsDone) {
     this.#clear();
     this.stopsAfter(false);
-    const documents = returned === 1 ? "One document" : `${returned} documents`;
-    this.#parts.paused_title.textContent = queryIsDone ? "This query is done" : "Paused";
-    this.#parts.paused_text.textContent = returned ? `${documents} returned to the queue.` : "";
+    const wording = ngettext("{count} document returned to the queue.", "{count} documents returned to the queue.", returned);
+    this.#parts.paused_title.textContent = queryIsDone ? gettext("This query is done") : gettext("Paused");
+    this.#parts.paused_text.textContent = returned ? filled(wording, { count: returned }) : "";
     this.#stage("paused");
     this.#closeHistory();
     this.#parts.resume.focus();
-    this.say(queryIsDone ? "This query is done. Paused." : "Paused.");
+    this.say(queryIsDone ? gettext("This query is done. Paused.") : gettext("Paused."));
   }
 
   /** Whether the page will pause at the end of this query. */
@@ -222,7 +246,12 @@ export class View {
   }
 
   progress(counts) {
-    this.#parts.progress.textContent = this.#words.progress(counts);
+    const parts = progressParts(counts).map(([name, words], place) => {
+      const part = Object.assign(document.createElement("span"), { textContent: place ? ` · ${words}` : words });
+      part.dataset.count = name;
+      return part;
+    });
+    this.#parts.progress.replaceChildren(...parts);
   }
 
   /** Show the last verdicts so that they can be reopened; undo reopens the last one. */
@@ -232,8 +261,12 @@ export class View {
   }
 
   refused(operation, reason) {
-    const what = operation.kind === "undo" ? "An undo" : `The verdict “${VERDICTS[operation.verdict]}”`;
-    this.trouble(`${what} could not be saved: ${reason || "the server refused it."}`);
+    const wording =
+      operation.kind === "undo"
+        ? gettext("An undo could not be saved: {why}")
+        : gettext("The verdict “{verdict}” could not be saved: {why}");
+    const why = reason || gettext("the server refused it.");
+    this.trouble(filled(wording, { verdict: VERDICTS[operation.verdict], why }));
   }
 
   /** Say what went wrong, where it is seen. */
@@ -342,10 +375,9 @@ export class View {
   alike(other) {
     this.alikeVerdict = other?.verdict ?? null;
     this.#parts.alike.hidden = !other;
-    const title = other?.title || "untitled document";
-    this.#parts.alike_word.textContent = other
-      ? `Nearly the same as “${title}”, which you called ${VERDICTS[other.verdict]}.`
-      : "";
+    const title = other?.title || gettext("untitled document");
+    const wording = gettext("Nearly the same as “{title}”, which you called {verdict}.");
+    this.#parts.alike_word.textContent = other ? filled(wording, { title, verdict: VERDICTS[other.verdict] }) : "";
   }
 
   // --- Evidence, and words of one's own
@@ -366,12 +398,14 @@ export class View {
     const selected = this.#pane.selection ?? this.#selected;
     const taken = this.#pane.evidence;
     const span = selected ?? (taken ? null : this.#pane.sentence);
-    if (!span && !taken) return this.say("Select the words that decide, then mark them as evidence.");
-    if (span && span[1] - span[0] > LONGEST_EVIDENCE) return this.say("Select the sentence that decides; this is too long.");
+    if (!span && !taken) return this.say(gettext("Select the words that decide, then mark them as evidence."));
+    if (span && span[1] - span[0] > LONGEST_EVIDENCE) {
+      return this.say(gettext("Select the sentence that decides; this is too long."));
+    }
     document.getSelection()?.removeAllRanges();
     this.#selected = null;
     this.restoreEvidence(span);
-    this.say(span ? `Evidence: ${this.#pane.quote(span)}` : "No evidence.");
+    this.say(span ? filled(gettext("Evidence: {quote}"), { quote: this.#pane.quote(span) }) : gettext("No evidence."));
   }
 
   /** Mark words in all documents of the query, or no longer; without `words`, the selected ones. */
@@ -403,7 +437,7 @@ export class View {
     this.#parts.evidence_quote.hidden = !span || isOffered;
     this.#parts.evidence_quote.textContent = span ? this.#pane.quote(span) : "";
     this.#parts.evidence_button.hidden = !span && !isOffered;
-    this.#parts.evidence_word.textContent = isOffered ? "Mark as evidence" : "Remove evidence";
+    this.#parts.evidence_word.textContent = isOffered ? gettext("Mark as evidence") : gettext("Remove evidence");
     this.#parts.term_button.hidden = !this.#selectedWords;
   }
 
@@ -432,7 +466,7 @@ export class View {
   toggleQuery() {
     const open = this.#parts.query_column.classList.toggle("is-open");
     this.#parts.more.setAttribute("aria-expanded", String(open));
-    this.#parts.more.firstChild.textContent = open ? "less" : "more";
+    this.#parts.more.firstChild.textContent = open ? gettext("less") : gettext("more");
     if (open) window.scrollTo(0, 0);
   }
 
@@ -458,19 +492,20 @@ export class View {
     if (!this.shown) return;
     if (!this.#pane.whole) this.#pane.toggle();
     const { number, count } = this.#hits.step(direction);
-    this.say(number ? `Place ${number} of ${count}.` : count ? "No more places with hits." : "No hits.");
+    const nowhere = count ? gettext("No more places with hits.") : gettext("No hits.");
+    this.say(number ? filled(gettext("Place {number} of {count}."), { number, count }) : nowhere);
   }
 
   toggleHighlight() {
     this.#settings.turn("highlight", !this.#settings.switches.highlight);
-    this.say(`Highlighting is ${this.#settings.switches.highlight ? "on" : "off"}.`);
+    this.say(this.#settings.switches.highlight ? gettext("Highlighting is on.") : gettext("Highlighting is off."));
   }
 
   // --- Painting
 
   #paintQuery(query) {
     this.#parts.query.textContent = query.text;
-    this.#parts.query.dataset.length = this.#words.querySize(query.text);
+    this.#parts.query.dataset.length = querySize(query.text, this.#sizes);
     const { search } = this.#parts;
     search.href = `${search.dataset.address}?query=${encodeURIComponent(query.id)}`;
     this.#parts.narrative.textContent = query.narrative ?? "";
@@ -509,11 +544,13 @@ export class View {
   #closePanels() {
     this.#parts.reasons.open = false;
     this.#parts.note.open = false;
+    if (this.#parts.message) this.#parts.message.open = false;
   }
 
   #enable(on) {
     for (const button of this.form.querySelectorAll("[data-needs-item]")) button.disabled = !on;
-    for (const panel of [this.#parts.reasons, this.#parts.note]) {
+    // Practice has no messages.
+    for (const panel of [this.#parts.reasons, this.#parts.note, this.#parts.message].filter(Boolean)) {
       panel.inert = !on;
       panel.querySelector("summary").setAttribute("aria-disabled", String(!on));
     }
@@ -540,7 +577,7 @@ export class View {
     state.replaceChildren(saveSentence(waiting, failure));
     if (failure?.kind !== "signed_out") return;
     const link = document.createElement("a");
-    Object.assign(link, { href: state.dataset.signIn, target: "_blank", textContent: "Sign in again" });
+    Object.assign(link, { href: state.dataset.signIn, target: "_blank", textContent: gettext("Sign in again") });
     state.append(" ", link);
   }
 
@@ -559,16 +596,22 @@ export class View {
   }
 }
 
+// A title that ends as a sentence does keeps its own mark alone.
+function ended(sentence) {
+  return sentence.replace(/([.!?…。！？।]["')\]”’»]*)\.$/u, "$1");
+}
+
 function chip({ key, verdict, title }) {
   const button = document.createElement("button");
   button.type = "button";
   button.className = `chip verdict-${verdict}`;
   button.dataset.reopen = key;
-  button.title = `Judge again: ${title || "untitled document"}`;
+  const name = title || gettext("untitled document");
+  button.title = filled(gettext("Judge again: {title}"), { title: name });
   const word = document.createElement("span");
   word.className = "visually-hidden";
-  word.textContent = `Judge again, ${VERDICTS[verdict]}: `;
-  button.append(word, title || "untitled document");
+  word.textContent = `${filled(gettext("Judge again, {verdict}:"), { verdict: VERDICTS[verdict] })} `;
+  button.append(word, isolated(name));
   return button;
 }
 
@@ -576,7 +619,7 @@ function ownLine({ title, verdict }) {
   const line = document.createElement("li");
   const word = document.createElement("strong");
   paintVerdict(word, verdict);
-  line.append(word, ` ${title || "untitled document"}`);
+  line.append(word, " ", isolated(title || gettext("untitled document")));
   return line;
 }
 
@@ -587,12 +630,17 @@ function termChip(term) {
   button.dataset.term = term;
   const word = document.createElement("span");
   word.className = "visually-hidden";
-  word.textContent = "No longer look for ";
+  word.textContent = `${gettext("No longer look for")} `;
   const cross = document.createElement("span");
   cross.ariaHidden = "true";
   cross.textContent = " ×";
   button.append(word, term, cross);
   return button;
+}
+
+// A title runs in its own direction, whatever stands around it.
+function isolated(title) {
+  return Object.assign(document.createElement("bdi"), { textContent: title });
 }
 
 function paintVerdict(part, verdict) {
@@ -601,10 +649,17 @@ function paintVerdict(part, verdict) {
 }
 
 function saveSentence(waiting, failure) {
-  if (!failure) return waiting ? `${waiting} waiting` : "All saved";
-  if (failure.kind === "signed_out") return `Signed out: ${waiting} waiting.`;
-  if (failure.kind === "other_account") return `${waiting} waiting`;
-  if (failure.full) return `${failure.message} ${verdicts(waiting)} kept here, sent when there is room`;
-  if (failure.told) return `${failure.message} ${waiting} waiting, trying again`;
-  return `${navigator.onLine ? "No answer" : "Offline"}: ${waiting} waiting, trying again`;
+  const values = { count: waiting, why: failure?.message, verdicts: verdicts(waiting) };
+  return filled(saveWording(waiting, failure), values);
+}
+
+function saveWording(waiting, failure) {
+  const counted = ngettext("{count} waiting", "{count} waiting", waiting);
+  if (!failure) return waiting ? counted : gettext("All saved");
+  if (failure.kind === "signed_out") return ngettext("Signed out: {count} waiting.", "Signed out: {count} waiting.", waiting);
+  if (failure.kind === "other_account") return counted;
+  if (failure.full) return gettext("{why} {verdicts} kept here, sent when there is room");
+  if (failure.told) return gettext("{why} {count} waiting, trying again");
+  if (navigator.onLine) return gettext("No answer: {count} waiting, trying again");
+  return gettext("Offline: {count} waiting, trying again");
 }

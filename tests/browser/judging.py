@@ -51,6 +51,13 @@ def ready(page: Page) -> None:
     expect(page.locator("#judging")).to_have_attribute("data-accepts", "true")
 
 
+def tap_verdict(page: Page, name: str) -> None:
+    """Tap a verdict button once the page takes taps: it ignores them longer than keys after a change."""
+    ready(page)
+    page.wait_for_timeout(300)
+    page.get_by_role("button", name=name, exact=True).tap()
+
+
 def on_screen(page: Page) -> Pair:
     return Pair(page.locator("[data-part=query]").inner_text(), page.locator("#document-title").inner_text())
 

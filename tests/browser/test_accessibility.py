@@ -9,6 +9,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from evaluation.canaries import hooks
 from evaluation.canaries.alerts import News
 from evaluation.canaries.deliveries import tell
 from evaluation.canaries.measuring import measured, stored
@@ -27,6 +28,7 @@ from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging
 from tests.evaluation.canary_cast import make_canary
 from tests.evaluation.indexes.test_latency_reports import make_latency_report
 from tests.labeling.helpers import judge, make_prelabels
+from tests.pooling.engines.cast import shop
 from tests.world import World
 
 PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 780}, "has_touch": True, "is_mobile": True}
@@ -35,6 +37,9 @@ LOOKS: dict[str, dict[str, Any]] = {"wide": {}, "phone": PHONE}
 COLOURS = {"runOnly": ["color-contrast"]}
 # A page whose document has come may still wait for its style sheets.
 IS_STYLED = "document.styleSheets.length === document.querySelectorAll('link[rel=stylesheet]').length"
+IS_WIDER = "document.documentElement.scrollWidth > innerWidth"
+# Longer than the line of a phone.
+LONG_BODY = '{"q": "{{query}}", "size": {{k}}, "fields": ["title", "text", "headings", "keywords"]}'
 
 
 def violations(page: Page) -> list[str]:
@@ -42,7 +47,7 @@ def violations(page: Page) -> list[str]:
     eventually(page, lambda: bool(page.evaluate(IS_STYLED)))
     found = Axe().run(page).response["violations"]
     page.emulate_media(color_scheme="dark", reduced_motion="reduce")
-    found += Axe().run(page, options=COLOURS).response["violations"]
+    found += page.evaluate("options => axe.run(options)", COLOURS)["violations"]  # its script is there
     page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     return [f"{rule['id']}: {node['html'][:150]}" for rule in found for node in rule["nodes"]]
 
@@ -154,8 +159,16 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     for run in runs:
         stored(measured(canary, canary.stretches.get(), run, runs))
     tell([News(canary, canary.values.first(), ("below",))])
+    hook, _ = hooks.create_hook(
+        world.collection, "https://example.org", ["report.made"], by=world.ada, site=""
+    )
+    hooks.test_hook(hook)
+    others += [f"{slug}webhooks/", f"{slug}webhooks/new/", f"/webhooks/{hook.pk}/"]
     others += [canary.get_absolute_url(), make_latency_report(world).get_absolute_url()]
     others += [f"{slug}prelabels/", f"/prelabelers/{prelabeler.pk}/", f"/queues/{queue.pk}/prelabels/"]
+    with shop(world, body=LONG_BODY) as (engine, _):
+        others += [f"{slug}engines/", f"{slug}engines/new/?preset=elasticsearch", engine.get_absolute_url()]
+    others += [f"{slug}judgments/import/", f"/queues/{queue.pk}/prelabels/import/", pool.get_absolute_url()]
     asked = f"pool={pool.pk}&prelabeler={prelabeler.pk}&pairs=1&strata=1&judgments_per_item=1"
     others += [f"{slug}audits/", f"{slug}audits/?{asked}", audit.pool.get_absolute_url()]
     assert report.result["estimates"]["audit_by_scores"]["status"] == "estimated"
@@ -163,6 +176,8 @@ def test_the_main_pages(look: str, page_of: Callable[..., Page], world: World, q
     for address in [*(slug + name for name in collection_pages), *others]:
         page.goto(address, wait_until="domcontentloaded")
         found[address] = violations(page)
+        if page.evaluate(IS_WIDER):
+            found[address].append("wider than the window")
     page.context.clear_cookies()
     page.goto("/sign-in/")
     found["sign-in"] = violations(page)

@@ -120,6 +120,22 @@ def test_words_of_a_page_made_from_markdown_are_found_in_its_source(
     assert stored(page) == "The **ferry** sails\n*twice* a day"
 
 
+def test_the_strongest_sentence_of_a_page_made_from_markdown_is_tinted_and_taken(
+    page_of: Callable[..., Page], world: World, shown: Queue
+) -> None:
+    source = "# Lines\n\nTrams sleep. The *night*\nbus runs **hourly**. Ferries sleep."
+    world.collection.documents.update(text=source, metadata={"format": "markdown"})
+    page = page_of(world.ben)
+    open_judging(page, shown)
+    tinted = page.locator(".judging-sentence")
+    assert " ".join("".join(tinted.all_text_contents()).split()) == "The night bus runs hourly."
+    assert violations(page) == []
+    page.keyboard.press("v")
+    press(page, "j")
+    assert stored(page) == "The *night*\nbus runs **hourly"
+    assert JudgmentEvent.objects.get().highlight == "sentence"
+
+
 @pytest.mark.parametrize("look", LOOKS)
 def test_a_selection_offers_evidence_and_words_to_look_for(
     look: str, page_of: Callable[..., Page], world: World, shown: Queue

@@ -20,6 +20,7 @@ from tests.browser.judging import (
     press,
     ready,
     stored,
+    tap_verdict,
 )
 from tests.browser.test_accessibility import violations
 from tests.labeling.helpers import make_pool
@@ -106,11 +107,11 @@ def test_a_document_that_is_scrolled_away_comes_back_before_it_is_judged(
     page.get_by_role("button", name="more").tap()
     expect(page.locator("[data-part=narrative]")).to_be_visible()
     expect(page.locator("[data-part=document]")).not_to_be_in_viewport(ratio=0.2)
-    page.get_by_role("button", name="Relevant", exact=True).tap()
+    tap_verdict(page, "Relevant")
     expect(page.locator("[data-part=live]")).to_have_text("Look at the document first, then judge it.")
     expect(page.locator("#document-title")).to_be_in_viewport(ratio=1)
     assert on_screen(page) == shown
-    page.get_by_role("button", name="Relevant", exact=True).tap()
+    tap_verdict(page, "Relevant")
     expect(page.locator("[data-part=last]")).to_contain_text(shown.title)
     all_saved(page)
     assert stored(guided) == {shown: "relevant"}
@@ -162,14 +163,49 @@ def test_a_thumb_gives_a_hundred_verdicts(page_of: Callable[..., Page], world: W
         if page.locator("[data-part=break]").is_visible():
             page.get_by_role("button", name="Go on").tap()
         ready(page)
-        page.wait_for_timeout(300)  # taps right after a change are not meant for what is new
         shown = on_screen(page)
         expect(page.locator("#document-title")).to_be_in_viewport(ratio=1)
         verdict = ("relevant", "not_relevant")[number % 2]
-        page.get_by_role("button", name=names[verdict], exact=True).tap()
+        tap_verdict(page, names[verdict])
         expect(page.locator("[data-part=last]")).to_contain_text(shown.title)
         expect(page.locator("form.verdict-bar")).not_to_have_attribute("aria-busy", "true")
         given[shown] = verdict
     all_saved(page)
     assert stored(queue) == given
     assert len(given) == 100
+
+
+@pytest.mark.parametrize("language", ["en", "de", "es", "hi", "ja"])
+@pytest.mark.parametrize("look", [name for name in LOOKS if "phone" in name])
+def test_progress_takes_one_line_of_a_phone(
+    look: str, language: str, page_of: Callable[..., Page], world: World, queue: Queue
+) -> None:
+    page = page_of(world.ben, **LOOKS[look])
+    page.goto("/health/")
+    page.context.add_cookies([{"name": "django_language", "value": language, "url": page.url}])
+    open_judging(page, queue)
+    progress = page.locator("[data-part=progress]")
+    for _ in range(2):  # the server's line, then the script's
+        height, line, is_cut = progress.evaluate(
+            "(part) => [part.clientHeight, parseFloat(getComputedStyle(part).lineHeight), "
+            "part.scrollWidth > part.clientWidth]"
+        )
+        assert height < 1.5 * line
+        assert not is_cut
+        expect(progress.locator("[data-count=left]")).to_be_visible()
+        press(page, "j")
+
+
+def test_whoever_starts_before_the_script_is_there_does_not_start_twice(
+    page_of: Callable[..., Page], world: World, guided: Queue
+) -> None:
+    page = page_of(world.ben, **LOOKS["phone of 360"])
+    page.route("**/judge/main.js", lambda route: route.abort(), times=1)
+    page.goto(f"/queues/{guided.pk}/judge/")
+    page.get_by_role("link", name="Start").tap()
+    holds_a_batch(page)
+    ready(page)
+    expect(page.locator("#document-title")).to_be_in_viewport(ratio=1)
+    write_guidelines(world, "Another rule.")
+    page.reload()
+    expect(page.get_by_role("link", name="Start")).to_be_visible()

@@ -69,6 +69,7 @@ def test_without_scripts_a_pool_is_built_all_the_same(page_of: Callable[..., Pag
     assert Pool.objects.get().budget == 5
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_a_short_name_follows_its_name_until_somebody_writes_it(
     page_of: Callable[..., Page], world: World
 ) -> None:

@@ -27,6 +27,7 @@ from tests.browser.judging import (
     ready,
     save_state,
     stored,
+    tap_verdict,
 )
 from tests.labeling.helpers import judge
 from tests.world import World
@@ -385,8 +386,7 @@ def test_a_thumb_can_judge_on_a_phone(page_of: Callable[..., Page], world: World
         assert boxes[name]["height"] >= 48
         assert boxes[name]["y"] + boxes[name]["height"] <= 780
     judged = on_screen(page)
-    page.wait_for_timeout(300)  # a tap right after the document came is not meant for it
-    page.get_by_role("button", name="Relevant", exact=True).tap()
+    tap_verdict(page, "Relevant")
     expect(page.locator("[data-part=last]")).to_contain_text(judged.title)
     assert page.get_by_role("button", name="Relevant", exact=True).bounding_box() == boxes["Relevant"]
     all_saved(page)

@@ -40,3 +40,18 @@ def test_a_message_goes_from_the_pair_to_the_admins_and_back(
     expect(page.get_by_text("Mended, thanks.")).to_be_visible()
     assert violations(page) == []
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+
+
+def test_there_is_no_message_without_a_pair(page_of: Callable[..., Page], world: World, queue: Queue) -> None:
+    page = page_of(world.ben)
+    open_judging(page, queue)
+    message = page.locator("[data-part=message]")
+    page.keyboard.press("m")
+    expect(message).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+    page.keyboard.press("p")
+    expect(message).to_have_attribute("inert", "")
+    expect(message.locator("summary")).to_have_attribute("aria-disabled", "true")
+    page.keyboard.press("p")
+    expect(message).not_to_have_attribute("inert", "")
+    expect(message.locator("summary")).to_have_attribute("aria-disabled", "false")

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from labeling.models import Judgment, Queue
 from tests.browser.judging import all_saved, on_screen, open_judging, press, ready
 from tests.browser.test_accessibility import LOOKS, violations
+from tests.labeling.helpers import judge
 from tests.world import World
 
 COPY = "The night bus leaves the square every hour until five in the morning, except on public holidays. " * 3
@@ -76,3 +77,24 @@ def test_of_a_document_that_is_nearly_the_same_one_key_says_the_same(
     all_saved(page)
     said = Judgment.objects.filter(document__title__in=copied).values_list("verdict", flat=True)
     assert list(said) == ["relevant", "relevant"]
+
+
+def test_a_document_is_compared_with_what_was_judged_before_this_page(
+    page_of: Callable[..., Page], world: World, copies: Queue
+) -> None:
+    titles = {one.title: one for one in world.collection.documents.order_by("external_id")[:2]}
+    items = copies.items.filter(query__external_id="q1").select_related("document")
+    pairs = {item.document.title: item for item in items if item.document.title in titles}
+    (judged, earlier), (coming, _) = pairs.items()
+    judge(copies, world.ben, earlier.pk, "relevant")
+    page = page_of(world.ben)
+    open_judging(page, copies)
+    alike = page.locator("[data-part=alike]")
+    while on_screen(page) != (earlier.query.text, coming):
+        press(page, "f")
+    expect(alike).to_contain_text(f"Nearly the same as “{judged}”, which you called relevant.")
+    ready(page)
+    page.keyboard.press("r")
+    expect(page.locator("[data-part=last]")).to_contain_text(coming)
+    all_saved(page)
+    assert Judgment.objects.get(document=titles[coming], query=earlier.query).verdict == "relevant"

@@ -45,6 +45,7 @@ def written(folder: Path) -> dict[str, str]:
     return {name: str(folder / name) for name in texts}
 
 
+@pytest.mark.usefixtures("everyone_creates")
 @pytest.mark.parametrize("is_complete", [False, True])
 def test_from_nothing_to_a_report_in_ten_clicks(
     page_of: Callable[..., Page], world: World, is_complete: bool

@@ -6,9 +6,13 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from labeling.qrels.releases import export_file, newest_release, release_named
+from labeling.exports.options import OPTIONS
+from labeling.exports.registry import EXPORTS
+from labeling.qrels.downloads import export_file, export_options
+from labeling.qrels.releases import newest_release, release_named
 from pooling.formats.registry import writing
 from pooling.interface.commands import InputCommand
+from pooling.options.arguments import add_option_arguments
 from pooling.people.membership import collection_named
 
 
@@ -18,13 +22,18 @@ class Command(InputCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--release", metavar="NAME", help="default: the newest")
-        parser.add_argument("--format", choices=tuple(writing("qrels")), default="trec", help="default: trec")
+        parser.add_argument(
+            "--format", choices=(*writing("qrels"), *EXPORTS), default="trec", help="default: trec"
+        )
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
+        group = parser.add_argument_group("other tools", "What some formats need to know.")
+        add_option_arguments(group, OPTIONS.values(), filled=False)
 
     def handle(self, *args: Any, **options: Any) -> None:
         collection = collection_named(options["slug"])
         name, path = options["release"], options["output"]
         release = release_named(collection, name) if name else newest_release(collection)
-        sidecar = export_file(release, path, options["format"])
+        chosen = export_options(options["format"], options)
+        sidecar = export_file(release, path, options["format"], chosen)
         count = f"{release.pair_count:,} labels of release “{release.name}”"
         self.stdout.write(f"{path}: {count}; {sidecar.name} has their provenance.")

@@ -127,6 +127,14 @@ def test_a_set_is_taken_with_one_reason(world: World) -> None:
     assert (DeclinedSuggestion.objects.count(), len(found(world))) == (1, len(left) - 1)
 
 
+def test_a_filter_keeps_the_set(world: World) -> None:
+    agreed(world)
+    page = signed_in(world.ada).get("/collections/harbour/gold/proposals/", {"set": "2"})
+    chips = [chip.address for one in page.context["table"].filters for chip in one.chips]
+    assert chips
+    assert all("set=2" in address for address in chips)
+
+
 def test_what_is_not_proposed_is_not_accepted(world: World) -> None:
     queue = agreed(world)
     item = queue.items.first()

@@ -85,6 +85,7 @@ def test_it_says_nothing_of_runs_ranks_and_others(world: World) -> None:
         "sentence",
         "html",
         "facts",
+        "image",
         "id",
         "title",
         "text",

@@ -12,7 +12,7 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from labeling.judging.leases import claim
-from labeling.judging.own_work import own_verdicts, own_verdicts_of_query, own_work
+from labeling.judging.own_work import nearly_same, own_verdicts, own_verdicts_of_query, own_work
 from labeling.judging.submissions import Submission
 from labeling.judging.verdicts import record_judgment, undo
 from labeling.models import JudgmentEvent, Queue
@@ -106,3 +106,37 @@ def test_a_verdict_on_a_pair_shown_again_is_one_more(queue: Queue, world: World)
     event.pk, event.key, event.repeats_id = None, "again", event.pk
     event.save()
     assert len(own_verdicts_of_query(queue, world.ben, event.query.external_id)) == 2
+
+
+COPY = "The night bus leaves the square every hour until five in the morning, except on public holidays. " * 3
+
+
+def test_documents_to_come_are_compared_with_what_one_judged(queue: Queue, world: World) -> None:
+    first, second = judge_some(queue, world, 1, 2)
+    events = {event.key: event for event in own_verdicts(queue, world.ben)}
+    one, other = events[first], events[second]
+    query, judged = one.query.external_id, one.document.external_id
+    coming = world.collection.documents.exclude(pk__in=[one.document_id, other.document_id]).first()
+    assert coming is not None
+    for document, text in ((one.document, COPY + "Leaflet one."), (coming, COPY + "Leaflet two.")):
+        document.text = text
+        document.save()
+    ids = [coming.external_id, judged, "unknown"]
+    (found,) = nearly_same(queue, world.ben, query, ids)
+    assert (found["document"], found["like"]) == (coming.external_id, judged)
+    assert found["share"] >= 0.8
+    assert nearly_same(queue, world.cleo, query, ids) == []
+    undo(queue, world.ben, first)
+    assert nearly_same(queue, world.ben, query, ids) == []
+
+
+def test_comparing_takes_as_many_statements_whatever_was_judged(
+    queue: Queue, world: World, client: Client, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    client.force_login(world.ben)
+    address = f"/api/queues/{queue.pk}/own-verdicts/?query=q1&document=d1&document=d2"
+    with CaptureQueriesContext(connection) as none:
+        assert client.get(address).json() == {"verdicts": [], "alike": []}
+    judge_some(queue, world, *range(1, 8))
+    with django_assert_num_queries(len(none.captured_queries)):
+        client.get(address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import TYPE_CHECKING
 
 from django.contrib.auth.models import User
 from django.test import Client
@@ -15,6 +16,9 @@ from labeling.queues.opening import open_queue
 from pooling.models import Document, Membership
 from tests.labeling.helpers import judge, make_pool, make_queue
 from tests.world import World
+
+if TYPE_CHECKING:
+    from pytest_django import DjangoAssertNumQueries
 
 YESTERDAY = timezone.now() - timedelta(days=1)
 
@@ -56,6 +60,17 @@ def test_agreement_is_told_only_where_the_admin_allows_it(world: World) -> None:
     # 48 of 60.
     assert agreement_with_labels(queue, world.ben) == 80
     assert "about 80 %" in signed_in(world.ben).get("/account/work/").content.decode()
+
+
+def test_a_form_changes_what_it_names_alone(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    Queue.objects.filter(pk=queue.pk).update(tells_agreement=True)
+    body, form = "state=paused", "application/x-www-form-urlencoded"
+    changed = signed_in(world.ada).patch(f"/api/queues/{queue.pk}/", body, content_type=form)
+    assert (changed.json()["state"], changed.json()["tells_agreement"]) == ("paused", True)
+    body = "tells_agreement=false"
+    changed = signed_in(world.ada).patch(f"/api/queues/{queue.pk}/", body, content_type=form)
+    assert changed.json()["tells_agreement"] is False
 
 
 def test_agreement_tells_nothing_of_single_answers_today_or_of_gold(world: World) -> None:
@@ -104,3 +119,32 @@ def test_what_was_set_aside_is_told_in_the_same_words_whoever_did_it(world: Worl
         lift(queue, world.ben, by=world.ada)
         assert "they count again" in signed_in(world.ben).get("/account/work/").content.decode()
     assert pages[0].split("</p>")[0] == pages[1].split("</p>")[0]
+
+
+def test_the_calls_of_ones_own_work_tell_what_the_page_does_and_of_nobody_else(world: World) -> None:
+    queue = make_queue(world, pairs=2)
+    one, other = queue.items.order_by("pk")
+    judge(queue, world.ben, one.pk, now=YESTERDAY)
+    judge(queue, world.cleo, other.pk, now=YESTERDAY)
+    ben = signed_in(world.ben)
+    (row,) = ben.get("/api/work/").json()["queues"]
+    assert (row["queue"], row["collection"], row["agreement"]) == (queue.pk, "harbour", None)
+    assert sum(day["verdicts"] for day in row["per_day"]) == 1
+    hours = ben.get("/api/work/hours/")
+    assert [(day["queue"], day["verdicts"]) for day in hours.json()] == [(queue.name, 1)]
+    assert hours["X-Total-Count"] == "1"
+    impose(queue, world.ben, by=world.ada, reason="too fast")
+    assert [one["until"] for one in ben.get("/api/work/").json()["set_aside"]] == [None]
+    assert signed_in(world.dan).get("/api/work/").json() == {"queues": [], "set_aside": [], "messages": []}
+    assert Client().get("/api/work/").status_code == 401
+
+
+def test_more_judgments_take_no_more_statements(
+    world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    shared_queue(world, agreed=48)
+    Queue.objects.update(tells_agreement=True)
+    client = signed_in(world.ben)
+    assert "about 80 %" in client.get("/account/work/").content.decode()
+    with django_assert_max_num_queries(11):  # for sixty judgments as for one
+        client.get("/account/work/")

@@ -97,6 +97,7 @@ def test_a_pause_sets_the_work_aside_and_undoing_it_brings_it_back(world: World)
     assert decide(world, queue, "pause").status_code == 404
     signed_in(world.ada).post(f"/queues/{queue.pk}/decisions/{made['id']}/undo/")
     assert Judgment.objects.counted().count() == 30
+    assert proposals(queue) == []
     assert claim(queue, world.ben, 1).empty is not None  # nothing left, and no longer paused
 
 
@@ -145,3 +146,19 @@ def test_a_decision_that_cannot_be_made_is_refused(
     page = signed_in(world.ada).post(f"/queues/{queue.pk}/decisions/", sent, follow=True)
     assert words in page.content.decode()
     assert decisions_on(queue) == []
+
+
+def test_a_question_is_read_and_answered_over_http(world: World) -> None:
+    queue = clicked_queue(world)
+    asked = decide(world, queue, "ask", question="Are you all right?").json()
+    ben = signed_in(world.ben)
+    (question,) = ben.get(f"/api/queues/{queue.pk}/questions/").json()
+    assert (question["id"], question["question"], question["reply"]) == (
+        asked["id"],
+        "Are you all right?",
+        "",
+    )
+    url = f"/api/queues/{queue.pk}/questions/{question['id']}/reply/"
+    statuses = [ben.post(url, {"reply": "Yes."}, content_type="application/json").status_code for _ in "ab"]
+    assert statuses == [200, 409]
+    assert signed_in(world.cleo).post(url, {"reply": "x"}, content_type="application/json").status_code == 404

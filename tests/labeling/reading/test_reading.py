@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -92,6 +93,24 @@ def test_markdown_and_html_keep_their_structure_and_have_marks() -> None:
     )
 
 
+def tinted(source: str, sentence: str, kind: str = "markdown") -> str:
+    def strongest(text: str, marks: Sequence[tuple[int, int]]) -> tuple[int, int]:
+        start = text.index(sentence)
+        return start, start + len(sentence)
+
+    return (rich_html(source, {"format": kind}, bus, strongest=strongest) or "").strip()
+
+
+def test_the_strongest_sentence_goes_through_what_is_inside_a_line_and_no_further() -> None:
+    tint = '<span class="judging-sentence">'
+    assert tinted("Rain.\n\nA *bus*\nruns. Fog.", "A bus runs.") == (
+        f"<p>Rain.</p>\n<p>{tint}A </span><em>{tint}<mark>bus</mark></span></em>{tint}\nruns.</span> Fog.</p>"
+    )
+    assert tinted("<h1>Bus</h1><p>A b<b>us</b></p>", "Bus\n", "html").startswith(f"<h2>{tint}Bus</span></h2>")
+    assert "<mark>b</mark><b><mark>us</mark></b>" in tinted("<p>A b<b>us</b></p>", "A", "html")
+    assert tinted("```\none\n two\n```", "one") == f"<pre><code>{tint}one</span>\n two\n</code></pre>"
+
+
 @pytest.mark.parametrize("kind", ["html", "markdown"])
 @pytest.mark.parametrize(
     "attack",
@@ -171,7 +190,7 @@ def test_an_offer_has_flowing_text_structure_and_facts(world: World, queue: Queu
     world.collection.documents.update(metadata={"format": "markdown"})
     rich = offers_of(queue, world.ben, claim(queue, world.ben, 1).leases)[0]["document"]
     assert (rich["passage"], rich["sentence"]) == (None, None)
-    assert (rich["html"] or "").startswith("<p>The <mark>night</mark>")
+    assert (rich["html"] or "").startswith('<p><span class="judging-sentence">The <mark>night</mark>')
 
 
 def test_the_page_shows_sanitised_structure(world: World, queue: Queue) -> None:

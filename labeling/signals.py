@@ -1,0 +1,10 @@
+"""What later stages may hear of this one, which knows nothing of them."""
+
+from django.dispatch import Signal
+
+# Somebody asked for pairs and there were none that they may judge, now or soon; `queue` is the row.
+queue_emptied = Signal()
+# Somebody asked for items of a queue: `queue` is the row, `count` how many they hold now.
+items_claimed = Signal()
+# Somebody sent a verdict: `status` is what became of it, as the call says it.
+verdict_recorded = Signal()
