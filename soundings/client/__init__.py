@@ -1,0 +1,1 @@
+"""A site's HTTP interface from Python: `soundings.Client`."""
