@@ -7,11 +7,14 @@ import contextlib
 import os
 import secrets
 import stat
+import time
 from pathlib import Path
 
 from django.core.exceptions import ImproperlyConfigured
 
 OWN_FOLDER, OWN_FILE = 0o700, 0o600
+# How long a key may take to be written once its file is there.
+KEY_SECONDS = 5.0
 # What SQLite keeps next to a database.
 BESIDE = ("-wal", "-shm", "-journal")
 
@@ -24,12 +27,22 @@ def stored_secret_key(folder: Path) -> str:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, OWN_FILE)
     except FileExistsError:
         _close(path, OWN_FILE)
-        return path.read_text().strip()
+        return _written_key(path)
     except OSError as error:
         raise ImproperlyConfigured(f"SOUNDINGS_DATA: cannot write to {folder}: {error.strerror}.") from None
     with os.fdopen(descriptor, "w") as file:
         key = secrets.token_urlsafe(50)
         file.write(key)
+    return key
+
+
+def _written_key(path: Path) -> str:
+    """The key, also where another process has just made the file and is about to write it."""
+    ends = time.monotonic() + KEY_SECONDS
+    while not (key := path.read_text().strip()):
+        if time.monotonic() > ends:
+            raise ImproperlyConfigured(f"{path} is empty. Delete it, and the next start makes a new key.")
+        time.sleep(0.02)
     return key
 
 

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
 import warnings
 from typing import Any
 
 import environ
 from django.core.exceptions import ImproperlyConfigured
+
+from soundings.installation.elsewhere import Backend, file_storage, shared_cache
+
+# What engines can ask safely: read-only, with a time limit.
+SEARCHED = ("django.db.backends.postgresql", "django.db.backends.sqlite3")
 
 
 class Environment(environ.Env):  # type: ignore[misc]  # untyped
@@ -29,6 +35,31 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
         except ValueError as error:
             raise ImproperlyConfigured(f"{var}: {error}; write for instance 10.0.0.0/8.") from None
 
+    def choice(self, var: str, options: tuple[str, ...]) -> str:
+        """One of the options; the first where it is not set."""
+        chosen = str(self.str(var, default=options[0])).strip()
+        if chosen not in options:
+            raise ImproperlyConfigured(f"{var} is “{chosen}”; choose from {', '.join(options)}.")
+        return chosen
+
+    def storage(self, var: str) -> Backend:
+        """Where stored files are: an address such as s3://bucket?endpoint=…, or a storage class."""
+        return file_storage(var, self.str(var, default=""))
+
+    def shared(self, var: str) -> Backend:
+        """The cache that several processes share, by its address."""
+        return shared_cache(var, self.str(var, default=""))
+
+    def options(self, var: str) -> dict[str, object]:
+        """A JSON object, of options for instance; empty where it is not set."""
+        try:
+            found = json.loads(self.str(var, default="") or "{}")
+        except ValueError:
+            found = None
+        if not isinstance(found, dict):
+            raise ImproperlyConfigured(f'{var} is not a JSON object; write for instance {{"name": "value"}}.')
+        return found
+
     def mail(self, var: str) -> dict[str, Any]:
         """The mail server of a URL, as Django writes it."""
         try:
@@ -48,3 +79,31 @@ class Environment(environ.Env):  # type: ignore[misc]  # untyped
                 f"{var} is not a database address; write for instance postgres://user@host/name."
             )
         return found
+
+    def databases(self, var: str) -> dict[str, dict[str, object]]:
+        """The databases of a list such as shop=postgres://user@host/name,wiki=sqlite:////data/wiki.db."""
+        found: dict[str, dict[str, object]] = {}
+        for text in self.list(var, default=[]):
+            name, _, url = text.strip().partition("=")
+            known = self._searched(url) if name.isidentifier() else None
+            if known is None:
+                # Without the value, which holds a password.
+                raise ImproperlyConfigured(
+                    f"{var}: write NAME=postgres://user:password@host/name or NAME=sqlite:////path, "
+                    "separated by commas, and %2C for a comma in a password."
+                )
+            if name in found:
+                raise ImproperlyConfigured(f"{var} names {name} twice; give each database one name.")
+            found[name] = known
+        return found
+
+    def _searched(self, url: str) -> dict[str, object] | None:
+        """A database that engines can ask, of its URL; None for anything else."""
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # they hold the password
+                known: dict[str, object] = self.db_url_config(url)
+        except (ValueError, ImproperlyConfigured):
+            return None
+        is_named = known.get("NAME") not in (None, "", ":memory:")
+        return known if is_named and known.get("ENGINE") in SEARCHED else None

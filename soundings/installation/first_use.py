@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
-from django.core.management import call_command
 from django.db import connection
-from django.db.migrations.executor import MigrationExecutor
 
+from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
+from soundings.installation.migrating import missing_migrations, upgrade
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -26,19 +29,52 @@ OWN_ACCOUNTS = (FIRST_ADMIN, DEMO_ADMIN, DEMO_ANNOTATOR, *SIMULATED)
 ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 
 
-def prepare_database() -> int:
-    """Bring the tables up to date and return how many migrations that took; 0 when nothing was to do."""
-    executor = MigrationExecutor(connection)
-    plan = executor.migration_plan(executor.loader.graph.leaf_nodes())
-    if plan:
-        call_command("migrate", verbosity=0, interactive=False)
-    return len(plan)
+# Any number that nothing else on the database locks: "soundings" in digits of a telephone.
+MIGRATING = 768_634_647
+
+
+def require_ready_database() -> None:
+    """Raise `InputError` where the tables are not up to date."""
+    if missing := missing_migrations():
+        behind = counted(missing, "migration")
+        problem = f"The database is {behind} behind. Run migrate, or serve without --no-migrate."
+        raise InputError(problem)
+
+
+def prepare_database(progress: Progress = lambda share, detail: None) -> int:
+    """Bring the tables up to date and return how many migrations that took; 0 when nothing was to do.
+
+    Of several processes that start at once, one migrates and the others wait for it. Where a migration fails,
+    `InputError` names it, and the tables are as they were.
+    """
+    if not missing_migrations():
+        return 0
+    with _alone():
+        return upgrade(progress)
+
+
+@contextmanager
+def _alone() -> Iterator[None]:
+    if connection.vendor != "postgresql":
+        yield
+        return
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_lock(%s)", [MIGRATING])
+        try:
+            yield
+        finally:
+            cursor.execute("SELECT pg_advisory_unlock(%s)", [MIGRATING])
 
 
 def generated_password() -> str:
     """Sixteen random characters in four groups: 79 bits, and still easy to type."""
     groups = ("".join(secrets.choice(ALPHABET) for _ in range(4)) for _ in range(4))
     return "-".join(groups)
+
+
+def nobody_is_here_yet() -> bool:
+    """Whether no person has an account: those that the site made itself and nobody used do not count."""
+    return not get_user_model().objects.exclude(username__in=OWN_ACCOUNTS, last_login=None).exists()
 
 
 def create_account(name: str, password: str, *, site_admin: bool = False) -> User:
@@ -48,7 +84,7 @@ def create_account(name: str, password: str, *, site_admin: bool = False) -> Use
     them.
     """
     users = get_user_model()
-    runs_site = not users.objects.exclude(username__in=OWN_ACCOUNTS, last_login=None).exists()
+    runs_site = nobody_is_here_yet()
     if users.objects.filter(username=name).exists():
         raise InputError(f"Account “{name}” already exists. Choose another name.", conflict=True)
     try:

@@ -7,11 +7,14 @@ import shutil
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
+from django.core.exceptions import ImproperlyConfigured
 
-from soundings.installation.data_folder import close_folder, close_tree
+from soundings.installation import data_folder
+from soundings.installation.data_folder import close_folder, close_tree, stored_secret_key
 from tests.soundings.processes import ROOT, environment
 
 OPEN = 0o077
@@ -90,3 +93,20 @@ def test_a_folder_for_many_accounts_and_one_of_somebody_else_are_left_alone(
     close_folder(shared)
     close_tree(shared)
     assert opened(shared) == {"shared"}
+
+
+def test_a_process_that_starts_while_another_makes_the_key_gets_the_same_one(tmp_path: Path) -> None:
+    """The file is there, and empty, before the key is in it."""
+    path = tmp_path / "secret_key"
+    path.touch()
+    writing = threading.Timer(0.2, path.write_text, ["of the other process"])
+    writing.start()
+    assert stored_secret_key(tmp_path) == "of the other process"
+    writing.join()
+
+
+def test_a_key_that_was_never_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_folder, "KEY_SECONDS", 0.0)
+    (tmp_path / "secret_key").touch()
+    with pytest.raises(ImproperlyConfigured, match=r"secret_key is empty\. Delete it"):
+        stored_secret_key(tmp_path)

@@ -1,0 +1,177 @@
+"""The file of a backup: a ZIP with rows as JSON lines, stored files as they are, and a list with checksums.
+
+The list is written last, so that a backup that was cut off has none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TypedDict, cast
+
+from pooling.interface.problems import InputError
+from pooling.interface.results import Progress
+from pooling.storage.storing import disk_errors_named
+
+FORMAT = 1
+LIST = "backup.json"
+# Folders of the archive: tables, stored files, and answers of models that are not in the database yet.
+TABLES, FILES, JOURNALS = "tables", "files", "prelabels"
+CHUNK = 1 << 20
+
+
+class Part(TypedDict):
+    """A file in the archive: its place there, size in bytes, and checksum."""
+
+    name: str
+    size: int
+    sha256: str
+
+
+class Table(Part):
+    """The rows of a table in one file: a list of values for each line, in the order of `columns`."""
+
+    table: str
+    columns: list[str]
+    rows: int
+
+
+class Contents(TypedDict):
+    """What a backup says of itself; `migrations`: app and name of each that the database had."""
+
+    format: int
+    version: str
+    taken_at: str
+    database: str
+    secret_key: str
+    migrations: list[list[str]]
+    tables: list[Table]
+    files: list[Part]
+    journals: list[Part]
+    missing: list[str]
+    altered: list[str]
+
+
+class ArchiveWriter:
+    """A backup while it is written."""
+
+    def __init__(self, archive: zipfile.ZipFile) -> None:
+        self._archive = archive
+
+    def add(self, name: str, chunks: Iterable[bytes], *, packed: bool) -> Part:
+        """Write a file of the archive; runs are packed in themselves."""
+        digest, size = hashlib.sha256(), 0
+        info = zipfile.ZipInfo(name)
+        info.compress_type = zipfile.ZIP_STORED if packed else zipfile.ZIP_DEFLATED
+        with self._archive.open(info, "w", force_zip64=True) as file:
+            for chunk in chunks:
+                file.write(chunk)
+                digest.update(chunk)
+                size += len(chunk)
+        return {"name": name, "size": size, "sha256": digest.hexdigest()}
+
+    def finish(self, contents: Contents) -> None:
+        """Write the list of all."""
+        self._archive.writestr(LIST, json.dumps(contents, ensure_ascii=False), zipfile.ZIP_DEFLATED)
+
+
+@contextmanager
+def new_archive(path: Path) -> Iterator[ArchiveWriter]:
+    """Write a backup next to its place, closed to other accounts; it gets its name when it is whole."""
+    if path.exists():
+        raise InputError(f"{path} already exists. Choose another name.", field="file")
+    part = path.with_name(f"{path.name}.part")
+    with disk_errors_named():
+        descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+    try:
+        with disk_errors_named(), os.fdopen(descriptor, "w+b") as file:
+            with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+                yield ArchiveWriter(archive)
+            file.flush()
+            os.fsync(file.fileno())
+        part.rename(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+class Archive:
+    """A backup that is read."""
+
+    def __init__(self, path: Path, archive: zipfile.ZipFile) -> None:
+        self._path, self._archive = path, archive
+        self.contents = self._contents()
+
+    def _contents(self) -> Contents:
+        try:
+            contents = json.loads(self._archive.read(LIST))
+            form = contents["format"]
+        except (KeyError, TypeError, ValueError, *DAMAGE):
+            raise InputError(f"{self._path} is not a backup of Soundings.", field="file") from None
+        if form != FORMAT:
+            raise newer(self._path, contents)
+        return cast("Contents", contents)
+
+    def require_whole(self, progress: Progress) -> None:
+        """Read everything once; `InputError` names the first part that is not what was written."""
+        parts: list[Part] = [*self.contents["tables"], *self.contents["files"], *self.contents["journals"]]
+        total, done = sum(part["size"] for part in parts) or 1, 0
+        for part in parts:
+            digest = hashlib.sha256()
+            try:
+                with self.open(part) as file:
+                    while chunk := file.read(CHUNK):
+                        digest.update(chunk)
+                        done += len(chunk)
+                        progress(done / total, "reading")
+            except (KeyError, *DAMAGE):
+                raise damaged(self._path, part["name"]) from None
+            if digest.hexdigest() != part["sha256"]:
+                raise damaged(self._path, part["name"])
+
+    def open(self, part: Part) -> IO[bytes]:
+        """A part's bytes."""
+        return self._archive.open(part["name"])
+
+    def lines(self, table: Table) -> Iterator[list[object]]:
+        """The rows of a table."""
+        with self.open(table) as file:
+            for line in file:
+                yield json.loads(line)
+
+
+# What reading a broken ZIP may raise.
+DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError)
+
+
+@contextmanager
+def open_archive(path: Path) -> Iterator[Archive]:
+    """Read a backup; `InputError` where it is none, or was cut off."""
+    try:
+        archive = zipfile.ZipFile(path)
+    except DAMAGE:
+        raise InputError(
+            f"{path} is not a backup, or not all of it: it is cut off or damaged. Use another copy.",
+            field="file",
+        ) from None
+    with archive:
+        yield Archive(path, archive)
+
+
+def damaged(path: Path, name: str) -> InputError:
+    """What to say of a part that is not as it was written."""
+    return InputError(f"{path} is damaged at {name}. Nothing was restored. Use another copy.", field="file")
+
+
+def newer(path: Path, contents: Contents) -> InputError:
+    """What to say of a backup that this version cannot know."""
+    version = contents.get("version", "?")
+    return InputError(
+        f"{path} was made by a newer version of Soundings ({version}). Install that version, then restore.",
+        field="file",
+    )

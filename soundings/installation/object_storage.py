@@ -1,0 +1,67 @@
+"""Object storage with waits that a request can bear; loaded only where it is chosen."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from boto3.exceptions import Boto3Error
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from storages.backends.s3 import S3Storage
+
+from pooling.interface.problems import StorageAwayError
+
+logger = logging.getLogger(__name__)
+Answer = TypeVar("Answer")
+
+# One answer of the store, and how often it is asked: half a minute at the most while it is away.
+CONNECT_SECONDS, READ_SECONDS, ATTEMPTS = 3, 30, 3
+
+
+class ObjectStorage(S3Storage):  # type: ignore[misc]  # untyped
+    """Files in a bucket, under unique names; keys come from the environment or from the machine's role."""
+
+    def __init__(self, **options: Any) -> None:
+        waits = Config(
+            connect_timeout=CONNECT_SECONDS,
+            read_timeout=READ_SECONDS,
+            retries={"mode": "standard", "total_max_attempts": ATTEMPTS},
+            s3={"addressing_style": options.get("addressing_style", "auto")},
+            # Servers other than Amazon's know no other checksums than they have always had.
+            request_checksum_calculation="when_required",
+            response_checksum_validation="when_required",
+        )
+        super().__init__(**{"client_config": waits} | options)
+
+    def _open(self, name: str, mode: str = "rb") -> Any:
+        return _asked(lambda: self._fetched(name, mode))
+
+    def _fetched(self, name: str, mode: str) -> Any:
+        found = super()._open(name, mode)
+        found.file  # noqa: B018  fetched now: what goes wrong later would not be told as such
+        return found
+
+    def _save(self, name: str, content: Any) -> str:
+        return _asked(lambda: str(super(ObjectStorage, self)._save(name, content)))
+
+    def delete(self, name: str) -> None:
+        """Remove a file; one that is not there is no error."""
+        _asked(lambda: super(ObjectStorage, self).delete(name))
+
+    def exists(self, name: str) -> bool:
+        """Whether there is a file of this name."""
+        return _asked(lambda: bool(super(ObjectStorage, self).exists(name)))
+
+    def listdir(self, path: str) -> Any:
+        """Folders and files in a folder."""
+        return _asked(lambda: super(ObjectStorage, self).listdir(path))
+
+
+def _asked(ask: Callable[[], Answer]) -> Answer:
+    try:
+        return ask()
+    except (Boto3Error, BotoCoreError, ClientError) as error:
+        logger.warning("the file storage does not answer: %s", error)
+        raise StorageAwayError from error
