@@ -1,9 +1,13 @@
-"""What browsers and proxies may keep: the guide and static files, and nothing that anybody signed in sees."""
+"""What answers say of themselves: who may keep them, and which version of the HTTP interface they are of.
+
+Browsers and proxies may keep the guide and static files, and nothing that anybody signed in sees.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponseBase
 
 View = Callable[[HttpRequest], HttpResponseBase]
@@ -23,6 +27,18 @@ def kept_by_nobody(get_response: View) -> View:
         response = get_response(request)
         if not _is_public(request, response):
             response["Cache-Control"] = "private, no-store"
+        return response
+
+    return answer
+
+
+def interface_version(get_response: View) -> View:
+    """Middleware: say in every answer of the HTTP interface which version of it this is."""
+
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        response = get_response(request)
+        if request.path.startswith("/api/"):
+            response["Soundings-Interface"] = settings.INTERFACE_VERSION
         return response
 
     return answer

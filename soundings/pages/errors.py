@@ -7,8 +7,11 @@ from http import HTTPStatus
 
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.template import loader
+from django.utils.translation import gettext, gettext_noop
 from django.views import defaults
+from django.views.csrf import csrf_failure
 
+from pooling.interface.pages import speak
 from pooling.interface.problems import (
     DATABASE_AWAY,
     PROBLEM_TYPE,
@@ -21,8 +24,10 @@ from pooling.interface.problems import (
 
 # For a person, where the cause is not only that the database is away.
 FULL = {
-    "heading": "The server's disk is full",
-    "sentence": "Nothing can be saved until there is space again. Tell the person who runs this site.",
+    "heading": gettext_noop("The server's disk is full"),
+    "sentence": gettext_noop(
+        "Nothing can be saved until there is space again. Tell the person who runs this site."
+    ),
 }
 
 
@@ -30,6 +35,7 @@ def not_understood(request: HttpRequest, exception: Exception) -> HttpResponse:
     """400, for a request that Django itself refuses."""
     if _is_for_a_program(request):
         return _problem(HTTPStatus.BAD_REQUEST, "The request was not understood.")
+    speak(request)
     return defaults.bad_request(request, exception)
 
 
@@ -37,7 +43,20 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """404, for an address that is none."""
     if _is_for_a_program(request):
         return _problem(HTTPStatus.NOT_FOUND, "No such address; see /api/docs/ for the list.")
+    speak(request)
     return defaults.page_not_found(request, exception)
+
+
+def not_allowed(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """403, with the role that is missing."""
+    speak(request)
+    return defaults.permission_denied(request, exception)
+
+
+def form_expired(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """403, for a form without the token of its cookie."""
+    speak(request)
+    return csrf_failure(request, reason)
 
 
 def our_fault(request: HttpRequest) -> HttpResponse:
@@ -52,6 +71,7 @@ def our_fault(request: HttpRequest) -> HttpResponse:
         return _away(request)
     if _is_for_a_program(request):
         return _problem(HTTPStatus.INTERNAL_SERVER_ERROR, "Something went wrong.")
+    speak(request)
     return defaults.server_error(request)
 
 
@@ -59,7 +79,7 @@ def _away(request: HttpRequest) -> HttpResponse:
     if _is_for_a_program(request):
         response = _problem(HTTPStatus.SERVICE_UNAVAILABLE, DATABASE_AWAY)
     else:
-        response = _page(HTTPStatus.SERVICE_UNAVAILABLE, {})
+        response = _page(request, HTTPStatus.SERVICE_UNAVAILABLE, {})
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
 
@@ -67,11 +87,13 @@ def _away(request: HttpRequest) -> HttpResponse:
 def _full(request: HttpRequest) -> HttpResponse:
     if _is_for_a_program(request):
         return _problem(HTTPStatus.INSUFFICIENT_STORAGE, str(StorageFullError()))
-    return _page(HTTPStatus.INSUFFICIENT_STORAGE, FULL)
+    return _page(request, HTTPStatus.INSUFFICIENT_STORAGE, FULL)
 
 
-def _page(code: HTTPStatus, words: dict[str, str]) -> HttpResponse:
+def _page(request: HttpRequest, code: HTTPStatus, words: dict[str, str]) -> HttpResponse:
     """Without a request in its context, for that would ask the database who is signed in."""
+    speak(request)
+    words = {name: gettext(sentence) for name, sentence in words.items()}
     return HttpResponse(loader.get_template("503.html").render(words), status=code)
 
 

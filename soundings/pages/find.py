@@ -1,13 +1,23 @@
-"""The page that finds anything by name or id, and the part of it that the palette of every page shows."""
+"""Finding anything by name or id: the page, the part of it in the palette of every page, and the call."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.views.decorators.http import require_safe
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
 
-from pooling.interface.pages import asked, person
+from pooling.interface.api import PROBLEM
+from pooling.interface.api import person as signed_in
+from pooling.interface.pages import asked, person, speak
+from pooling.models import Role
 from pooling.people.access import MEMBERS, collection_for
 from soundings.pages.finding import LONGEST, find
 
@@ -17,6 +27,8 @@ from soundings.pages.finding import LONGEST, find
 def find_anything(request: HttpRequest, slug: str = "") -> HttpResponse:
     """What has `q` in its name or id, in one collection or in all of one's own, whole or as a part."""
     collection = collection_for(request.user, slug, MEMBERS) if slug else None
+    if collection is None or collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]
+        speak(request)
     text = asked(request, "q")[:LONGEST]
     context = {"kinds": find(person(request), collection, text), "asked": text.strip()}
     if request.headers.get("HX-Request"):
@@ -24,3 +36,38 @@ def find_anything(request: HttpRequest, slug: str = "") -> HttpResponse:
     return render(
         request, "soundings/find.html", {**context, "collection": collection, "section": "overview"}
     )
+
+
+class FoundSerializer(serializers.Serializer[Any]):
+    """Something to go to."""
+
+    name = serializers.CharField()
+    about = serializers.CharField(help_text="What it says; empty where the name is all.")
+    url = serializers.CharField(help_text="Its page, from the address of the site.")
+
+
+class FoundKindSerializer(serializers.Serializer[Any]):
+    """What was found of one kind, at most six of it."""
+
+    kind = serializers.CharField(source="label")
+    found = FoundSerializer(source="rows", many=True)
+
+
+class Find(APIView):
+    """Anything by its name or id."""
+
+    @extend_schema(
+        operation_id="find_list",
+        parameters=[
+            OpenApiParameter("q", str, description=f"Part of a name or id, at most {LONGEST} characters."),
+            OpenApiParameter("collection", str, description="Only in this collection, by its short name."),
+        ],
+        responses={200: FoundKindSerializer(many=True), 404: PROBLEM},
+    )
+    def get(self, request: Request) -> Response:
+        """What you may see with `q` in its name or id, the best kind first; without `q`, where you can go."""
+        slug = request.query_params.get("collection", "")
+        collection = collection_for(request.user, slug, MEMBERS) if slug else None
+        text = asked(request._request, "q")[:LONGEST]
+        kinds = find(signed_in(request), collection, text)
+        return Response(FoundKindSerializer(kinds, many=True).data)

@@ -13,11 +13,12 @@ from urllib.parse import urlencode
 
 from django.db.models import Case, IntegerField, Q, QuerySet, Value, When
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
 from labeling.judging.blind_counts import own_queues
 from pooling.interface.problems import InputError
 from pooling.models import Collection, Document, Query, Role
-from pooling.people.access import collections_of
+from pooling.people.access import collections_of, may_create_collections
 from pooling.search_models import TextIndex
 from pooling.texts.search import search_documents
 from soundings.pages.guide import PAGES
@@ -69,22 +70,22 @@ def find(user: User, collection: Collection | None, text: str) -> list[Kind]:
 def _kinds(user: User, collection: Collection | None, asked: str) -> Iterator[Kind]:
     if collection is not None:
         role = Role(collection.role)  # type: ignore[attr-defined]
-        yield Kind("Pages", _pages(collection, role, asked))
+        yield Kind(_("Pages"), _pages(collection, role, asked))
         if asked and role != Role.ANNOTATOR:
             yield from _rows(collection, asked)
         elif asked:
             queues = own_queues(collection, user).filter(name__icontains=asked)[:SHOWN]
-            yield Kind("Queues", [_named(queue, asked) for queue in queues])
-        yield Kind("Actions", _actions(collection, role, asked))
-    yield Kind("Collections", _collections(user, collection, asked))
-    yield Kind("Site", _of_the_site(asked))
+            yield Kind(_("Queues"), [_named(queue, asked) for queue in queues])
+        yield Kind(_("Actions"), _actions(collection, role, asked))
+    yield Kind(_("Collections"), _collections(user, collection, asked))
+    yield Kind(_("Site"), _of_the_site(user, asked))
 
 
 def _pages(collection: Collection, role: Role, asked: str) -> list[Found]:
     return [
-        Found(page.label, url, group.label, _fit(asked, page.label))
+        Found(_(page.label), url, _(group.label), _fit(asked, _(page.label)))
         for group, page, url in pages_of(collection, role)
-        if _goes_by(asked, f"{page.label} {group.label} {page.words}")
+        if _goes_by(asked, f"{_(page.label)} {page.label} {_(group.label)} {group.label} {page.words}")
     ]
 
 
@@ -103,12 +104,16 @@ def _collections(user: User, here: Collection | None, asked: str) -> list[Found]
     return [Found(row.name, row.get_absolute_url(), "", _fit(asked, row.name)) for row in rows[:SHOWN]]
 
 
-def _of_the_site(asked: str) -> list[Found]:
-    own = [("Your collections", reverse("home"), "home"), ("New collection", reverse("collection_new"), "")]
-    own += [("Your account", reverse("account"), "token password"), ("Guide", reverse("guide"), "help")]
-    own += [
-        ("Guide: " + title, reverse("guide_page", args=[name]), "") for name, title in PAGES.items() if asked
+def _of_the_site(user: User, asked: str) -> list[Found]:
+    own = [
+        (_("Your collections"), reverse("home"), "home"),
+        *([(_("New collection"), reverse("collection_new"), "")] if may_create_collections(user) else []),
+        (_("Your account"), reverse("account"), "token password language"),
+        (_("Guide"), reverse("guide"), "help"),
     ]
+    if asked:
+        pages = ((_("Guide: {page}").format(page=title), name) for name, title in PAGES.items())
+        own += [(label, reverse("guide_page", args=[name]), "") for label, name in pages]
     return [
         Found(label, url, "", _fit(asked, label))
         for label, url, words in own

@@ -12,13 +12,14 @@ from django.views.decorators.http import require_safe
 from labeling.judging.blind_counts import own_queues
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
 from pooling.interface.markdown import render_markdown
-from pooling.interface.pages import person
+from pooling.interface.pages import person, speak
 from pooling.models import Role
 from pooling.people.access import (
     MEMBERS,
     collection_for,
     collections_of,
     deleted_collections_of,
+    may_create_collections,
     role_in,
 )
 from pooling.people.invitations import MOST_LISTED, offers_to
@@ -31,10 +32,14 @@ from soundings.pages.overview_page import overview_of
 def home(request: HttpRequest) -> HttpResponse:
     """One's collections with role, progress and next step; the first visit shows the steps."""
     listed = listed_collections(person(request))
+    if all(entry.role == Role.ANNOTATOR for entry in listed):
+        speak(request)
     offers = offers_to(person(request))[:MOST_LISTED]
     context = {
         "listed": listed,
         "offers": offers,
+        "may_create": may_create_collections(request.user),
+        "only_judges": all(entry.role == Role.ANNOTATOR for entry in listed),
         "archived": collections_of(request.user).filter(archived_at__isnull=False),
         "deleted": deleted_collections_of(request.user).select_related("deleted_by"),
     }
@@ -53,6 +58,7 @@ def collection(request: HttpRequest, slug: str) -> HttpResponse:
     }
     user = person(request)
     if role_in(user, found) == Role.ANNOTATOR:
+        speak(request)
         context["queues"] = own_queues(found, user)
         return render(request, "soundings/collection_annotator.html", context)
     context["overview"] = overview_of(found, user)

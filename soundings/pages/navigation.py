@@ -12,6 +12,8 @@ from typing import Any
 from django import template
 from django.template import Context
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_noop as _
 
 from pooling.models import Collection, Role
 from pooling.people.access import ADMIN, MEMBERS, READERS
@@ -55,41 +57,43 @@ class Group:
 
 GROUPS = (
     Group(
-        "Overview",
+        _("Overview"),
         (
-            Page("overview", "Overview", "collection", MEMBERS, "home summary next step"),
-            Page("members", "Members", "members", words="people roles invitations"),
-            Page("activity", "Activity", "activity", ADMIN, "log history"),
-            Page("jobs", "Jobs", "jobs", words="background work progress imports"),
-            Page("tidied", "Archive", "tidied", ADMIN, "archived deleted restore trash undo"),
-            Page("settings", "Guidelines", "collection_edit", ADMIN, "settings question name edit"),
+            Page("overview", _("Overview"), "collection", MEMBERS, "home summary next step"),
+            Page("members", _("Members"), "members", words="people roles invitations"),
+            Page("activity", _("Activity"), "activity", ADMIN, "log history"),
+            Page("jobs", _("Jobs"), "jobs", words="background work progress imports"),
+            Page("tidied", _("Archive"), "tidied", ADMIN, "archived deleted restore trash undo"),
+            Page("settings", _("Guidelines"), "collection_edit", ADMIN, "settings question name edit"),
         ),
         (Action("Invite a member", "members"),),
     ),
     Group(
-        "Data",
+        _("Data"),
         (
-            Page("queries", "Queries", "queries", words="topics"),
-            Page("documents", "Documents", "documents", words="corpus texts"),
-            Page("runs", "Runs", "runs", words="retrievers systems ranked lists"),
-            Page("pools", "Pools", "pools", words="pairs"),
+            Page("queries", _("Queries"), "queries", words="topics"),
+            Page("documents", _("Documents"), "documents", words="corpus texts"),
+            Page("runs", _("Runs"), "runs", words="retrievers systems ranked lists"),
+            Page("engines", _("Engines"), "engines", ADMIN, "live search elasticsearch sql database"),
+            Page("pools", _("Pools"), "pools", words="pairs"),
         ),
         (
             Action("Import queries", "queries"),
             Action("Import documents", "documents", words="corpus"),
             Action("Import runs", "run_import"),
+            Action("Add an engine", "engine_new", words="live search"),
             Action("Build a pool", "pool_new", words="new"),
             Action("Plan a campaign", "plan", words="cost budget"),
         ),
     ),
     Group(
-        "Judging",
+        _("Judging"),
         (
-            Page("queues", "Queues", "queues", MEMBERS, "judge progress"),
-            Page("gold", "Gold", "gold", ADMIN, "questions known answers"),
-            Page("quality", "Quality", "collection_quality", words="agreement annotators"),
-            Page("prelabels", "Pre-labels", "prelabelers", ADMIN, "models llm"),
-            Page("messages", "Messages", "messages", ADMIN, "annotators broken questions answer"),
+            Page("queues", _("Queues"), "queues", MEMBERS, "judge progress"),
+            Page("gold", _("Gold"), "gold", ADMIN, "questions known answers"),
+            Page("quality", _("Quality"), "collection_quality", words="agreement annotators"),
+            Page("prelabels", _("Pre-labels"), "prelabelers", ADMIN, "models llm"),
+            Page("messages", _("Messages"), "messages", ADMIN, "annotators broken questions answer"),
         ),
         (
             Action("Open a queue", "queue_new", words="new"),
@@ -99,12 +103,12 @@ GROUPS = (
         ),
     ),
     Group(
-        "Results",
+        _("Results"),
         (
-            Page("reports", "Reports", "reports", words="recall evaluate answer"),
-            Page("trend", "Trend", "report_trend", words="reports over time history compare"),
-            Page("releases", "Qrels", "releases", words="releases labels"),
-            Page("replays", "Replays", "replays", words="strategies simulate"),
+            Page("reports", _("Reports"), "reports", words="recall evaluate answer"),
+            Page("trend", _("Trend"), "report_trend", words="reports over time history compare"),
+            Page("releases", _("Qrels"), "releases", words="releases labels"),
+            Page("replays", _("Replays"), "replays", words="strategies simulate"),
         ),
         (
             Action("New report", "report_new", words="evaluate make"),
@@ -114,12 +118,17 @@ GROUPS = (
         ),
     ),
     Group(
-        "Watching",
+        _("Watching"),
         (
-            Page("canaries", "Canaries", "canaries", words="alerts"),
-            Page("latency_reports", "Indexes", "latency_reports", words="latency approximate exact"),
+            Page("canaries", _("Canaries"), "canaries", words="alerts"),
+            Page("latency_reports", _("Indexes"), "latency_reports", words="latency approximate exact"),
+            Page("webhooks", _("Webhooks"), "webhooks", ADMIN, "messages events alerts"),
         ),
-        (Action("New canary", "canary_new"), Action("New latency report", "latency_new", words="index")),
+        (
+            Action("New canary", "canary_new"),
+            Action("New latency report", "latency_new", words="index"),
+            Action("Add a webhook", "webhook_new", words="new"),
+        ),
     ),
 )
 
@@ -161,14 +170,14 @@ def _places(collection: Collection, role: Role, section: str, path: str) -> list
         tabs = tuple(_tab(page, collection, section, path) for page in allowed)
         if tabs:
             is_current = any(tab.current for tab in tabs)
-            found.append(Place(group.label, tabs[0].url, is_current, tabs))
+            found.append(Place(gettext(group.label), tabs[0].url, is_current, tabs))
     return found
 
 
 def _tab(page: Page, collection: Collection, section: str, path: str) -> Tab:
     url = reverse(page.address, args=[collection.slug])
     is_here = page.section == section
-    return Tab(page.label, url, ("page" if path == url else "true") if is_here else "")
+    return Tab(gettext(page.label), url, ("page" if path == url else "true") if is_here else "")
 
 
 @register.simple_tag(takes_context=True)

@@ -1,7 +1,8 @@
-"""One process that looks after three: gunicorn, which answers requests, and two workers, which do long jobs.
+"""One process that looks after four: gunicorn, which answers requests, and three workers.
 
-One worker asks models and the other does everything else, so that neither waits for the other. A worker is
-started again when it ends by itself; when gunicorn ends, everything ends.
+One worker asks models, one sends messages, and one does everything else, so that none waits for another. A
+worker is started again when it ends by itself; when gunicorn ends, everything ends. In containers, one
+process looks after gunicorn and others, as many as are needed, after workers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import contextlib
 import errno
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -19,6 +21,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from http import HTTPStatus
 from http.client import HTTPConnection, HTTPException
+from pathlib import Path
 from types import FrameType
 
 from django.conf import settings
@@ -26,9 +29,11 @@ from django.db import DatabaseError, connections
 
 from evaluation.canaries.deliveries import resume_messages
 from evaluation.canaries.watching import resume_watching
-from labeling.prelabels.passes import pause_abandoned_passes
-from pooling.jobs.running import end_abandoned_jobs
+from labeling.prelabels.passes import SHORT_SILENCE, pause_abandoned_passes
+from pooling.engines.schedule import resume_schedules
+from pooling.jobs.running import end_abandoned_jobs, enqueue_lost_jobs
 from pooling.tidying.erasing import erase_in_background
+from soundings.operations.figures import SHARED_FOLDER
 
 # A child gets this long to finish what it is doing; then it is told again, which ends a job half way.
 GRACE_SECONDS = 20.0
@@ -39,12 +44,17 @@ START_SECONDS = 120.0
 RESTARTS_PER_MINUTE = 5
 # What was deleted more than thirty days ago is looked for as often.
 ERASING_SECONDS = 3600.0
+# Work whose worker was stopped, here or elsewhere, is looked for as often.
+REAPING_SECONDS = 15.0
 # Somebody waits for each request and nobody for the worker, which takes what is left of a busy machine.
 WORKER_NICENESS = 10
 LEAST_PRIORITY = 19
 
 # What means every address of the machine, and where that is reached from here.
 EVERY_ADDRESS = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  recognised, never the default
+
+# The halves that containers start on their own.
+WEB, WORKER = "web", "worker"
 
 Child = subprocess.Popen[bytes]
 
@@ -73,15 +83,22 @@ def _why_not(host: str, port: int, error: OSError) -> str:
 
 
 class Server:
-    """gunicorn and the background workers as children of this process; `run` returns when all have ended."""
+    """gunicorn and the background workers as children of this process; `run` returns when all have ended.
 
-    def __init__(self, host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
+    only: WEB or WORKER for one half of these.
+    """
+
+    def __init__(
+        self, host: str, port: int, processes: int, say: Callable[[str], None], *, only: str = ""
+    ) -> None:
         self.host, self.port = host, port
         self.processes = processes
         self.say = say
+        self.only = only
         self.stops = 0
         self.restarts: list[float] = []
         self.erased_at = -ERASING_SECONDS
+        self.reaped_at = -REAPING_SECONDS
         self.web: Child | None = None
         self.workers: dict[str, Child] = {}
 
@@ -92,8 +109,9 @@ class Server:
         handled = (signal.SIGINT, signal.SIGTERM, *hangs_up)
         previous = {number: signal.signal(number, self._stop) for number in handled}
         try:
-            self.web = _start(self._web_command())
-            if _has_own_workers():
+            if self.only != WORKER:
+                self.web = _start(self._web_command(), **self._counted_in())
+            if self.only != WEB and _has_own_workers():
                 self.workers = {lane: _start_worker(lane) for lane in settings.TASKS["default"]["QUEUES"]}
             return self._watch(when_ready)
         finally:
@@ -110,6 +128,15 @@ class Server:
         bound = ["--bind", f"{host}:{self.port}", "--workers", str(self.processes)]
         return ["soundings.serving.web", *config, *bound]
 
+    def _counted_in(self) -> dict[str, str]:
+        """The empty folder in which the web processes count together, where figures are wanted."""
+        if not settings.METRICS:
+            return {}
+        folder = Path(settings.DERIVED_DIR) / "metrics" / f"{socket.gethostname()}-{self.port}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return {SHARED_FOLDER: str(folder)}
+
     def _watch(self, when_ready: Callable[[], None]) -> int:
         ready = False
         deadline = time.monotonic() + START_SECONDS
@@ -122,6 +149,10 @@ class Server:
             if not self._keep_workers():
                 return 1
             self._erase_old()
+            self._end_abandoned()
+            if not ready and self.web is None:
+                ready = True
+                when_ready()
             if not ready:
                 answer = self._answer()
                 ready = answer.is_ours
@@ -153,6 +184,14 @@ class Server:
             self.erased_at = time.monotonic()
             with contextlib.suppress(DatabaseError):  # away or busy: the next hour does it
                 erase_in_background.enqueue()
+            connections.close_all()
+
+    def _end_abandoned(self) -> None:
+        """Tell who waits for work that its worker will not end, wherever that worker was."""
+        if time.monotonic() - self.reaped_at > REAPING_SECONDS:
+            self.reaped_at = time.monotonic()
+            with contextlib.suppress(DatabaseError):  # away or busy: asked again soon
+                end_abandoned()
             connections.close_all()
 
     def _answer(self) -> Answer:
@@ -221,17 +260,20 @@ def known_host() -> str:
     return named[0] if named else "localhost"
 
 
-def serve_site(host: str, port: int, processes: int, say: Callable[[str], None]) -> None:
+def serve_site(host: str, port: int, processes: int, say: Callable[[str], None], *, only: str = "") -> None:
     """Serve until told to stop, and say where; `SystemExit` with 1 when that was not somebody's wish."""
 
     def say_address() -> None:
+        if only == WORKER:
+            say("The background workers run   (Ctrl+C stops them)")
+            return
         shown = "localhost" if host in (*EVERY_ADDRESS, "127.0.0.1", "::1") else host
         say(f"Soundings is at http://{shown}:{port}/   (Ctrl+C stops it)")
         if host in EVERY_ADDRESS and settings.ALLOWED_HOSTS == settings.LOCAL_HOSTS:
             say("To reach it from other machines, add its host names to SOUNDINGS_HOSTS.")
 
     connections.close_all()
-    code = Server(host, port, processes, say).run(say_address)
+    code = Server(host, port, processes, say, only=only).run(say_address)
     if code:
         sys.exit(code)
     say("Stopped.")
@@ -247,11 +289,11 @@ def _has_own_workers() -> bool:
 
 
 def _start_worker(lane: str) -> Child:
-    """Start the worker of a queue of tasks, and tell who waits for a job that the one before did not end."""
-    end_abandoned_jobs()
-    pause_abandoned_passes()
+    """Start the worker of a queue of tasks, and take up what the one before did not end."""
+    end_abandoned()
     resume_watching()
     resume_messages()
+    resume_schedules()
     connections.close_all()
     worker = _start(_worker_command(lane))
     with contextlib.suppress(ProcessLookupError):  # it has ended already
@@ -260,7 +302,14 @@ def _start_worker(lane: str) -> Child:
     return worker
 
 
-def _start(command: list[str]) -> Child:
+def end_abandoned() -> None:
+    """End the jobs, and pause the passes, whose worker was stopped; hand out again what its task lost."""
+    end_abandoned_jobs()
+    pause_abandoned_passes(SHORT_SILENCE)
+    enqueue_lost_jobs()
+
+
+def _start(command: list[str], **variables: str) -> Child:
     """Start `python -m command` in a process group of its own, so that Ctrl+C reaches only this process.
 
     The session is the same: Linux may share processors out by sessions, and priorities count within one.
@@ -271,6 +320,7 @@ def _start(command: list[str]) -> Child:
         # Nothing is imported from the folder that the site was started in: an empty part would mean it.
         "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         "PYTHONSAFEPATH": "1",
+        **variables,
     }
     whole = [sys.executable, "-m", *command]
     # What they write is for this account alone.

@@ -102,6 +102,7 @@ def test_an_outage_has_words_of_its_own_without_a_database(
             assert ("Something went wrong" in text) == (status == 500)
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_a_body_too_large_is_refused_as_data(world: World, client: Client, settings: Settings) -> None:
     settings.DATA_UPLOAD_MAX_MEMORY_SIZE = 100
     client.force_login(world.ada)
@@ -111,6 +112,7 @@ def test_a_body_too_large_is_refused_as_data(world: World, client: Client, setti
     assert answer.json()["detail"].startswith("The request body is larger than 100 bytes.")
 
 
+@pytest.mark.usefixtures("everyone_creates")
 @pytest.mark.parametrize(
     "kind", ["application/json", "application/x-www-form-urlencoded", "multipart/form-data"]
 )
@@ -138,6 +140,7 @@ def test_a_form_of_very_many_parts_is_refused_in_a_sentence(world: World, client
         assert answer.json()["detail"].startswith("A form has at most 1,000 fields and 100 files.")
 
 
+@pytest.mark.usefixtures("everyone_creates")
 def test_a_body_of_the_wrong_kind_is_the_fault_of_the_whole_request(world: World, client: Client) -> None:
     client.force_login(world.ada)
     answer = client.post("/api/collections/", [1], content_type="application/json")

@@ -131,3 +131,16 @@ def test_the_page_works_without_scripts_and_gives_the_palette_the_list_alone(
     assert "<html" not in part
     assert ">q1<" in part
     assert "Nothing has that name or id." in client.get(address, {"q": "z" * 9000}).content.decode()
+
+
+def test_the_call_finds_what_the_page_does_and_only_what_one_may_see(world: World, client: Client) -> None:
+    world.import_runs()
+    client.force_login(world.ada)
+    kinds = {one["kind"]: one["found"] for one in client.get("/api/find/?q=alph&collection=harbour").json()}
+    assert [row["name"] for row in kinds["Runs"]] == ["alpha"]
+    assert client.get(kinds["Runs"][0]["url"]).status_code == 200
+    client.force_login(world.ben)
+    assert client.get("/api/find/?q=alph&collection=harbour").json() == []
+    client.force_login(world.dan)
+    assert client.get("/api/find/?q=alph&collection=harbour").status_code == 404
+    assert client.get("/api/find/?q=Harbour").json() == []

@@ -8,7 +8,11 @@ from html.parser import HTMLParser
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
+from django.utils import timezone
 
+from labeling.models import JudgmentImport
+from pooling.engines.options import EngineSettings
+from pooling.engines.stored import create_engine
 from pooling.models import Collection, Document, Query, TextImport
 from pooling.tidying.kinds import KINDS
 from soundings.pages.navigation import GROUPS
@@ -63,6 +67,9 @@ def campaign(world: World) -> dict[str, int | str]:
         "report_id": report.pk,
         "replay_id": make_replay(world).pk,
         "canary_id": make_canary(world, tag="", measure="recall@2").pk,
+        "engine_id": create_engine(
+            world.collection, "shop", EngineSettings(address="https://host/?q={{query}}", id_path="r[*].id")
+        ).pk,
         "job_id": world.collection.jobs.create(kind="report", state="done").pk,
     }
 
@@ -90,6 +97,9 @@ def _tidy(known: dict[str, int | str], latency_report: int) -> Iterator[tuple[st
     ids |= {"query": Query.objects.first().pk, "document": Document.objects.first().pk}  # type: ignore[union-attr]
     made = TextImport.objects.create(collection=Collection.objects.get(), of=TextImport.QUERIES, name="file")
     ids["import"] = made.pk
+    now = timezone.now()
+    judged = JudgmentImport.objects.create(collection=made.collection, name="file", imported_at=now)
+    ids["judgment-import"] = judged.pk
     for kind in KINDS:
         yield f"tidy {kind}", reverse("tidy", args=[known["slug"], kind, ids[kind]])
 
@@ -160,10 +170,12 @@ def test_nobody_is_offered_what_they_may_not_open(world: World) -> None:
     assert offered["ada"] - offered["vera"] == {
         "activity",
         "collection_edit",
+        "engines",
         "gold",
         "messages",
         "prelabelers",
         "tidied",
+        "webhooks",
     }
 
 

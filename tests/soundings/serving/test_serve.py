@@ -20,7 +20,7 @@ import pytest
 from django.utils import timezone
 from pytest_django import Settings
 
-from pooling.models import Run
+from pooling.models import Job, Run
 from pooling.tidying.kept import RESTORABLE
 from soundings.serving import processes as serving
 from tests.soundings.processes import children_of, free_port, manage, start
@@ -96,9 +96,9 @@ def test_serve_answers_signs_in_its_first_admin_and_stops_without_a_trace(tmp_pa
         assert "Your collections" in sign_in(base, account[1], account[2])
         assert imported_in_background(base, account[1], account[2])["created"] == 3
         children = children_of(server.pid)
-        assert len(children) == 4  # gunicorn, its one process, two background workers
+        assert len(children) == 5  # gunicorn, its one process, three background workers
         niceness = [os.getpriority(os.PRIO_PROCESS, child) for child in (server.pid, *children)]
-        assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, *[serving.WORKER_NICENESS] * 2]
+        assert sorted(value - niceness[0] for value in niceness[1:]) == [0, 0, *[serving.WORKER_NICENESS] * 3]
         masks = [re.search(r"Umask:\t(\d+)", Path(f"/proc/{child}/status").read_text()) for child in children]
         assert {mask and mask[1] for mask in masks} == {"0077"}
         refused = manage(tmp_path, "serve", "--port", str(port))
@@ -148,7 +148,7 @@ def test_everything_stops_when_the_web_server_ends_by_itself(monkeypatch: pytest
     server, said = server_of(monkeypatch, ENDS_AT_ONCE, STAYS)
     assert server.run(lambda: None) == 1
     assert "The web server stopped unexpectedly (code 0)" in said[0]
-    assert set(server.workers) == {"default", "models"}
+    assert set(server.workers) == {"default", "models", "messages"}
     assert all(worker.returncode is not None for worker in server.workers.values())
 
 
@@ -205,6 +205,49 @@ def test_a_worker_that_ends_is_started_again_but_not_for_ever(monkeypatch: pytes
     assert "keeps failing" in said[-1]
     assert server.web is not None
     assert server.web.returncode is not None
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize(("only", "web", "workers"), [("web", True, 0), ("worker", False, 3)])
+def test_containers_start_one_half(
+    monkeypatch: pytest.MonkeyPatch, only: str, web: bool, workers: int
+) -> None:
+    server, _ = server_of(monkeypatch, STAYS, STAYS)
+    server.only = only
+    monkeypatch.setattr(server, "_answer", lambda: serving.Answer(200, '{"status": "ok"}'))
+
+    assert server.run(lambda: setattr(server, "stops", 1)) == 0
+
+    assert (server.web is not None, len(server.workers)) == (web, workers)
+
+
+def test_the_port_may_come_from_the_environment(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        refused = manage(tmp_path, "serve", PORT=str(port))
+    assert refused.stderr.startswith(f"Port {port} on 127.0.0.1 is in use")
+
+
+def test_tables_that_are_behind_are_left_alone_on_request(tmp_path: Path) -> None:
+    refused = manage(tmp_path, "serve", "--only", "worker", "--no-migrate")
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "migrations behind. Run migrate, or serve without --no-migrate." in refused.stderr
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_job_of_a_container_that_is_gone_is_ended_while_the_site_runs(
+    monkeypatch: pytest.MonkeyPatch, world: World
+) -> None:
+    long_ago = timezone.now() - timedelta(hours=1)
+    job = Job.objects.create(collection=world.collection, kind="pool", state="running", worker="gone:7")
+    Job.objects.update(created_at=long_ago)
+    server, _ = server_of(monkeypatch, STAYS, STAYS)
+    monkeypatch.setattr(server, "_answer", lambda: serving.Answer(200, '{"status": "ok"}'))
+
+    assert server.run(lambda: setattr(server, "stops", 1)) == 0
+
+    job.refresh_from_db()
+    assert (job.state, job.was_interrupted) == ("failed", True)
 
 
 @pytest.mark.django_db(transaction=True)

@@ -27,7 +27,7 @@ def health(request: HttpRequest) -> JsonResponse:
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
-        worker = _worker_state()
+        worker = worker_state()
     except DatabaseError as error:
         logger.warning("the database does not answer: %s", error)
         reason = f"does not answer ({type(error).__name__}); the server's log says more"
@@ -35,7 +35,8 @@ def health(request: HttpRequest) -> JsonResponse:
     return JsonResponse({"status": "ok", "database": "ok", "worker": worker})
 
 
-def _worker_state() -> str:
+def worker_state() -> str:
+    """`ok`, `behind` or `none`; see `health`."""
     if "django_tasks_db" not in settings.TASKS["default"]["BACKEND"]:
         return "none"
     from django_tasks_db.models import DBTaskResult
