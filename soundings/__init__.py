@@ -4,9 +4,12 @@ What is named here works in a notebook, without a site or a database, and is loa
 
 The rooms of the site around the three stages, lowest first: a room imports only rooms that stand before it.
 
+- client: a site's HTTP interface from Python (pure)
 - installation: environment variables, data folder, tables, the first account
+- backups: the whole installation in one file, and out of it again
 - accounts: sign-in, passwords, tokens, members and invitations, and the letters about them
-- pages: home, the overview of a collection, the guide, errors, health
+- pages: home, the overview of a collection, the guide, errors
+- operations: what operators see: logs, figures, readiness, health
 - demo: the example collection, taken the whole way
 - serving: gunicorn and the background workers, looked after by one process
 """
@@ -19,15 +22,17 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evaluation.comparisons.comparing import compare
-    from evaluation.scoring.evaluating import evaluate
+    from evaluation.notebooks.evaluating import evaluate
     from evaluation.scoring.in_lists import recall_at_k
     from pooling.formats.qrels import read_qrels
     from pooling.formats.runs import read_run
-    from soundings.in_memory import pool, simulate
+    from soundings.client.client import Client
+    from soundings.in_memory import pool, run_of, simulate
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Client",
     "__version__",
     "compare",
     "evaluate",
@@ -35,16 +40,19 @@ __all__ = [
     "read_qrels",
     "read_run",
     "recall_at_k",
+    "run_of",
     "simulate",
 ]
 
 _HOMES = {
+    "Client": "soundings.client.client",
     "compare": "evaluation.comparisons.comparing",
-    "evaluate": "evaluation.scoring.evaluating",
+    "evaluate": "evaluation.notebooks.evaluating",
     "pool": "soundings.in_memory",
     "read_qrels": "pooling.formats.qrels",
     "read_run": "pooling.formats.runs",
     "recall_at_k": "evaluation.scoring.in_lists",
+    "run_of": "soundings.in_memory",
     "simulate": "soundings.in_memory",
 }
 

@@ -8,10 +8,22 @@ class SoundingsConfig(AppConfig):
     verbose_name = "Soundings"
 
     def ready(self) -> None:
-        """Watch over what ends with a password."""
+        """Watch over what ends with a password; register what is kept for some days only; count, and send
+        errors, where that is wanted.
+        """
+        from importlib import import_module
+
+        from django.conf import settings
         from django.contrib.auth import get_user_model
         from django.db.models.signals import pre_save
 
         from soundings.accounts.tokens import keep_tokens_when_rehashed
+        from soundings.operations.errors import start_sending
+        from soundings.operations.figures import start_counting
 
+        import_module("soundings.accounts.sign_in_log")
         pre_save.connect(keep_tokens_when_rehashed, sender=get_user_model())
+        if settings.METRICS:
+            start_counting()
+        if settings.SENTRY_DSN:
+            start_sending(settings.SENTRY_DSN)

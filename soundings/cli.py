@@ -5,9 +5,12 @@ import sys
 from argparse import ArgumentParser
 from typing import NoReturn
 
+from pooling.interface.terminal import not_installed, readable
+
 # Commands that touch files only, and their stage: they need no settings, no database and no data folder,
 # and start at once.
 FILE_COMMANDS = {"evaluate": "evaluation", "pool": "pooling"}
+OURS = ("soundings", "pooling", "labeling", "evaluation")
 
 
 class OneLineParser(ArgumentParser):
@@ -36,8 +39,6 @@ def run_on_files(arguments: list[str]) -> None:
     except BrokenPipeError:
         raise
     except (ValueError, OSError) as error:
-        from pooling.interface.commands import readable  # Cut: with Django, and only for a refusal
-
         _refuse(readable(error))
     sys.exit(code)
 
@@ -70,8 +71,18 @@ def open_missing_streams() -> None:
 
 
 def main() -> None:
-    """Run the command that is named; settings or a database that cannot be used are reported in one line."""
+    """Run the command that is named; one line says which library is missing."""
     open_missing_streams()
+    try:
+        run_command()
+    except ModuleNotFoundError as error:
+        if "--traceback" in sys.argv or (error.name or "").partition(".")[0] in OURS:
+            raise
+        _refuse(not_installed(error))
+
+
+def run_command() -> None:
+    """Run the command that is named; settings or a database that cannot be used are reported in one line."""
     if len(sys.argv) > 1 and sys.argv[1] in FILE_COMMANDS:
         run_on_files(sys.argv)
         return

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evaluation.replays import simulation
 from evaluation.replays.reading import read_labelled_pool
 from evaluation.replays.replaying import BUDGETS
-from evaluation.scoring.inputs import Runs, RunSource, Source, named_runs, run_frame
+from pooling.inputs.asking import asked_run
+from pooling.inputs.given import Keys, Runs, RunSource, Source
+from pooling.inputs.reading import named_runs, run_frame
+from pooling.interface.terminal import progress_bar, whole_installation
 from pooling.merging.choice import Choice
 from pooling.merging.merging import build_pool
 from pooling.ranking.ranking import order_run
@@ -22,10 +24,19 @@ if TYPE_CHECKING:
     from evaluation.replays.simulation import Simulation
 
 
-def pool(runs: Runs, depth: int, **options: Any) -> pl.DataFrame:
+def pool(
+    runs: Runs,
+    depth: int,
+    *,
+    id_key: str | Callable[[Any], Any] | None = None,
+    collapse: str | None = None,
+    query_ids: Iterable[Any] | None = None,
+    document_ids: Sequence[Any] | Mapping[Any, Any] | None = None,
+    **options: Any,
+) -> pl.DataFrame:
     """Merge the first `depth` documents of every run into the pairs to judge, in the order of judging.
 
-    - `runs`: as `evaluate` takes them.
+    - `runs`, `id_key`, `collapse`, `query_ids`, `document_ids`: as `evaluate` takes them.
     - `depth`: how many documents of each run.
     - `options`: the others of the command, by name: `strategy`, `budget`, `audit_share`, `seed`, `ties`,
       `scores` and `depths` (see `pooling.merging.choice.Choice`).
@@ -40,7 +51,7 @@ def pool(runs: Runs, depth: int, **options: Any) -> pl.DataFrame:
     ['b', 'a', 'c']
     """
     choice = Choice(depth, **options)
-    sources = named_runs(runs)
+    sources = named_runs(runs, Keys(id_key, collapse, query_ids, document_ids))
     choice.check(sources)
     notes: list[str] = []
     tops = {}
@@ -51,6 +62,35 @@ def pool(runs: Runs, depth: int, **options: Any) -> pl.DataFrame:
     for note in notes:
         warnings.warn(note, stacklevel=2)
     return build_pool(tops, **asdict(choice))
+
+
+def run_of(
+    retriever: Any,
+    queries: Any,
+    k: int = 100,
+    *,
+    id_key: str | Callable[[Any], Any] | None = None,
+    collapse: str | None = None,
+) -> pl.DataFrame:
+    """Ask a retriever every query, and keep what it finds as a run; a bar shows how far it is.
+
+    - `retriever`: of LangChain (`invoke`), LlamaIndex (`retrieve`) or Haystack (`run`), or a function from a
+      text to a list of ids, of (id, score), or of documents, the best first.
+    - `queries`: `{query: text}`, a file of queries, or a frame with query_id and text.
+    - `k`: how many documents of each query are asked for.
+    - `id_key`, `collapse`: as `evaluate` takes them.
+
+    A Polars frame with query_id, document_id and score; without scores, the order of the lists counts. What
+    is noticed is given as warnings. Raises ValueError for what cannot be asked and for answers without ids.
+
+    >>> run_of(lambda text: text.split(), {"q1": "night bus"}, k=2)["document_id"].to_list()
+    ['night', 'bus']
+    """
+    with progress_bar("Asking") as told:
+        frame, notes = asked_run(retriever, queries, k, Keys(id_key, collapse), told=told)
+    for note in notes:
+        warnings.warn(note, stacklevel=2)
+    return frame
 
 
 def simulate(
@@ -90,6 +130,9 @@ def simulate(
     >>> simulate(labels, runs, depth=2, strategies=["depth", "rrf"], budgets=[0.3]).outcomes["rrf"].found
     {0.3: 1.0}
     """
+    with whole_installation():
+        from evaluation.replays import simulation
+
     labelled = read_labelled_pool(
         qrels, runs, depth=depth, min_relevance=min_relevance, ties=ties, scores=scores, prior=prior
     )

@@ -16,7 +16,9 @@ from soundings.installation.data_folder import (
     close_folder,
     stored_secret_key,
 )
+from soundings.installation.elsewhere import require_library
 from soundings.installation.environment import Environment
+from soundings.operations.logs import logging_of
 
 # Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
 # other, and every process would start as many. Read once, when NumPy is loaded; processes of ours inherit it.
@@ -58,6 +60,7 @@ INSTALLED_APPS = [
 ]
 
 MIDDLEWARE = [
+    "soundings.operations.requests.watched",
     "django.middleware.security.SecurityMiddleware",
     "soundings.pages.compressing.CompressedStatic",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -67,6 +70,8 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "soundings.pages.caching.kept_by_nobody",
+    "soundings.accounts.languages.Languages",
+    "soundings.pages.caching.interface_version",
     "labeling.judging.same_account.same_account",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -88,6 +93,7 @@ TEMPLATES = [
                 "django.contrib.auth.context_processors.auth",
                 "django.contrib.messages.context_processors.messages",
             ],
+            "builtins": ["django.templatetags.i18n"],
             "libraries": {"navigation": "soundings.pages.navigation"},
         },
     },
@@ -118,10 +124,10 @@ DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 MEDIA_ROOT = DATA_DIR / "files"
 # What is computed from stored files and may be deleted at any time.
 DERIVED_DIR = DATA_DIR / "derived"
+# Copies of files that are stored elsewhere may take so much of it before the oldest go.
+STORED_COPIES_BYTES = env.int("SOUNDINGS_STORED_COPIES_BYTES", default=10_000_000_000)
 STORAGES = {
-    "default": {
-        "BACKEND": env.str("SOUNDINGS_FILE_STORAGE", default="django.core.files.storage.FileSystemStorage")
-    },
+    "default": env.storage("SOUNDINGS_FILE_STORAGE"),
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
 FILE_UPLOAD_PERMISSIONS, FILE_UPLOAD_DIRECTORY_PERMISSIONS = OWN_FILE, OWN_FOLDER
@@ -129,18 +135,27 @@ STATIC_URL = "static/"
 STATICFILES_DIRS = [ASSETS_DIR / "static"]
 # Served from where they lie: nothing to collect, and nothing stale after an upgrade.
 WHITENOISE_USE_FINDERS = True
+# Figures that take long to compute; several machines share what they have computed.
+CACHES = {"default": env.shared("CACHE_URL")}
 
 TASKS = {
     "default": {
         "BACKEND": env.str("SOUNDINGS_TASK_BACKEND", default="django_tasks_db.DatabaseBackend"),
-        # A worker for each: anyone who waits for an import does not wait for a slow model.
-        "QUEUES": ["default", "models"],
+        # A worker for each: anyone who waits for an import does not wait for a slow model, and no message
+        # waits for either.
+        "QUEUES": ["default", "models", "messages"],
+        "OPTIONS": env.options("SOUNDINGS_TASK_OPTIONS"),
     },
 }
+
+# A job says as often that its worker lives; 0 means never, and only for tests.
+JOB_BEAT_SECONDS = 5.0
 
 # Uploads above the first bound go to the background worker; above the second, uncompressed, they are refused.
 BACKGROUND_UPLOAD_BYTES = env.int("SOUNDINGS_BACKGROUND_UPLOAD_BYTES", default=2_000_000)
 MAX_UPLOAD_BYTES = env.int("SOUNDINGS_MAX_UPLOAD_BYTES", default=4_000_000_000)
+# Files that an account may send in an hour; 0 is as many as it likes.
+UPLOADS_PER_HOUR = env.int("SOUNDINGS_UPLOADS_PER_HOUR", default=0)
 # The longest title, text or metadata of a query or document.
 MAX_TEXT_CHARACTERS = env.int("SOUNDINGS_MAX_TEXT_CHARACTERS", default=1_000_000)
 # What builds within a request; a larger pool goes to the background worker.
@@ -158,6 +173,9 @@ GOLD_FIRST_SHARE = env.float("SOUNDINGS_GOLD_FIRST_SHARE", default=0.2)
 GOLD_SHARE = env.float("SOUNDINGS_GOLD_SHARE", default=0.05)
 PRACTICE_QUESTIONS = env.int("SOUNDINGS_PRACTICE_QUESTIONS", default=5)
 GOLD_PAUSE = env.str("SOUNDINGS_GOLD_PAUSE", default="automatic")
+
+# Days that notes on verdicts are kept; 0 is for good.
+NOTE_DAYS = env.int("SOUNDINGS_NOTE_DAYS", default=0)
 
 # What a judgment costs, unless a queue says otherwise; the overhead is a share that is added, such as fees.
 PRICE_PER_JUDGMENT = env.float("SOUNDINGS_PRICE_PER_JUDGMENT", default=0.0)
@@ -211,6 +229,11 @@ FAILURES_PER_ADDRESS = env.int("SOUNDINGS_FAILURES_PER_ADDRESS", default=40)
 PROXIES = env.int("SOUNDINGS_PROXIES", default=1 if env.bool("SOUNDINGS_TLS", default=False) else 0)
 SILENCED_SYSTEM_CHECKS = ["axes.W006"]
 
+# Days that names, addresses and browsers of sign-ins and of wrong passwords are kept.
+SIGN_IN_LOG_DAYS = env.int("SOUNDINGS_SIGN_IN_LOG_DAYS", default=30)
+# Who may create collections, and so use what belongs to the whole site, such as the key of a model server.
+COLLECTION_CREATORS = env.choice("SOUNDINGS_COLLECTION_CREATORS", ("site-admins", "everyone"))
+
 # How long a token of a program works where nobody says otherwise; 0 is as long as the password.
 TOKEN_DAYS = env.int("SOUNDINGS_TOKEN_DAYS", default=90)
 
@@ -225,6 +248,7 @@ CONTENT_SECURITY_POLICY = {
     },
 }
 X_FRAME_OPTIONS = "DENY"
+CSRF_FAILURE_VIEW = "soundings.pages.errors.form_expired"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
@@ -232,10 +256,11 @@ SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
 if env.bool("SOUNDINGS_TLS", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     SECURE_SSL_REDIRECT = True
-    SECURE_REDIRECT_EXEMPT = [r"^health/$"]  # asked from inside, past the proxy
+    SECURE_REDIRECT_EXEMPT = [r"^(health|ready|metrics)/$"]  # asked from inside, past the proxy
     SECURE_HSTS_SECONDS = 60 * 60 * 24 * 30
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+    LANGUAGE_COOKIE_SECURE = True
 
 # --- Mail -------------------------------------------------------------------------------------------------
 
@@ -252,7 +277,18 @@ LETTERS_PER_HOUR = env.int("SOUNDINGS_LETTERS_PER_HOUR", default=30)
 # Webhooks of canaries go to public addresses, and into these networks.
 WEBHOOK_PRIVATE_NETWORKS = env.networks("SOUNDINGS_WEBHOOK_PRIVATE_NETWORKS")
 
+# --- Search engines ---------------------------------------------------------------------------------------
+
+# Engines are asked at public addresses, and in these networks; a list apart, since answers are shown.
+ENGINE_PRIVATE_NETWORKS = env.networks("SOUNDINGS_ENGINE_PRIVATE_NETWORKS")
+# Databases that engines may ask, by name. They are not among DATABASES: nothing else of the site opens them.
+SEARCH_DATABASES = env.databases("SOUNDINGS_SEARCH_DATABASES")
+
 # --- HTTP interface ---------------------------------------------------------------------------------------
+
+# Calls that an account, and that each token, may make in a minute; 0 is as many as it likes.
+CALLS_PER_MINUTE = env.int("SOUNDINGS_CALLS_PER_MINUTE", default=0)
+TOKEN_CALLS_PER_MINUTE = env.int("SOUNDINGS_TOKEN_CALLS_PER_MINUTE", default=0)
 
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": [
@@ -260,21 +296,27 @@ REST_FRAMEWORK = {
         "rest_framework.authentication.SessionAuthentication",
     ],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_THROTTLE_CLASSES": ["soundings.accounts.call_limits.CallLimit"],
     "DEFAULT_PARSER_CLASSES": [
         "pooling.interface.parsers.ShallowJSONParser",
         "rest_framework.parsers.FormParser",
         "rest_framework.parsers.MultiPartParser",
     ],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "DEFAULT_SCHEMA_CLASS": "pooling.interface.api.OneBodySchema",
     "EXCEPTION_HANDLER": "pooling.interface.problems.problem_response",
 }
+# Counts up when a name of the interface goes or changes its meaning; every answer below /api/ says it.
+INTERFACE_VERSION = "1"
 SPECTACULAR_SETTINGS = {
     "TITLE": "Soundings",
     "DESCRIPTION": "Pool runs, judge pairs, freeze qrels, measure Recall@K.",
-    "VERSION": "1",
+    "VERSION": INTERFACE_VERSION,
     "SERVE_INCLUDE_SCHEMA": False,
+    # What is sent and what is answered are two shapes: files are binary in the one, addresses in the other.
+    "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
+        "DeliveryState": "evaluation.models.CanaryDelivery.State",
         "JobState": "pooling.models.Job.State",
         "LabelRule": "labeling.consensus.rule_names.RULE_NAMES",
         "QueueState": "labeling.models.Queue.State",
@@ -289,14 +331,30 @@ SPECTACULAR_SETTINGS = {
 # --- Language, time, logs ---------------------------------------------------------------------------------
 
 LANGUAGE_CODE = "en"
+# Of the pages of annotators; each named in itself. A language more is a folder of `locale` and a line here.
+LANGUAGES = [("en", "English"), ("de", "Deutsch"), ("es", "Español"), ("hi", "हिन्दी"), ("ja", "日本語")]
+LOCALE_PATHS = [ASSETS_DIR / "locale"]
+LANGUAGE_COOKIE_AGE = 60 * 60 * 24 * 365
+LANGUAGE_COOKIE_SAMESITE = "Lax"
 TIME_ZONE = env.str("SOUNDINGS_TIME_ZONE", default="UTC")
 USE_I18N = True
 USE_TZ = True
 
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "handlers": {"console": {"class": "logging.StreamHandler"}},
-    "root": {"handlers": ["console"], "level": "WARNING"},
-    "loggers": {"axes": {"level": "ERROR"}, "django.request": {"level": "ERROR"}},
-}
+LOG_FORMAT = env.str("SOUNDINGS_LOG_FORMAT", default="text")
+LOGGING = logging_of(
+    LOG_FORMAT,
+    env.str("SOUNDINGS_LOG_LEVEL", default="WARNING"),
+    requests=env.bool("SOUNDINGS_LOG_REQUESTS", default=LOG_FORMAT == "json"),
+)
+
+# --- Seen from outside ------------------------------------------------------------------------------------
+
+# Figures at /metrics/, for programs with the token or from these networks; without either there are none.
+METRICS_TOKEN = env.str("SOUNDINGS_METRICS_TOKEN", default="")
+METRICS_NETWORKS = env.networks("SOUNDINGS_METRICS_NETWORKS")
+METRICS = bool(METRICS_TOKEN or METRICS_NETWORKS)
+if METRICS:
+    require_library("SOUNDINGS_METRICS_TOKEN", ("prometheus_client",), "metrics")
+SENTRY_DSN = env.str("SOUNDINGS_SENTRY_DSN", default="")
+if SENTRY_DSN:
+    require_library("SOUNDINGS_SENTRY_DSN", ("sentry_sdk",), "sentry")

@@ -7,12 +7,16 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 import evaluation.urls
 import labeling.urls
 import pooling.urls
-from soundings.accounts import invitation_views, member_views, token_views
+from soundings.accounts import invitation_views, languages, member_views, token_views
 from soundings.accounts import views as account_views
-from soundings.pages import activity, find, guide, health, home
+from soundings.operations import api as operations_api
+from soundings.operations import health
+from soundings.operations import views as operations
+from soundings.pages import activity, find, guide, home
 
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
 handler400 = "soundings.pages.errors.not_understood"
+handler403 = "soundings.pages.errors.not_allowed"
 handler404 = "soundings.pages.errors.not_found"
 handler500 = "soundings.pages.errors.our_fault"
 
@@ -24,6 +28,8 @@ urlpatterns = [
     path("api/token/", token_views.NewToken.as_view(), name="api_token"),
     path("api/tokens/", token_views.Tokens.as_view(), name="api_tokens"),
     path("api/tokens/<int:token_id>/", token_views.OneToken.as_view(), name="api_token_revoke"),
+    path("api/find/", find.Find.as_view(), name="api_find"),
+    path("api/site/health/", operations_api.SiteHealth.as_view(), name="api_site_health"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path(
         "api/docs/",
@@ -32,9 +38,13 @@ urlpatterns = [
     ),
     path("", home.home, name="home"),
     path("health/", health.health, name="health"),
+    path("ready/", operations.ready, name="ready"),
+    path("metrics/", operations.metrics, name="metrics"),
+    path("site/health/", operations.site_health, name="site_health"),
     path("sign-in/", account_views.SignIn.as_view(), name="sign_in"),
     path("sign-out/", account_views.SignOut.as_view(), name="sign_out"),
     path("account/", token_views.account, name="account"),
+    path("account/data/", token_views.own_data, name="own_data"),
     path("account/tokens/<int:token_id>/revoke/", token_views.token_revoke, name="token_revoke"),
     path("password/", account_views.ChangePassword.as_view(), name="password"),
     path("password/forgotten/", account_views.ForgotPassword.as_view(), name="password_forgotten"),
@@ -44,6 +54,8 @@ urlpatterns = [
     path("invitations/<str:token>/", invitation_views.invitation, name="invitation"),
     path("offers/<int:offer_id>/accept/", invitation_views.offer_accept, name="offer_accept"),
     path("offers/<int:offer_id>/decline/", invitation_views.offer_decline, name="offer_decline"),
+    path("language/", languages.set_language, name="set_language"),
+    path("words/<slug:language>.js", languages.script_words, name="script_words"),
     path("find/", find.find_anything, name="find"),
     path("guide/", guide.guide, name="guide"),
     path("guide/<slug:page>/", guide.guide, name="guide_page"),

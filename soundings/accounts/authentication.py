@@ -7,23 +7,48 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import get_user_model
 from django.utils import timezone
 from rest_framework.authentication import TokenAuthentication
-from rest_framework.exceptions import AuthenticationFailed
+from rest_framework.exceptions import AuthenticationFailed, PermissionDenied
+from rest_framework.permissions import SAFE_METHODS
 
-from pooling.account_models import ApiToken
+from pooling.account_models import ApiToken, Scope
 from pooling.people.link_tokens import hashed
 from pooling.storage.rows import columns_of, rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from rest_framework.request import Request
 
+SCOPES = {Scope.READ: "read", Scope.JUDGE: "read and judge"}
 OWNER = """
 SELECT {user}, {token} FROM auth_user JOIN pooling_apitoken token ON token.user_id = auth_user.id
 WHERE token.token_sha256 = %s
 """
 
 
+# What changes something and belongs to judging: one's own verdicts, and how one reads.
+JUDGING = {
+    "api_queue_claim",
+    "api_queue_judgments",
+    "api_queue_skip",
+    "api_queue_undo",
+    "api_queue_renew",
+    "api_queue_release",
+    "api_queue_messages",
+    "api_practice",
+    "api_reading",
+}
+
+
 class PlainTokenAuthentication(TokenAuthentication):
     """`Authorization: Token …`, for the tokens of `soundings.accounts.tokens`."""
+
+    def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
+        """The user and the token; 403 for a call that is outside the scope of the token."""
+        found = super().authenticate(request)
+        if found is not None and not _is_within(found[1].scope, request):
+            detail = f"This token may only {SCOPES[found[1].scope]}. Make one with another scope."
+            raise PermissionDenied(detail)
+        return found
 
     def authenticate_credentials(self, key: str) -> tuple[User, ApiToken]:
         """The user of an active account and the token; 401 for one that was never made or has ended."""
@@ -33,6 +58,13 @@ class PlainTokenAuthentication(TokenAuthentication):
             if user.is_active and _works(user.token, user):
                 return user, user.token
         raise AuthenticationFailed("This token does not exist or has expired. Create a new one.")
+
+
+def _is_within(scope: str, request: Request) -> bool:
+    if scope == Scope.ADMIN or request.method in SAFE_METHODS:
+        return True
+    call = request.resolver_match.url_name if request.resolver_match else None
+    return scope == Scope.JUDGE and call in JUDGING
 
 
 def _works(token: ApiToken, user: User) -> bool:

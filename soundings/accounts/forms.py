@@ -15,7 +15,9 @@ from django.contrib.auth.forms import (
     SetPasswordForm,
 )
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 
+from pooling.account_models import Scope
 from pooling.models import Role
 from pooling.people.invitations import LONGEST_NOTE
 from soundings.accounts.mail import ask_for_password_letter
@@ -26,16 +28,16 @@ class SignInForm(AuthenticationForm):
     """User name and password."""
 
     error_messages = {
-        "invalid_login": "Wrong name or password. Both are case-sensitive.",
-        "inactive": "This account is disabled. Ask the person who runs this site.",
+        "invalid_login": _("Wrong name or password. Both are case-sensitive."),
+        "inactive": _("This account is disabled. Ask the person who runs this site."),
     }
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["username"].label = "User name"
+        self.fields["username"].label = _("User name")
 
 
-HELP_ON_PASSWORDS = "At least ten characters, and not a common word."
+HELP_ON_PASSWORDS = _("At least ten characters, and not a common word.")
 
 
 class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
@@ -43,9 +45,9 @@ class NewPasswordForm(SetPasswordForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["new_password1"].label = "New password"
+        self.fields["new_password1"].label = _("New password")
         self.fields["new_password1"].help_text = HELP_ON_PASSWORDS
-        self.fields["new_password2"].label = "New password, again"
+        self.fields["new_password2"].label = _("New password, again")
         self.fields["new_password2"].help_text = ""
 
 
@@ -54,7 +56,7 @@ class ChangePasswordForm(NewPasswordForm, PasswordChangeForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["old_password"].label = "Your password now"
+        self.fields["old_password"].label = _("Your password now")
 
 
 class ForgotPasswordForm(PasswordResetForm):
@@ -62,7 +64,7 @@ class ForgotPasswordForm(PasswordResetForm):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["email"].label = "Email address of your account"
+        self.fields["email"].label = _("Email address of your account")
 
     def save(self, *, request: HttpRequest, **options: Any) -> None:  # type: ignore[override]
         """Have the letter sent; the rest of Django's options are those of `soundings.accounts.mail`."""
@@ -73,9 +75,14 @@ class TokenForm(forms.Form):
     """A token for a program."""
 
     name = forms.CharField(
-        max_length=LONGEST_NAME, help_text="What the token is for, such as the name of a program."
+        label=_("Name"),
+        max_length=LONGEST_NAME,
+        help_text=_("What the token is for, such as the name of a program."),
     )
-    days = forms.IntegerField(label="Valid for days", min_value=1, max_value=LONGEST_DAYS)
+    days = forms.IntegerField(label=_("Valid for days"), min_value=1, max_value=LONGEST_DAYS)
+    scope = forms.ChoiceField(
+        label=_("What it may do"), choices=Scope.choices, initial=Scope.ADMIN, required=False
+    )
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -91,13 +98,13 @@ class JoinForm(BaseUserCreationForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self.fields["username"].label = "User name"
-        self.fields["username"].help_text = "Letters, digits and @ . + - _; others see it with your work."
-        self.fields["email"].label = "Email address (optional)"
-        self.fields["email"].help_text = "To reset your password if you forget it."
-        self.fields["password1"].label = "Password"
+        self.fields["username"].label = _("User name")
+        self.fields["username"].help_text = _("Letters, digits and @ . + - _; others see it with your work.")
+        self.fields["email"].label = _("Email address (optional)")
+        self.fields["email"].help_text = _("To reset your password if you forget it.")
+        self.fields["password1"].label = _("Password")
         self.fields["password1"].help_text = HELP_ON_PASSWORDS
-        self.fields["password2"].label = "Password, again"
+        self.fields["password2"].label = _("Password, again")
         self.fields["password2"].help_text = ""
 
 

@@ -9,6 +9,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.debug import sensitive_post_parameters
 from django.views.decorators.http import require_http_methods, require_POST
 
@@ -26,6 +27,7 @@ from pooling.people.invitations import (
     withdraw,
 )
 from soundings.accounts.forms import InvitationForm, JoinForm
+from soundings.accounts.languages import remember_language
 from soundings.accounts.mail import send_invitation
 
 
@@ -74,7 +76,7 @@ def offer_accept(request: HttpRequest, offer_id: int) -> HttpResponse:
     """Join a collection whose admin has asked for it."""
     user = person(request)
     member = accept_offer(fetch(offers_to(user), pk=offer_id), user)
-    messages.success(request, f"You are {member.role} of {member.collection.name}.")
+    messages.success(request, _welcome(member))
     return redirect("collection", member.collection.slug)
 
 
@@ -101,11 +103,16 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
             member = _joined(request, token, form)
         except InputError as error:
             return render(request, "soundings/invitation_gone.html", {"problem": str(error)}, status=410)
-        messages.success(request, f"You are {member.role} of {member.collection.name}.")
+        messages.success(request, _welcome(member))
         return redirect("collection", member.collection.slug)
     # Not `collection`: anyone who follows the link may not see the collection's pages yet.
     context = {"invitation": found, "form": form}
     return render(request, "soundings/invitation.html", context, status=400 if form and form.errors else 200)
+
+
+def _welcome(member: Membership) -> str:
+    sentence = _("You are {role} of {collection}.")
+    return sentence.format(role=_(member.role), collection=member.collection.name)
 
 
 def _joined(request: HttpRequest, token: str, form: JoinForm | None) -> Membership:
@@ -115,5 +122,7 @@ def _joined(request: HttpRequest, token: str, form: JoinForm | None) -> Membersh
         user = form.save() if form else person(request)
         member = accept(token, user)
     if form:
+        if chosen := request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME):
+            remember_language(user, chosen)
         login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     return member

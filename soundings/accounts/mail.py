@@ -52,7 +52,7 @@ def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
     return True
 
 
-@task()
+@task(queue_name="messages")
 def send_password_letter(email: str, host: str, secure: bool) -> None:
     """Send the links."""
     form = PasswordResetForm({"email": email})
@@ -65,7 +65,7 @@ def send_password_letter(email: str, host: str, secure: bool) -> None:
         )
 
 
-@task()
+@task(queue_name="messages")
 def send_invitation_letter(invitation_id: int, sealed_link: str) -> None:
     """Send the link, and note that it left."""
     invitation = Invitation.objects.select_related("collection", "invited_by").get(pk=invitation_id)

@@ -1,4 +1,4 @@
-"""Tokens of programs: made for a name and its password, over HTTP, or on the page of one's account."""
+"""One's account: tokens of programs, made over HTTP for a password or on its page, and one's data."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ from typing import Any
 from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
-from django.views.decorators.http import require_http_methods, require_POST
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from drf_spectacular.utils import extend_schema
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
@@ -17,24 +18,30 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
-from pooling.account_models import ApiToken
+from pooling.account_models import ApiToken, Scope
 from pooling.interface import api as interface_api
+from pooling.interface.downloads import streamed
 from pooling.interface.pages import person
 from pooling.interface.serializers import ProblemSerializer
 from pooling.people.access import fetch
+from pooling.tables.calls import listed, lists
 from soundings.accounts.forms import TokenForm
+from soundings.accounts.own_data import own_data_lines
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
 
 LONGEST_PASSWORD = 4096
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
-    """A name and its password; `name` is what the token is called, and `days` how long it works."""
+    """A name and its password; `name` is what the token is called, `days` how long it works, and `scope` what
+    it may do of what its owner may: read, read and judge, or (admin) everything.
+    """
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(trim_whitespace=False, max_length=LONGEST_PASSWORD)
     name = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_NAME)
     days = serializers.IntegerField(required=False, default=None, min_value=1, max_value=LONGEST_DAYS)
+    scope = serializers.ChoiceField(Scope.choices, required=False, default=Scope.ADMIN)
 
 
 class TokenSerializer(serializers.Serializer[Any]):
@@ -43,6 +50,7 @@ class TokenSerializer(serializers.Serializer[Any]):
     token = serializers.CharField()
     id = serializers.IntegerField()
     name = serializers.CharField()
+    scope = serializers.ChoiceField(Scope.choices)
     expires_at = serializers.DateTimeField(allow_null=True)
 
 
@@ -51,7 +59,7 @@ class ListedTokenSerializer(serializers.ModelSerializer[ApiToken]):
 
     class Meta:
         model = ApiToken
-        fields = ["id", "name", "created_at", "expires_at"]
+        fields = ["id", "name", "scope", "created_at", "expires_at"]
 
 
 class TooManyTries(APIException):
@@ -76,13 +84,13 @@ class NewToken(APIView):
     def post(self, request: Request) -> Response:
         """Make a token for an account. It ends on its day, with the account's password, or when revoked."""
         given = interface_api.parsed(CredentialsSerializer, request)
-        name, days = given.pop("name"), given.pop("days")
+        name, days, scope = given.pop("name"), given.pop("days"), Scope(given.pop("scope"))
         user = authenticate(request, **given)
         if getattr(request, "axes_locked_out", False):
             raise TooManyTries
         if user is None:
             raise ValidationError("Wrong name or password.")
-        row, token = make_token(user, name, days)
+        row, token = make_token(user, name, days, scope=scope)
         row.token = token  # type: ignore[attr-defined]
         return Response(TokenSerializer(row).data)
 
@@ -90,10 +98,10 @@ class NewToken(APIView):
 class Tokens(APIView):
     """The tokens of the caller."""
 
-    @extend_schema(responses=ListedTokenSerializer(many=True))
+    @lists(ListedTokenSerializer)
     def get(self, request: Request) -> Response:
         """List your tokens that work; the tokens themselves are shown only when they are created."""
-        return Response(ListedTokenSerializer(tokens_of(interface_api.person(request)), many=True).data)
+        return listed(request, tokens_of(interface_api.person(request)), ListedTokenSerializer)
 
 
 class OneToken(APIView):
@@ -114,10 +122,18 @@ def account(request: HttpRequest) -> HttpResponse:
     form = TokenForm(request.POST or None)
     made = None
     if request.method == "POST" and form.is_valid():
-        made = make_token(user, form.cleaned_data["name"], form.cleaned_data["days"])
+        wanted = form.cleaned_data
+        made = make_token(user, wanted["name"], wanted["days"], scope=Scope(wanted["scope"] or Scope.ADMIN))
         form = TokenForm()
     context = {"form": form, "made": made, "tokens": tokens_of(user)}
     return render(request, "soundings/account.html", context, status=400 if form.errors else 200)
+
+
+@require_GET
+@login_required
+def own_data(request: HttpRequest) -> StreamingHttpResponse:
+    """Everything that is stored about the person who asks, as JSON lines."""
+    return streamed(own_data_lines(person(request)), "my-data.jsonl", "application/x-ndjson")
 
 
 @require_POST
@@ -126,5 +142,5 @@ def token_revoke(request: HttpRequest, token_id: int) -> HttpResponse:
     """End one of one's tokens."""
     token = get_object_or_404(tokens_of(person(request)), pk=token_id)
     revoke(token)
-    messages.success(request, f"The token “{token.name}” no longer works.")
+    messages.success(request, _("The token “{name}” no longer works.").format(name=token.name))
     return redirect("account")

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Q, QuerySet
 from django.utils import timezone
 
-from pooling.account_models import ApiToken
+from pooling.account_models import ApiToken, Scope
 from pooling.interface.problems import InputError
 from pooling.people.link_tokens import hashed, new_token
 
@@ -34,7 +34,9 @@ class MadeToken(NamedTuple):
     token: str
 
 
-def make_token(user: User, name: str = "", days: int | None = None) -> MadeToken:
+def make_token(
+    user: User, name: str = "", days: int | None = None, *, scope: Scope = Scope.ADMIN
+) -> MadeToken:
     """Make a token that works for `days` (1 to 3650; none: SOUNDINGS_TOKEN_DAYS, of which 0 sets no end)."""
     name = name.strip() or DEFAULT_NAME
     if len(name) > LONGEST_NAME:
@@ -49,6 +51,7 @@ def make_token(user: User, name: str = "", days: int | None = None) -> MadeToken
         name=name,
         token_sha256=hashed(token),
         password_sha256=hashed(user.password),
+        scope=scope,
         expires_at=timezone.now() + timedelta(days=lasting) if lasting else None,
     )
     return MadeToken(row, token)

@@ -8,6 +8,7 @@ from django.contrib.auth import views as auth
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse_lazy
+from django.utils.translation import gettext as _
 
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
 from soundings.accounts.mail import MOST_TO_ONE
@@ -33,7 +34,7 @@ class ChangePassword(auth.PasswordChangeView):
     success_url = reverse_lazy("home")
 
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
-        messages.success(self.request, "Your password is changed.")
+        messages.success(self.request, _("Your password is changed."))
         return super().form_valid(form)
 
 
@@ -50,10 +51,8 @@ class ForgotPassword(auth.PasswordResetView):
         return super().dispatch(request, *args, **options)  # type: ignore[return-value]
 
     def form_valid(self, form: ForgotPasswordForm) -> HttpResponse:  # type: ignore[override]
-        sentence = (
-            f"If an account has this address, a link is being sent to it (at most {MOST_TO_ONE} an hour)."
-        )
-        messages.success(self.request, sentence)
+        sentence = _("If an account has this address, a link is being sent to it (at most {count} an hour).")
+        messages.success(self.request, sentence.format(count=MOST_TO_ONE))
         return super().form_valid(form)
 
 
@@ -65,5 +64,5 @@ class NewPassword(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("sign_in")
 
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
-        messages.success(self.request, "Your password is changed. Sign in with it.")
+        messages.success(self.request, _("Your password is changed. Sign in with it."))
         return super().form_valid(form)

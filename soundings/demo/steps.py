@@ -42,7 +42,13 @@ from pooling.texts.importing import import_documents, import_queries
 from pooling.tidying.erasing import erase_collection
 from soundings.demo.annotators import SimulatedAnnotators
 from soundings.demo.clock import DemoClock
-from soundings.installation.first_use import DEMO_ADMIN, DEMO_ANNOTATOR, SIMULATED, generated_password
+from soundings.installation.first_use import (
+    DEMO_ADMIN,
+    DEMO_ANNOTATOR,
+    SIMULATED,
+    generated_password,
+    nobody_is_here_yet,
+)
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -134,14 +140,15 @@ def forget_demo(say: Say) -> None:
 def make_cast() -> Cast:
     """An admin and an annotator who can sign in, and simulated annotators who cannot."""
     passwords = {name: generated_password() for name in (DEMO_ADMIN, DEMO_ANNOTATOR)}
-    admin = _account(DEMO_ADMIN, passwords[DEMO_ADMIN])
+    # On a site that is there to be tried the admin runs it, and may open a collection.
+    admin = _account(DEMO_ADMIN, passwords[DEMO_ADMIN], runs_site=nobody_is_here_yet())
     _account(DEMO_ANNOTATOR, passwords[DEMO_ANNOTATOR])
     return Cast(admin, [_account(name, None) for name in SIMULATED], passwords)
 
 
-def _account(name: str, password: str | None) -> User:
+def _account(name: str, password: str | None, *, runs_site: bool = False) -> User:
     return get_user_model().objects.update_or_create(
-        username=name, defaults={"password": make_password(password)}
+        username=name, defaults={"password": make_password(password), "is_staff": runs_site}
     )[0]
 
 

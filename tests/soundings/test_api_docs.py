@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
 import pytest
+from django.conf import settings
 from django.core.management import call_command
 from django.test import Client
+from drf_spectacular.generators import SchemaGenerator
+
+KEPT = Path(__file__).with_name("interface.txt")
 
 
 @pytest.mark.django_db
@@ -18,3 +27,89 @@ def test_the_page_for_people_needs_no_inline_script_or_style(client: Client) -> 
 
 def test_the_schema_is_complete_and_free_of_warnings(tmp_path: object) -> None:
     call_command("spectacular", "--validate", "--fail-on-warn", "--file", f"{tmp_path}/schema.yaml")
+
+
+def drawn() -> dict[str, Any]:
+    """The OpenAPI document."""
+    return dict(SchemaGenerator().get_schema(request=None, public=True))
+
+
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, found in document["paths"].items():
+        for method, operation in found.items():
+            yield method.upper(), path, operation
+
+
+def names(document: dict[str, Any]) -> set[str]:
+    """Every name that a program may rest on: calls, what they are asked, and the keys of what they say."""
+    found = set()
+    for method, path, operation in operations(document):
+        address = re.sub(r"{\w+}", "{}", path)
+        found.add(f"{method} {address}")
+        found |= {
+            f"{method} {address} ?{one['name']}"
+            for one in operation.get("parameters", [])
+            if one["in"] == "query"
+        }
+        for body, shape in _shapes(operation):
+            found |= {f"{method} {address} {body} .{key}" for key in _keys(document, shape)}
+    return found
+
+
+def _shapes(operation: dict[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
+    said = {code: body for code, body in operation["responses"].items() if code.startswith("2")}
+    bodies = {"asks": operation.get("requestBody", {}), **said}
+    for name, body in bodies.items():
+        for media in body.get("content", {}).values():
+            yield name, media.get("schema", {})
+
+
+def _keys(document: dict[str, Any], shape: dict[str, Any]) -> list[str]:
+    shape = shape.get("items", shape)
+    name = shape.get("$ref", "").rpartition("/")[2]
+    return list(document["components"]["schemas"].get(name, {}).get("properties", {}))
+
+
+def test_no_name_of_the_interface_goes_within_a_version() -> None:
+    """The kept names are those of the last release. Anybody who takes one away on purpose counts
+    INTERFACE_VERSION up; `python -m tests.soundings.interface_names` keeps the names anew.
+    """
+    kept = KEPT.read_text(encoding="utf-8").splitlines()
+    assert kept[0] == f"version {settings.INTERFACE_VERSION}", "the names kept are of another version"
+    gone = sorted(set(kept[1:]) - names(drawn()))
+    assert gone == [], f"broken for programs: {', '.join(gone)}"
+
+
+def test_every_answer_says_the_version_of_the_interface(client: Client, db: None) -> None:
+    for url in ("/api/schema/", "/api/nowhere/", "/api/collections/"):
+        assert client.get(url)["Soundings-Interface"] == settings.INTERFACE_VERSION
+    assert drawn()["info"]["version"] == settings.INTERFACE_VERSION
+    assert not client.get("/sign-in/").has_header("Soundings-Interface")
+
+
+def test_every_body_has_one_content_type_and_files_are_binary() -> None:
+    document = drawn()
+    for method, path, operation in operations(document):
+        media = operation.get("requestBody", {}).get("content", {})
+        assert list(media) in ([], ["application/json"], ["multipart/form-data"]), f"{method} {path}"
+        shape = next(iter(media.values()), {}).get("schema", {})
+        name = shape.get("$ref", "").rpartition("/")[2]
+        file = document["components"]["schemas"].get(name, {}).get("properties", {}).get("file")
+        assert not file or file["format"] == "binary", f"{method} {path}"
+        answers = operation["responses"].get("200", {}).get("content", {})
+        assert set(answers) <= {"application/json", "application/octet-stream"}, f"{method} {path}"
+
+
+#: What is short by its nature.
+WHOLE = {"/api/find/", "/api/strategies/", "/api/reports/{report_id}/charts/"}
+
+
+def test_every_list_is_paged_by_one_rule() -> None:
+    unpaged = set()
+    for method, path, operation in operations(drawn()):
+        shapes = dict(_shapes(operation))
+        if method == "GET" and shapes.get("200", {}).get("type") == "array":
+            asked = {one["name"] for one in operation.get("parameters", [])}
+            if not asked >= {"page", "per_page"}:
+                unpaged.add(path)
+    assert unpaged == WHOLE

@@ -24,9 +24,10 @@ def python(code: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_the_front_door_has_what_it_lists() -> None:
-    names = ["compare", "evaluate", "pool", "read_qrels", "read_run", "recall_at_k", "simulate"]
+    names = ["Client", "compare", "evaluate", "pool", "read_qrels", "read_run"]
+    names += ["recall_at_k", "run_of", "simulate"]
 
-    assert sorted(soundings.__all__) == ["__version__", *names]
+    assert sorted(soundings.__all__) == sorted(["__version__", *names])
     assert all(callable(getattr(soundings, name)) for name in names)
     assert set(soundings.__all__) <= set(dir(soundings))
     with pytest.raises(AttributeError, match="'soundings' has no attribute 'recall'"):
@@ -36,6 +37,17 @@ def test_the_front_door_has_what_it_lists() -> None:
 def test_importing_it_loads_neither_django_nor_a_heavy_library(tmp_path: Path) -> None:
     done = python(
         "import soundings; print({'django', 'polars', 'numpy', 'pandas'} & set(sys.modules))", tmp_path
+    )
+
+    assert (done.stdout.strip(), done.stderr) == ("set()", "")
+
+
+def test_a_first_result_loads_polars_and_numpy_alone(tmp_path: Path) -> None:
+    done = python(
+        f"import soundings; r = soundings.evaluate({LABELS!r}, {RUNS!r}, k=1); "
+        f"few = {{f'q{{n}}': {{'a': 1}} for n in range(20)}}; soundings.evaluate(few, {{'a': few}}, k=1); "
+        "print({'django', 'pandas', 'scipy', 'rich', 'altair', 'pyarrow'} & set(sys.modules))",
+        tmp_path,
     )
 
     assert (done.stdout.strip(), done.stderr) == ("set()", "")
@@ -90,3 +102,47 @@ def test_files_are_read_and_runs_compared(tmp_path: Path) -> None:
 
     assert [result.figure(run, "recall", 1)["mean"] for run in ("bm25", "dense")] == [0.5, 1.0]
     assert soundings.compare(result, "dense", "bm25", "recall@1").difference == 0.5
+
+
+FILES = f"{str(ROOT / 'examples/qrels.txt')!r}, {str(ROOT / 'examples/runs/bm25.run')!r}"
+
+
+NEEDS_DJANGO = "This needs django, which is not installed: pip install soundings-ir."
+
+
+@pytest.mark.parametrize(
+    ("missing", "arguments", "told"),
+    [
+        ("django", f"'simulate', {FILES}, '--depth', '5'", NEEDS_DJANGO),
+        ("scipy", f"'simulate', {FILES}, '--depth', '5'", NEEDS_DJANGO.replace("django", "scipy")),
+        ("django", f"'evaluate', {FILES}, '--pythonpath', '.'", NEEDS_DJANGO),
+        ("django", f"'evaluate', {FILES}, '--k', 'ten'", "soundings evaluate: argument --k: "),
+        ("django", "'evaluate', 'none.txt', 'none.run'", "none.txt: the file cannot be opened (no such file"),
+    ],
+)
+def test_a_command_without_its_library_says_what_to_install(
+    tmp_path: Path, missing: str, arguments: str, told: str
+) -> None:
+    done = python(
+        f"sys.modules[{missing!r}] = None; sys.argv = ['soundings', {arguments}]; "
+        "from soundings.cli import main; main()",
+        tmp_path,
+    )
+
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1), done.stderr
+    assert done.stderr.startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("missing", "call"),
+    [
+        ("scipy", f"soundings.simulate({LABELS!r}, {RUNS!r}, depth=2)"),
+        ("httpx2", "soundings.Client('http://127.0.0.1:9', 'token')"),
+        ("altair", f"soundings.evaluate({LABELS!r}, {RUNS!r}, k=1).chart()"),
+    ],
+)
+def test_a_function_without_its_library_says_what_to_install(tmp_path: Path, missing: str, call: str) -> None:
+    done = python(f"import soundings; sys.modules[{missing!r}] = None; {call}", tmp_path)
+
+    last = done.stderr.splitlines()[-1]
+    assert last == f"ImportError: This needs {missing}, which is not installed: pip install soundings-ir."

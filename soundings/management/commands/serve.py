@@ -11,9 +11,10 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandParser
 
 from pooling.interface.commands import InputCommand
+from pooling.interface.terminal import progress_bar
 from soundings.installation.data_folder import close_tree
-from soundings.installation.first_use import create_first_admin, prepare_database
-from soundings.serving.processes import require_free_port, serve_site
+from soundings.installation.first_use import create_first_admin, prepare_database, require_ready_database
+from soundings.serving.processes import WEB, WORKER, require_free_port, serve_site
 
 
 class Command(InputCommand):
@@ -23,11 +24,28 @@ class Command(InputCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         add_address_arguments(parser)
+        parser.add_argument(
+            "--only",
+            choices=[WEB, WORKER],
+            default="",
+            help="only answer requests, or only run background work, as containers do",
+        )
+        parser.add_argument(
+            "--no-migrate",
+            action="store_true",
+            help="leave the tables as they are; stop where they are not up to date",
+        )
 
     def handle(self, *args: Any, host: str, port: int, workers: int, **options: Any) -> None:
-        require_free_port(host, port)
+        if options["only"] != WORKER:
+            require_free_port(host, port)
+        if options["no_migrate"]:
+            require_ready_database()
         prepare(self)
         self.check()
+        if options["only"] == WORKER:
+            serve_site(host, port, workers, lambda sentence: say(self, sentence), only=WORKER)
+            return
         created = create_first_admin()
         if created:
             name, password = created
@@ -36,14 +54,19 @@ class Command(InputCommand):
                 self,
                 ("This password is shown only once; change it after signing in. More accounts: create_user"),
             )
-        serve_site(host, port, workers, lambda sentence: say(self, sentence))
+        serve_site(host, port, workers, lambda sentence: say(self, sentence), only=options["only"])
 
 
 def add_address_arguments(parser: CommandParser) -> None:
     """Where to listen, and with how many processes; `demo` takes the same arguments."""
     processes = max(2, min(4, os.cpu_count() or 2))
     parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
-    parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=os.environ.get("PORT", "8000"),
+        help="port to listen on (default: the variable PORT, or 8000)",
+    )
     parser.add_argument(
         "--workers",
         type=_at_least_one,
@@ -64,7 +87,8 @@ def prepare(command: BaseCommand) -> None:
     """
     for folder in (settings.MEDIA_ROOT, settings.DERIVED_DIR, settings.LLM_JOURNAL_DIR):
         close_tree(Path(folder))
-    migrations = prepare_database()
+    with progress_bar("Upgrade") as progress:
+        migrations = prepare_database(progress)
     if migrations:
         say(command, f"The database is ready ({migrations} migrations applied).")
 

@@ -89,7 +89,7 @@ def test_letters_wait_for_the_worker_and_betray_no_link_meanwhile(
 ) -> None:
     from django_tasks_db.models import DBTaskResult
 
-    settings.TASKS = {"default": {"BACKEND": "django_tasks_db.DatabaseBackend"}}
+    settings.TASKS = {"default": settings.TASKS["default"] | {"BACKEND": "django_tasks_db.DatabaseBackend"}}
     client.force_login(world.ada)
     page = client.post(INVITE, {"role": "viewer", "days": 3, "email": "eve@example.org"}).content.decode()
     forgot("ben@example.org")

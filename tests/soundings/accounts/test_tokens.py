@@ -17,8 +17,12 @@ from django.test import Client
 from django.utils import timezone
 from pytest_django import Settings
 
-from pooling.account_models import ApiToken
+from labeling.urls import api_urlpatterns
+from pooling.account_models import ApiToken, Scope
+from pooling.models import Collection
+from soundings.accounts.authentication import JUDGING
 from soundings.accounts.tokens import MOST_TOKENS, make_token, tokens_of
+from tests.labeling.helpers import make_queue
 from tests.world import PASSWORD, World
 
 NEW = "an entirely other phrase"
@@ -63,7 +67,14 @@ def test_a_token_ends_on_its_day_which_a_setting_names(world: World, settings: S
 
 @pytest.mark.parametrize(
     "fields",
-    [{"days": 0}, {"days": 4000}, {"name": "x" * 81}, {"username": "x" * 151}, {"password": "x" * 5000}],
+    [
+        {"days": 0},
+        {"days": 4000},
+        {"scope": "everything"},
+        {"name": "x" * 81},
+        {"username": "x" * 151},
+        {"password": "x" * 5000},
+    ],
 )
 def test_what_cannot_be_a_token_is_refused(world: World, fields: dict[str, Any]) -> None:
     assert asked(**fields).status_code == 400
@@ -132,7 +143,7 @@ def test_tokens_are_listed_without_themselves_and_revoked_by_their_owner(world: 
     theirs = make_token(world.ben, "ben's")
     client = Client(headers={"authorization": f"Token {token}"})
     (listed,) = client.get("/api/tokens/").json()
-    assert (listed["name"], set(listed)) == ("nightly", {"id", "name", "created_at", "expires_at"})
+    assert (listed["name"], set(listed)) == ("nightly", {"id", "name", "scope", "created_at", "expires_at"})
     assert client.delete(f"/api/tokens/{theirs.row.pk}/").status_code == 404
     assert client.delete(f"/api/tokens/{listed['id']}/").status_code == 204
     assert (status_with(token), status_with(theirs.token)) == (401, 200)
@@ -188,3 +199,33 @@ class Editor:
     def execute(self, statement: str) -> None:
         with connection.cursor() as cursor:
             cursor.execute(statement)
+
+
+@pytest.mark.parametrize(
+    ("scope", "reads", "judges", "changes"),
+    [("read", 200, 403, 403), ("judge", 200, 200, 403), ("admin", 200, 200, 200)],
+)
+def test_a_token_does_no_more_than_its_scope(
+    world: World, scope: str, reads: int, judges: int, changes: int
+) -> None:
+    queue = make_queue(world)
+    token = asked(scope=scope).json()
+    assert token["scope"] == scope
+    ada = Client(headers={"authorization": f"Token {token['token']}"})
+    claim = ada.post(f"/api/queues/{queue.pk}/claim/", {"count": 1}, content_type="application/json")
+    change = ada.patch("/api/collections/harbour/", {"name": "Port"}, content_type="application/json")
+    assert ada.get("/api/collections/harbour/").status_code == reads
+    assert (claim.status_code, change.status_code) == (judges, changes)
+
+
+def test_a_refused_call_says_what_the_token_may(world: World) -> None:
+    ada = Client(headers={"authorization": f"Token {make_token(world.ada, scope=Scope.READ).token}"})
+    answer = ada.delete("/api/collections/harbour/")
+    assert answer.status_code == 403
+    assert answer.json()["detail"] == "This token may only read. Make one with another scope."
+    assert Collection.objects.filter(slug="harbour").exists()
+
+
+def test_every_call_of_judging_is_one_that_exists() -> None:
+    names = {pattern.name for pattern in api_urlpatterns}
+    assert names >= JUDGING

@@ -1,0 +1,75 @@
+"""How many calls of the HTTP interface an account, and each of its tokens, may make in a minute.
+
+Two limits, so that a program that runs wild stops neither the pages nor the other programs of its owner.
+Calls are counted in the cache: by each web process alone, unless CACHE_URL names one that all share.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from django.conf import settings
+from rest_framework import status
+from rest_framework.exceptions import APIException
+from rest_framework.throttling import BaseThrottle
+
+from pooling.interface.counting import counted
+
+if TYPE_CHECKING:  # the module of views reads this one
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
+
+MINUTE = 60
+
+
+class Allowance(NamedTuple):
+    """What one of the limits still lets through; `left` is below zero for a call that is too many."""
+
+    of: str
+    limit: int
+    left: int
+
+
+class TooManyCalls(APIException):
+    """429, with the seconds until the next call is answered."""
+
+    status_code = status.HTTP_429_TOO_MANY_REQUESTS
+
+    def __init__(self, allowance: Allowance, wait: int) -> None:
+        super().__init__(
+            f"This {allowance.of} may make {allowance.limit:,} calls a minute. Call again in {wait} seconds."
+        )
+        self.wait = wait  # becomes Retry-After
+
+
+class CallLimit(BaseThrottle):
+    """Counts a call, and says in every answer how many are left.
+
+    The headers are those of draft-ietf-httpapi-ratelimit-headers: `RateLimit-Policy: "account";q=600;w=60`
+    and `RateLimit: "account";r=599;t=42`.
+    """
+
+    def allow_request(self, request: Request, view: APIView) -> bool:
+        """True, or `TooManyCalls`."""
+        limits = _limits(request)
+        if not limits:
+            return True
+        counts = {of: counted(f"calls/{of}/{key}", MINUTE) for of, (_, key) in limits.items()}
+        found = [Allowance(of, limit, limit - counts[of].number) for of, (limit, _) in limits.items()]
+        wait = min(count.wait for count in counts.values())
+        view.headers["RateLimit-Policy"] = ", ".join(f'"{one.of}";q={one.limit};w={MINUTE}' for one in found)
+        view.headers["RateLimit"] = ", ".join(f'"{one.of}";r={max(0, one.left)};t={wait}' for one in found)
+        for one in found:
+            if one.left < 0:
+                raise TooManyCalls(one, wait)
+        return True
+
+
+def _limits(request: Request) -> dict[str, tuple[int, int]]:
+    """The limits of a call: limit and row, by what is limited. None for nobody, who is refused anyway."""
+    limits: dict[str, tuple[int, int]] = {}
+    if settings.CALLS_PER_MINUTE and request.user.pk is not None:
+        limits["account"] = settings.CALLS_PER_MINUTE, request.user.pk
+    if settings.TOKEN_CALLS_PER_MINUTE and request.auth is not None:
+        limits["token"] = settings.TOKEN_CALLS_PER_MINUTE, request.auth.pk
+    return limits
