@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo run test spark lint format map docs bench migrations-check pictures
+.PHONY: demo run test spark lint format map docs bench migrations-check messages pictures requirements bill audit
 
 # The example collection, all the way to Recall@K; then the site. DEMO_ARGS=--no-serve ends after the table.
 demo: $(VENV)/.installed
@@ -45,6 +45,24 @@ pictures: $(VENV)/.installed-dev
 # The guide as a static site in site/, with a reference of the Python functions; stops at a link that leads nowhere.
 docs: $(VENV)/.installed-docs
 	$(BIN)/python -m mkdocs build --strict --clean --quiet --config-file docs/mkdocs.yml
+
+# The catalogues in locale/: collects what pages and scripts say, and compiles them. Installs GNU gettext if need be.
+messages: $(VENV)/.installed-dev
+	$(BIN)/python -m docs.messages
+
+# What a container installs, with checksums, after a change of pyproject.toml or constraints.txt. Asks the package index.
+requirements: $(VENV)/.installed-dev
+	$(BIN)/python -m docs.requirements
+
+# The bill of materials of a container in build/bill.json (CycloneDX), and the list of its licences.
+bill: $(VENV)/.installed-dev
+	$(BIN)/python -m docs.materials
+
+# Known vulnerabilities of what a container installs; asks a service on the network, so it is no part of .ci/run.
+audit:
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip --disable-pip-version-check --quiet install pip-audit
+	build/audit/bin/pip-audit --disable-pip --require-hashes --requirement deploy/requirements.txt
 
 migrations-check: $(VENV)/.installed-dev
 	$(BIN)/python manage.py makemigrations --check --dry-run
