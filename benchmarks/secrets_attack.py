@@ -93,6 +93,7 @@ class _Site:
             item = Item.objects.get(pk=item_of(offer["item"]))
             features = {
                 **_numbers("offer", offer),
+                **self._message(offer, number),
                 **self._order(offer),
                 **{f"held {name}": value for name, value in held.items()},
                 **_moved("claim", between, held),
@@ -150,6 +151,18 @@ class _Site:
         (told,) = answer.json()["results"]
         return {name: value for name, value in told.items() if name != "key"}, float(len(caught))
 
+    def _message(self, offer: dict[str, Any], number: int) -> Features:
+        """What a message to the admins about the item is answered, before there is a verdict."""
+        from django.db import connection
+        from django.test.utils import CaptureQueriesContext
+
+        body = {"item": offer["item"], "text": "Is it in one piece?", "key": f"message {number}"}
+        with CaptureQueriesContext(connection) as caught:
+            answer = self._api.post(f"{self._address}/messages/", body, format="json")
+        assert answer.status_code < 300, answer.content
+        told = {name: value for name, value in answer.json().items() if name not in ("id", "key", "at")}
+        return {**_numbers("message", told), "message statements": float(len(caught))}
+
     def _state(self) -> Features:
         """Everything there is to read but the search, as numbers."""
         from django.urls import reverse
@@ -161,6 +174,7 @@ class _Site:
             "queues": reverse("queues", args=[slug]),
             "queue": reverse("queue", args=[queue]),
             "own_work": reverse("own_work", args=[queue]),
+            "all_work": reverse("all_work"),
         }
         found: Features = {}
         for name, address in addresses.items():
@@ -175,7 +189,8 @@ class _Site:
         answer = self._api.get(f"{self._address}/search/", {"query": query, "words": title})
         hits = [hit for hit in answer.json()["documents"] if hit["id"] == offer["document"]["id"]]
         page = self._pages.get(f"/queues/{self._queue.pk}/judge/", {"item": offer["item"]})
-        own = self._api.get(f"{self._address}/own-verdicts/", {"query": query}).json()
+        asked = {"query": query, "document": offer["document"]["id"]}
+        own = self._api.get(f"{self._address}/own-verdicts/", asked).json()
         return {
             **_numbers("hit", hits[0] if hits else {}),
             **_numbers("own", own),
@@ -374,6 +389,8 @@ def _prepared(seed: int, setting: Setting) -> tuple[Queue, User, list[User], dic
         bookmark = Bookmark.objects.create(queue=queue, annotator=user)
         bookmark.gold_seed = (seed * 1000 + place) ^ bookmark.pk
         bookmark.save()
+    queue.tells_agreement = True
+    queue.save(update_fields=["tells_agreement"])
     queue.refresh_from_db()
     return queue, users[0], users[1:], said
 
