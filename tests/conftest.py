@@ -10,6 +10,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+from django.utils import translation
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from pytest_django import Settings
@@ -29,6 +30,7 @@ hypothesis_settings.load_profile("patient")
 
 @pytest.fixture(autouse=True)
 def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> None:
+    translation.deactivate()  # what the test before in this process spoke
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.MEDIA_ROOT = tmp_path / "files"
     settings.DERIVED_DIR = tmp_path.with_name(f"{tmp_path.name}-derived")
@@ -38,10 +40,17 @@ def _quick_and_apart(settings: Settings, tmp_path: Path, tmp_path_factory: pytes
     (settings.DERIVED_DIR / "charts").symlink_to(charts)
     settings.LLM_JOURNAL_DIR = tmp_path / "prelabels"
     settings.LLM_API_KEY = ""
+    settings.JOB_BEAT_SECONDS = 0
     immediate = {"BACKEND": "django_tasks.backends.immediate.ImmediateBackend"}
     settings.TASKS = {"default": settings.TASKS["default"] | immediate}
     # Each client of a test has middleware of its own, which need not look at all static files when it starts.
     settings.WHITENOISE_AUTOREFRESH = True
+
+
+@pytest.fixture
+def everyone_creates(settings: Settings) -> None:
+    """Everyone with an account may create collections."""
+    settings.COLLECTION_CREATORS = "everyone"
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -35,7 +35,7 @@ MAY_IMPORT = {
     "soundings": set(PACKAGES),
 }
 # What a room may take from the front door of its package or of an earlier one.
-SHARED = ("models", "account_models", "search_models", "access", "signals")
+SHARED = ("models", "account_models", "search_models", "engine_models", "access", "signals")
 # Folders that are no rooms; Django finds `postgresql` by the name in the settings.
 NO_ROOMS = {"management", "migrations", "models", "postgresql"}
 MOST_MODULES, MOST_FILES = 18, 20

@@ -30,7 +30,7 @@ def test_every_template_static_file_and_example_is_carried_to_its_place(project:
     }
     present = {
         str(path.relative_to(ROOT))
-        for folder in ("templates", "static", "examples")
+        for folder in ("locale", "templates", "static", "examples")
         for path in (ROOT / folder).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts and "pictures" not in path.parts
     }

@@ -69,7 +69,7 @@ def run(name: str, *arguments: str) -> None:
         user=user,
         cwd="/",
         check=True,
-        timeout=60,
+        timeout=180,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -46,7 +46,7 @@ class Site:
     def run(self, code: str) -> Any:
         """Run Python with Django set up on the site's database; what it prints is JSON."""
         command = [sys.executable, "-c", f"import django; django.setup()\n{code}"]
-        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(), timeout=60)
+        done = subprocess.run(command, capture_output=True, text=True, env=self._environment(), timeout=180)
         assert done.returncode == 0, done.stderr
         return json.loads(done.stdout)
 
