@@ -10,7 +10,7 @@ import json
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 from uuid import uuid4
 
 from django.core.files import File
@@ -148,7 +148,7 @@ def result_of(report: Report) -> EvaluationResult:
 
     held: dict[str, dict[str, Figure]] = report.result["runs"]
     runs = {run: {key: held[run][key] for key in sorted(held[run], key=place)} for run in run_names(report)}
-    return {**report.result, "runs": runs}
+    return cast("EvaluationResult", {**report.result, "runs": runs})
 
 
 def stored_runs(report: Report) -> dict[str, Run]:
