@@ -10,7 +10,7 @@ from django.core.cache import cache
 from django.test import Client
 from pytest_django import Settings
 
-from pooling.interface import uploads
+from pooling.interface import counting
 from soundings.accounts.tokens import make_token
 from soundings.installation.elsewhere import shared_cache
 from tests.soundings.processes import free_port
@@ -23,7 +23,7 @@ LIST = "/api/collections/"
 def first_second_of_a_minute(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """A clock that the tests set forward; no call was counted before."""
     now = [1_800_000_000.0]
-    monkeypatch.setattr(uploads.time, "time", lambda: now[0])
+    monkeypatch.setattr(counting.time, "time", lambda: now[0])
     cache.clear()
     return now
 
