@@ -144,6 +144,10 @@ class PrelabelJob(models.Model):
     input_price = money(null=True, blank=True, help_text="Per million tokens.")
     output_price = money(null=True, blank=True, help_text="Per million tokens.")
     currency = models.CharField(max_length=12, blank=True)
+    site_key_month = models.DateField(
+        null=True, help_text="Month in which it last began on the site's key. Null: the site does not pay."
+    )
+    site_key_from = money(default=0, help_text="What it had cost before that month.")
     # How far it is; stored with the answers that these count.
     pair_count = models.PositiveIntegerField(default=0, help_text="Pairs that it is to have an answer for.")
     answered_count = models.PositiveIntegerField(default=0, help_text="Pre-labels that were asked for.")

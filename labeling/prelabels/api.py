@@ -111,6 +111,9 @@ class ServerSerializer(serializers.Serializer[Any]):
 
     base_url = serializers.CharField()
     missing = serializers.CharField(allow_blank=True)
+    site_key = serializers.CharField(
+        allow_blank=True, help_text="Whether the site pays, and what it has left this month; else empty."
+    )
 
 
 class PrelabelsSerializer(serializers.Serializer[Any]):
@@ -156,7 +159,7 @@ class Prelabels(APIView):
         told: dict[str, Any] = {
             "passes": passes_of(queue),
             "models": models_of(queue),
-            "servers": servers_of(queue),
+            "servers": servers_of(queue, person(request)),
         }
         told["not_set_up"] = not_set_up(told["servers"])
         return Response(PrelabelsSerializer(told).data)

@@ -106,6 +106,8 @@ def read_journal(path: Path, stored: int) -> Recovered:
     offset = 0
     with path.open("rb") as file:
         for line in file:
+            # By its beginning: the line break of the last one may have come after it was stored.
+            is_new = offset >= stored
             offset += len(line)
             try:
                 said = json.loads(line)
@@ -118,7 +120,7 @@ def read_journal(path: Path, stored: int) -> Recovered:
             elif "outcome" in said:
                 outcome = _read(said["outcome"])
                 open_requests.pop(outcome.key, None)
-                if offset > stored:
+                if is_new:
                     outcomes.append(outcome)
             elif "recovered" in said:
                 open_requests.clear()

@@ -13,6 +13,7 @@ from django.db.models import Exists, OuterRef
 
 from labeling.language_models.client import Asking
 from labeling.language_models.prompting import BINARY, GRADED, HIGHEST_GRADE, Prompt, prompt_for
+from labeling.language_models.site_key import may_use_site_key
 from labeling.models import ModelServerKey, Prelabel, Prelabeler
 from labeling.prelabels.costs import Prices, price_table, prices_of
 from pooling.interface.problems import InputError
@@ -92,13 +93,21 @@ def key_for(collection: Collection, base_url: str) -> str | None:
     stored = ModelServerKey.objects.filter(collection=collection, base_url=base_url).first()
     if stored is not None:
         return unseal(stored.encrypted)
+    return settings.LLM_API_KEY if uses_site_key(collection, base_url) else None
+
+
+def uses_site_key(collection: Collection, base_url: str) -> bool:
+    """Whether it is the site that pays for what a server is asked."""
     # An empty list of servers has no first one.
-    belongs = base_url in allowed_servers()[:1]
-    return settings.LLM_API_KEY or None if belongs else None
+    belongs = bool(settings.LLM_API_KEY) and base_url in allowed_servers()[:1]
+    own = ModelServerKey.objects.filter(collection=collection, base_url=base_url)
+    return belongs and not own.exists()
 
 
-def missing_key(collection: Collection, base_url: str) -> str:
-    """A sentence for a server that is known to want a key and has none; else nothing."""
+def missing_key(collection: Collection, base_url: str, by: User | None = None) -> str:
+    """A sentence for a server that is known to want a key and has none that `by` may use; else nothing."""
+    if uses_site_key(collection, base_url) and not may_use_site_key(by):
+        return f"Only site admins may use the site's key for {base_url}. Save a key for this collection."
     if urlsplit(base_url).hostname != ASKS_FOR_KEY or key_for(collection, base_url):
         return ""
     return (

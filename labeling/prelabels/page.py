@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from django.db.models import Count, Q, Sum
 
+from labeling.language_models.site_key import month_of_site_key
 from labeling.models import ModelServerKey, Prelabel, Prelabeler, PrelabelFailure, PrelabelJob, Queue, Verdict
-from labeling.prelabels.options import allowed_servers, missing_key
+from labeling.prelabels.options import allowed_servers, missing_key, uses_site_key
 from labeling.prelabels.passes import RESUMABLE
 from pooling.interface.problems import InputError
 
@@ -117,16 +118,20 @@ def _is_imported(prelabeler: Prelabeler) -> bool:
 
 @dataclass(frozen=True)
 class ServerRow:
-    """A server that this site may use: who stored a key, when, and what is missing, in a sentence."""
+    """A server that this site may use: who stored a key, when, and what is missing, in a sentence.
+
+    site_key: empty where the site does not pay, else what it has left this month, in words.
+    """
 
     base_url: str
     stored_by: User | None
     stored_at: datetime | None
     missing: str
+    site_key: str
 
 
-def servers_of(queue: Queue) -> list[ServerRow]:
-    """The servers that this site may use."""
+def servers_of(queue: Queue, by: User) -> list[ServerRow]:
+    """The servers that this site may use, to somebody."""
     keys = ModelServerKey.objects.filter(collection=queue.collection_id).select_related("stored_by")
     stored = {key.base_url: key for key in keys}
     return [
@@ -134,10 +139,18 @@ def servers_of(queue: Queue) -> list[ServerRow]:
             base_url=url,
             stored_by=stored[url].stored_by if url in stored else None,
             stored_at=stored[url].stored_at if url in stored else None,
-            missing=missing_key(queue.collection, url),
+            missing=missing_key(queue.collection, url, by),
+            site_key=_site_key_in_words(queue, url),
         )
         for url in allowed_servers()
     ]
+
+
+def _site_key_in_words(queue: Queue, base_url: str) -> str:
+    if not uses_site_key(queue.collection, base_url):
+        return ""
+    month = month_of_site_key()
+    return "The site's key is used." if month is None else f"The site's key is used: {month}."
 
 
 def not_set_up(servers: list[ServerRow]) -> str:

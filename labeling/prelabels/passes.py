@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import date, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, TypedDict
 
@@ -20,11 +20,19 @@ from django_tasks import task
 
 from labeling.exposure.use import follow_prelabeler
 from labeling.language_models.client import ModelClient
+from labeling.language_models.site_key import set_aside
 from labeling.models import Prelabeler, PrelabelJob, Queue
 from labeling.prelabels.batches import POLL_SECONDS, BatchPass
 from labeling.prelabels.costs import Prices
 from labeling.prelabels.journal import Journal, journal_path, read_journal
-from labeling.prelabels.options import asking_of, current_prompt, key_for, missing_key, site_prices
+from labeling.prelabels.options import (
+    asking_of,
+    current_prompt,
+    key_for,
+    missing_key,
+    site_prices,
+    uses_site_key,
+)
 from labeling.prelabels.running import BUDGET, CANCEL, PAUSE, STOP, TURN, Ending, Pass, Progress, Sleep
 from labeling.prelabels.storing import store_outcomes
 from labeling.prelabels.work import chunks, pending_pairs
@@ -92,7 +100,7 @@ def run_here(
         values = _values(prelabeler, options)
         for name, value in values.items():
             setattr(job, name, value)
-        _check(job)
+        _check(job, None)
         _begin_again(job, State.RUNNING, **values, worker=this_worker(), seen_at=timezone.now())
     while _work(job, progress=progress, sleep=sleep, started=started).word == TURN:
         _step(job, (State.QUEUED,), State.RUNNING)
@@ -129,9 +137,9 @@ def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | N
     current_prompt(job.prelabeler)
     if budget is not None:
         job.budget = budget
-    _check(job)
+    _check(job, by)
     with transaction.atomic():
-        _begin_again(job, State.QUEUED, budget=job.budget, detail="Waiting for the worker.")
+        _begin_again(job, State.QUEUED, detail="Waiting for the worker.")
         record_action(job.queue.collection, by, "pre-labels resumed", job.queue.name)
         transaction.on_commit(lambda: run_in_background.enqueue(job.pk))
 
@@ -139,6 +147,7 @@ def resume_pass(job: PrelabelJob, *, budget: Decimal | None = None, by: User | N
 def _begin_again(job: PrelabelJob, state: str, **values: Any) -> None:
     try:
         with transaction.atomic():
+            values |= _payment(job)
             if not _step(job, RESUMABLE, state, asked="", finished_at=None, **values):
                 job.refresh_from_db()
                 problem = f"This pass is {job.state}; only a paused or failed pass can be resumed."
@@ -191,13 +200,14 @@ def _made(
     values = _values(prelabeler, options)
     job = PrelabelJob(queue=queue, prelabeler=prelabeler, state=state, created_by=by, **values)
     current_prompt(prelabeler)
-    _check(job)
+    _check(job, by)
     for earlier in prelabeler.jobs.filter(state__in=(*RESUMABLE, State.CANCELLED)):
         _store_journal(earlier)
     job.worker, job.seen_at = this_worker(), timezone.now()
     job.detail = "Waiting for the worker." if state == State.QUEUED else "Started."
     try:
         with transaction.atomic():
+            _payment(job)
             job.save()
             told = {"model": str(prelabeler), "budget": options.budget and str(options.budget)}
             record_action(queue.collection, by, "pre-labels started", queue.name, **told)
@@ -233,8 +243,25 @@ def _values(prelabeler: Prelabeler, options: PassOptions) -> _Values:
     }
 
 
-def _check(job: PrelabelJob) -> None:
-    """`InputError` for what cannot be begun."""
+class _Payment(TypedDict):
+    """What a pass may cost, and the month in which the site pays for it."""
+
+    budget: Decimal | None
+    site_key_month: date | None
+    site_key_from: Decimal
+
+
+def _payment(job: PrelabelJob) -> _Payment:
+    """Decide who pays for a pass that begins; in a transaction. `InputError` where the site does not."""
+    if uses_site_key(job.prelabeler.collection, job.prelabeler.base_url):
+        set_aside(job)
+    else:
+        job.site_key_month = None
+    return {"budget": job.budget, "site_key_month": job.site_key_month, "site_key_from": job.site_key_from}
+
+
+def _check(job: PrelabelJob, by: User | None) -> None:
+    """`InputError` for what cannot be begun, or not by this person."""
     problems = {
         "concurrency": not 1 <= job.concurrency <= MOST_CONCURRENCY
         and f"Send 1 to {MOST_CONCURRENCY} requests at a time.",
@@ -252,7 +279,7 @@ def _check(job: PrelabelJob) -> None:
                 "or give prices with the budget."
             )
         ),
-        "model": missing_key(job.prelabeler.collection, job.prelabeler.base_url),
+        "model": missing_key(job.prelabeler.collection, job.prelabeler.base_url, by),
     }
     found = {name: problem for name, problem in problems.items() if isinstance(problem, str) and problem}
     if found:
@@ -282,6 +309,8 @@ def _work(
         first: dict[str, Any] = {"started_at": job.started_at or timezone.now(), "detail": ""}
         asked = store_outcomes(job, [], pair_count=job.done_count + len(pairs), **first)
         collection, url = job.prelabeler.collection, job.prelabeler.base_url
+        if job.site_key_month is None and uses_site_key(collection, url):
+            return _ended(job, Ending(PAUSE, "The collection's key was removed. Resume to use the site's."))
         kind = BatchPass if job.uses_batches else Pass
         running = kind(
             job=job,

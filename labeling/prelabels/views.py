@@ -167,7 +167,7 @@ def _passes(queue: Queue) -> Passes:
 def _shown(
     request: HttpRequest, queue: Queue, form: PassForm, *, keys: KeyForm | None = None, **more: Any
 ) -> HttpResponse:
-    servers = servers_of(queue)
+    servers = servers_of(queue, person(request))
     context = {
         **_passes(queue),
         "collection": queue.collection,

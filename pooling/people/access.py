@@ -40,10 +40,14 @@ def fetch(rows: QuerySet[Row], **conditions: object) -> Row:
     return row
 
 
+def is_site_admin(user: User | AnonymousUser) -> bool:
+    """Whether `user` is one of those who run the site."""
+    return user.is_staff or user.is_superuser
+
+
 def may_create_collections(user: User | AnonymousUser) -> bool:
     """Whether `user` may: the people who run the site, or everyone with an account if the setting says so."""
-    runs_site = user.is_staff or user.is_superuser
-    return runs_site or (user.is_authenticated and settings.COLLECTION_CREATORS == "everyone")
+    return is_site_admin(user) or (user.is_authenticated and settings.COLLECTION_CREATORS == "everyone")
 
 
 def require_creator(user: User | AnonymousUser) -> None:

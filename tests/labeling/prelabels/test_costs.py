@@ -153,6 +153,18 @@ def write(journal: Journal, questions: list[Asked], name: str) -> list[tuple[int
     return lines
 
 
+def test_an_answer_whose_line_break_was_cut_off_is_stored_once(tmp_path: Path) -> None:
+    path = tmp_path / "1.jsonl"
+    journal = Journal(path)
+    write(journal, [Asked([], ends=True)], "a")
+    journal.close(remove=False)
+    os.truncate(path, journal.offset - 1)
+    left = read_journal(path, 0)
+    assert len(left.outcomes) == 1
+    Journal(path).close(remove=False)
+    assert read_journal(path, left.offset).outcomes == []
+
+
 @settings(max_examples=40)
 @given(questions=QUESTIONS, later=QUESTIONS, data=st.data())
 def test_wherever_a_kill_cuts_the_journal_nothing_is_lost_and_nothing_paid_twice(

@@ -255,13 +255,13 @@ def test_a_server_that_is_started_again_is_waited_for(queue: Queue, server: Mode
 def test_a_server_that_answers_nothing_is_not_asked_about_everything(
     queue: Queue, server: ModelServer, settings: Settings
 ) -> None:
-    settings.LLM_TIMEOUT = 0.05
+    settings.LLM_TIMEOUT = 0.5
     server.fault_of = lambda query, document: "slow"
     job = ask(queue, concurrency=1)
     # A time-out is long, and may be paid: once more at most.
     assert (job.state, job.failed_count, job.request_count) == (State.FAILED, 3, 3 * 2)
     assert (
-        "No answer within 0.05 s. Send fewer requests at a time, or raise SOUNDINGS_LLM_TIMEOUT."
+        "No answer within 0.5 s. Send fewer requests at a time, or raise SOUNDINGS_LLM_TIMEOUT."
         in job.detail
     )
 
