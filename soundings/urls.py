@@ -9,6 +9,7 @@ import labeling.urls
 import pooling.urls
 from soundings.accounts import invitation_views, languages, member_views, token_views
 from soundings.accounts import views as account_views
+from soundings.accounts.limits import Limits
 from soundings.operations import api as operations_api
 from soundings.operations import health
 from soundings.operations import views as operations
@@ -28,6 +29,7 @@ urlpatterns = [
     path("api/token/", token_views.NewToken.as_view(), name="api_token"),
     path("api/tokens/", token_views.Tokens.as_view(), name="api_tokens"),
     path("api/tokens/<int:token_id>/", token_views.OneToken.as_view(), name="api_token_revoke"),
+    path("api/limits/", Limits.as_view(), name="api_limits"),
     path("api/find/", find.Find.as_view(), name="api_find"),
     path("api/site/health/", operations_api.SiteHealth.as_view(), name="api_site_health"),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),

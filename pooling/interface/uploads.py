@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from http import HTTPStatus
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.core.files.uploadhandler import FileUploadHandler, SkipFile
@@ -11,6 +12,9 @@ from django.http import HttpRequest
 
 from pooling.interface.counting import counted
 from pooling.interface.problems import InputError
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import AnonymousUser, User
 
 HOUR = 3600
 
@@ -51,6 +55,11 @@ class TooManyUploadsError(InputError):
         return HTTPStatus.TOO_MANY_REQUESTS
 
 
+def uploads_of(user: User | AnonymousUser) -> str:
+    """What an account's files are counted as."""
+    return f"uploads/{user.pk}"
+
+
 def refuse_uploads(request: HttpRequest) -> None:
     """`InputError` when a file of this request was dropped for its size, or the account sent too many.
 
@@ -58,7 +67,7 @@ def refuse_uploads(request: HttpRequest) -> None:
     """
     files = sum(len(of_a_name) for _, of_a_name in request.FILES.lists())  # reads the body
     if files and settings.UPLOADS_PER_HOUR:
-        count = counted(f"uploads/{request.user.pk}", HOUR, files)
+        count = counted(uploads_of(request.user), HOUR, files)
         if count.number > settings.UPLOADS_PER_HOUR:
             raise TooManyUploadsError(count.wait)
     if getattr(request, "upload_refused", False):

@@ -16,6 +16,7 @@ from rest_framework.throttling import BaseThrottle
 from pooling.interface.counting import counted
 
 if TYPE_CHECKING:  # the module of views reads this one
+    from django.contrib.auth.models import AnonymousUser, User
     from rest_framework.request import Request
     from rest_framework.views import APIView
 
@@ -42,6 +43,11 @@ class TooManyCalls(APIException):
         self.wait = wait  # becomes Retry-After
 
 
+def calls_of(user: User | AnonymousUser) -> str:
+    """What an account's calls are counted as."""
+    return f"calls/account/{user.pk}"
+
+
 class CallLimit(BaseThrottle):
     """Counts a call, and says in every answer how many are left.
 
@@ -54,7 +60,7 @@ class CallLimit(BaseThrottle):
         limits = _limits(request)
         if not limits:
             return True
-        counts = {of: counted(f"calls/{of}/{key}", MINUTE) for of, (_, key) in limits.items()}
+        counts = {of: counted(key, MINUTE) for of, (_, key) in limits.items()}
         found = [Allowance(of, limit, limit - counts[of].number) for of, (limit, _) in limits.items()]
         wait = min(count.wait for count in counts.values())
         view.headers["RateLimit-Policy"] = ", ".join(f'"{one.of}";q={one.limit};w={MINUTE}' for one in found)
@@ -65,11 +71,13 @@ class CallLimit(BaseThrottle):
         return True
 
 
-def _limits(request: Request) -> dict[str, tuple[int, int]]:
-    """The limits of a call: limit and row, by what is limited. None for nobody, who is refused anyway."""
-    limits: dict[str, tuple[int, int]] = {}
+def _limits(request: Request) -> dict[str, tuple[int, str]]:
+    """The limits of a call: limit and what is counted, by what is limited. None for nobody, who is refused
+    anyway.
+    """
+    limits: dict[str, tuple[int, str]] = {}
     if settings.CALLS_PER_MINUTE and request.user.pk is not None:
-        limits["account"] = settings.CALLS_PER_MINUTE, request.user.pk
+        limits["account"] = settings.CALLS_PER_MINUTE, calls_of(request.user)
     if settings.TOKEN_CALLS_PER_MINUTE and request.auth is not None:
-        limits["token"] = settings.TOKEN_CALLS_PER_MINUTE, request.auth.pk
+        limits["token"] = settings.TOKEN_CALLS_PER_MINUTE, f"calls/token/{request.auth.pk}"
     return limits

@@ -46,10 +46,20 @@ def send_invitation(invitation: Invitation, link: str, *, by: User) -> bool:
 
     The link is sealed on its way to the worker: anyone who reads the database cannot join.
     """
-    if not _may_send(to=invitation.email, by=f"account {by.pk}"):
+    if not _may_send(to=invitation.email, by=_account(by)):
         return False
     send_invitation_letter.enqueue(invitation.pk, seal(link))
     return True
+
+
+def letters_in_the_last_hour(user: User) -> int:
+    """How many letters an account has caused."""
+    about = Letter.objects.filter(about_sha256=hashed(f"by {_account(user)}"))
+    return about.filter(at__gte=timezone.now() - HOUR).count()
+
+
+def _account(user: User) -> str:
+    return f"account {user.pk}"
 
 
 @task(queue_name="messages")

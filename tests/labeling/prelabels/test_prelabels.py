@@ -261,8 +261,7 @@ def test_a_server_that_answers_nothing_is_not_asked_about_everything(
     # A time-out is long, and may be paid: once more at most.
     assert (job.state, job.failed_count, job.request_count) == (State.FAILED, 3, 3 * 2)
     assert (
-        "No answer within 0.5 s. Send fewer requests at a time, or raise SOUNDINGS_LLM_TIMEOUT."
-        in job.detail
+        "No answer within 0.5 s. Send fewer requests at a time, or raise SOUNDINGS_LLM_TIMEOUT." in job.detail
     )
 
 

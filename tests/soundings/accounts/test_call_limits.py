@@ -7,10 +7,13 @@ import re
 import pytest
 from django.contrib.auth.models import User
 from django.core.cache import cache
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from pytest_django import Settings
 
 from pooling.interface import counting
+from pooling.people.invitations import invite
+from soundings.accounts.mail import send_invitation
 from soundings.accounts.tokens import make_token
 from soundings.installation.elsewhere import shared_cache
 from tests.soundings.processes import free_port
@@ -86,3 +89,16 @@ def test_a_cache_that_is_away_stops_nobody(world: World, settings: Settings) -> 
     settings.CACHES = {"default": shared_cache("CACHE_URL", f"redis://127.0.0.1:{free_port()}/0")}
     ada = signed_in(world.ada)
     assert [ada.get(LIST).status_code for _ in range(2)] == [200, 200]
+
+
+def test_page_and_call_say_what_is_left_of_every_limit(world: World, settings: Settings) -> None:
+    settings.UPLOADS_PER_HOUR, settings.CALLS_PER_MINUTE, settings.SENDS_MAIL = 3, 5, True
+    ada = signed_in(world.ada)
+    ada.post("/api/collections/harbour/runs/", {"file": SimpleUploadedFile("x.run", b""), "name": "x"})
+    invitation, _ = invite(world.collection, "viewer", by=world.ada, email="ben@example.org")
+    assert send_invitation(invitation, "https://example.org/", by=world.ada)
+    rows = ada.get("/api/limits/").json()["limits"]
+    told = {row["of"]: (row["left"], row["most"], row["seconds"]) for row in rows}
+    assert told == {"calls": (3, 5, 60), "uploads": (2, 3, 3600), "letters": (29, 30, 3600)}
+    page = ada.get("/account/").content.decode()
+    assert all(words in page for words in ("3 of 5 left", "2 of 3 left", "29 of 30 left"))

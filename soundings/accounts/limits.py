@@ -1,0 +1,84 @@
+"""What an account may still do: each limit that the site sets, and how much of it is left."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import models
+from django.utils.translation import gettext_lazy
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from pooling.interface.api import person
+from pooling.interface.counting import counted
+from pooling.interface.uploads import HOUR, uploads_of
+from soundings.accounts.call_limits import MINUTE, calls_of
+from soundings.accounts.mail import letters_in_the_last_hour
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+
+class Limited(models.TextChoices):
+    """What the limits are about."""
+
+    CALLS = "calls", gettext_lazy("Calls of the HTTP interface, in this minute")
+    UPLOADS = "uploads", gettext_lazy("Files sent, in this hour")
+    LETTERS = "letters", gettext_lazy("Mails caused, in the last hour")
+
+
+@dataclass(frozen=True)
+class Limit:
+    """`left` of `most`, in a stretch of this many seconds."""
+
+    of: Limited
+    most: int
+    left: int
+    seconds: int
+
+    @property
+    def label(self) -> str:
+        """The same in words."""
+        return str(self.of.label)
+
+
+def limits_of(user: User) -> list[Limit]:
+    """The limits of an account, as the site sets them; nothing is counted by asking."""
+    calls = counted(calls_of(user), MINUTE, 0).number
+    files = counted(uploads_of(user), HOUR, 0).number
+    mails = settings.LETTERS_PER_HOUR if settings.SENDS_MAIL else 0
+    limits = [
+        (Limited.CALLS, settings.CALLS_PER_MINUTE, calls, MINUTE),
+        (Limited.UPLOADS, settings.UPLOADS_PER_HOUR, files, HOUR),
+        (Limited.LETTERS, mails, letters_in_the_last_hour(user), HOUR),
+    ]
+    return [Limit(of, most, max(most - number, 0), seconds) for of, most, number, seconds in limits if most]
+
+
+class LimitSerializer(serializers.Serializer[Any]):
+    """What is left of a limit, in a stretch of this many seconds."""
+
+    of = serializers.ChoiceField(Limited.choices)
+    most = serializers.IntegerField()
+    left = serializers.IntegerField()
+    seconds = serializers.IntegerField()
+
+
+class LimitsSerializer(serializers.Serializer[Any]):
+    """All that the site sets for an account."""
+
+    limits = LimitSerializer(many=True)
+
+
+class Limits(APIView):
+    """The limits of the caller."""
+
+    @extend_schema(operation_id="limits_retrieve", responses={200: LimitsSerializer})
+    def get(self, request: Request) -> Response:
+        """The limits that the site sets for your account, and what is left of them."""
+        return Response(LimitsSerializer({"limits": limits_of(person(request))}).data)
