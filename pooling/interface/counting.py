@@ -16,7 +16,7 @@ class Count(NamedTuple):
 
 
 def counted(what: str, seconds: int, times: int = 1) -> Count:
-    """Count `what` so often (0: only look), within stretches of a length in seconds, by the clock.
+    """Count `what` that often (0: only look), within stretches of a length in seconds, by the clock.
 
     In the cache: each process counts alone unless they share one. 0 where it is away, so that a limit stops
     nobody by mistake.

@@ -21,6 +21,7 @@ WRONG = {
     "decide": ["harbour", "none", "a", "b"],
     "demo": ["--port", "70000"],
     "draw_audit": ["nowhere", "none", "--model", "small", "--pairs", "60"],
+    "read_log": ["missing.ndjson", "--output", "queries.tsv"],
     "draw_queries": ["missing.tsv", "--n", "5", "--dry-run"],
     "draw_sample": ["nowhere", "--model", "small"],
     "evaluate": ["missing.qrels", "missing.run"],

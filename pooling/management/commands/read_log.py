@@ -1,0 +1,67 @@
+"""`read_log LOG… --output QUERIES.tsv`: a search log to counted queries, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.formats.writing import write_pieces, write_run
+from pooling.interface.commands import InputCommand
+from pooling.logs.rows import checked_pattern
+from pooling.storage.storing import disk_errors_named
+
+
+class Command(InputCommand):
+    help = "Count the queries of a search log (User Behavior Insights, a table, or text by a pattern)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "logs", metavar="LOG", nargs="+", type=Path, help="files of one log, plain or .gz"
+        )
+        parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="QUERIES.tsv")
+        parser.add_argument(
+            "--minimum-clients",
+            metavar="N",
+            type=int,
+            default=2,
+            help="leave out queries that fewer people asked (2)",
+        )
+        parser.add_argument(
+            "--run", metavar="FILE", type=Path, help="the production system's lists, as a run"
+        )
+        parser.add_argument(
+            "--pattern",
+            metavar="REGEX",
+            help="of lines of text: groups query, and perhaps client, time and search",
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from pooling.logs.reading import production_run, queries_lines, read_log, summary
+
+        least = options["minimum_clients"]
+        if least < 0:
+            raise ValueError("--minimum-clients is a number of people, 0 or more.")
+        pattern = checked_pattern(options["pattern"]) if options["pattern"] else None
+        log = read_log(options["logs"], pattern)
+        queries = log.shown(least)
+        for line in summary(log, queries, least):
+            self.stdout.write(line)
+        if not queries:
+            who = "" if log.told else " No row says who asked."
+            raise ValueError(
+                f"No query was asked by {least} people or more, so nothing was written.{who} "
+                "Choose a smaller --minimum-clients."
+            )
+        if options["run"] is not None and not any(query.key in log.lists for query in queries):
+            raise ValueError(
+                "The log has no lists of documents for these queries (query_response_hit_ids), so --run has "
+                "nothing to write."
+            )
+        with disk_errors_named():
+            write_pieces(options["output"], (line.encode() for line in queries_lines(queries)))
+            self.stdout.write(f"{options['output']}: {len(queries):,} queries.")
+            if options["run"] is not None:
+                write_run(production_run(log, queries), options["run"], tag="production")
+                lists = sum(query.key in log.lists for query in queries)
+                self.stdout.write(f"{options['run']}: {lists:,} lists.")
