@@ -7,6 +7,7 @@ hashed with a key that is made for one import and thrown away with it.
 from __future__ import annotations
 
 import os
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -18,7 +19,7 @@ from pooling.logs.rows import CLICKED, DEFINED, SHOWN, Faults, LogRow
 from pooling.sampling.drawing import query_key
 
 #: Rows after which those of one search become one.
-BATCH = 2_000_000
+BATCH = 1_000_000
 NO_TIME = np.iinfo(np.int64).max
 SEARCH = np.dtype([("search", "u8"), ("text", "u4"), ("client", "u8"), ("time", "i8"), ("event", "?")])
 Searches = npt.NDArray[np.void]
@@ -54,8 +55,8 @@ class LogCounts:
         self._texts: dict[str, int] = {}
         self._rows: list[tuple[int, int, int, int, bool]] = []
         self._searches: Searches = np.empty(0, SEARCH)
-        self._shown: list[int] = []
-        self._clicked: list[int] = []
+        # Hashes of search and document, eight bytes each: a large log has as many as it has rows.
+        self._shown, self._clicked = array("Q"), array("Q")
         self._lists: dict[str, tuple[int, tuple[str, ...]]] = {}
 
     def add(self, rows: Iterable[LogRow]) -> None:
@@ -130,8 +131,8 @@ class LogCounts:
     @property
     def clicks_without_impression(self) -> int:
         """Clicks on a document that no impression of the same search shows."""
-        shown: Hashes = np.unique(np.array(self._shown, np.uint64))
-        return int((~np.isin(np.array(self._clicked, np.uint64), shown)).sum())
+        shown: Hashes = np.unique(np.frombuffer(self._shown, np.uint64))
+        return int((~np.isin(np.frombuffer(self._clicked, np.uint64), shown)).sum())
 
     @property
     def lists(self) -> dict[str, tuple[str, ...]]:

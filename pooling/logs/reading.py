@@ -43,9 +43,7 @@ class ReadLog:
     lists: Mapping[str, tuple[str, ...]]
 
     def shown(self, minimum_clients: int) -> list[AskedQuery]:
-        """The queries that at least that number of people asked; all where the log is a table that says nothing of
-        people.
-        """
+        """The queries that at least that many people asked; all, where a table says nothing of people."""
         if self.counts is None and not self.told:
             return list(self.queries)
         return [query for query in self.queries if query.clients >= minimum_clients]
