@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -159,10 +160,15 @@ def _most(one: int | None, other: int | None) -> int | None:
 
 
 def queries_lines(queries: Sequence[AskedQuery]) -> Iterator[str]:
-    """The queries as a table of tab-separated values with a header; days are those of UTC."""
+    """The queries as a table of tab-separated values with a header; days are those of UTC.
+
+    Texts are as they are, quotation marks too. Where all of them are in quotation marks, which readers take
+    for those of the file, they are written as JSON.
+    """
+    quoted = all(len(query.text) > 1 and query.text[0] == query.text[-1] == '"' for query in queries)
     yield "\t".join(COLUMNS) + "\n"
     for query in queries:
-        text = query.text if query.text[:1] != '"' else '"' + query.text.replace('"', '""') + '"'
+        text = json.dumps(query.text, ensure_ascii=False) if quoted else query.text
         yield (
             "\t".join((text, str(query.count), str(query.clients), day(query.first), day(query.last))) + "\n"
         )

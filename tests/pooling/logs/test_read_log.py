@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pooling.formats.runs import read_run
@@ -194,6 +194,9 @@ def test_what_cannot_be_done_is_refused_and_writes_nothing(
 TEXTS = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1).filter(str.split)
 
 
+@example(texts=['"'])
+@example(texts=['"night bus"'])
+@example(texts=['"night bus"', "ferry", 'a "b'])
 @given(texts=st.lists(TEXTS, min_size=1, max_size=8))
 def test_every_text_comes_back_from_the_table(
     texts: list[str], tmp_path_factory: pytest.TempPathFactory
