@@ -9,7 +9,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - audit (pure): which documents are drawn at random, and what that bounds
 - interleaving (pure): lists mixed from several rankers, and what clicks on them say
 - sampling (pure): queries drawn from a log with known probabilities
-- logs (pure): search logs, read as counted queries
+- query_logs (pure): search logs, read as counted queries
 - strategies (pure): in which order pairs are worth judging
 - merging (pure): tops of runs merged into a pool, in memory or in parts
 - interface: what pages, HTTP calls and commands share

@@ -15,7 +15,7 @@ from hashlib import blake2b
 import numpy as np
 import numpy.typing as npt
 
-from pooling.logs.rows import CLICKED, DEFINED, SHOWN, Faults, LogRow
+from pooling.query_logs.rows import CLICKED, DEFINED, SHOWN, Faults, LogRow
 from pooling.sampling.drawing import query_key
 
 #: Rows after which those of one search become one.

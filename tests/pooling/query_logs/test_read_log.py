@@ -14,8 +14,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pooling.formats.runs import read_run
-from pooling.logs.counting import LogCounts
-from pooling.logs.rows import LogRow
+from pooling.query_logs.counting import LogCounts
+from pooling.query_logs.rows import LogRow
 from pooling.sampling.population import read_log_table
 from tests.testdata import DATA, needs_data
 

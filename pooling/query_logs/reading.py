@@ -15,8 +15,8 @@ from pooling.formats.records import records_source
 from pooling.formats.registry import source_of
 from pooling.formats.sources import Source
 from pooling.formats.tables import column_named
-from pooling.logs.counting import AskedQuery, LogCounts
-from pooling.logs.rows import DEFINED, pattern_rows, ubi_rows
+from pooling.query_logs.counting import AskedQuery, LogCounts
+from pooling.query_logs.rows import DEFINED, pattern_rows, ubi_rows
 from pooling.sampling.drawing import query_key
 from pooling.sampling.population import query_id, read_log_table
 
