@@ -18,6 +18,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - facts (pure): which facts the first K documents hold
 - stages (pure): what a ranker loses of what stage 1 hands on
 - canaries: runs watched against what was measured before
+- drift (pure): whether an evaluation set still looks like its log
 - plans: a campaign planned before it begins
 - notebooks: a result as notebooks show, draw, write and log it
 - failures: where a report fails: groups, queries, side by side
