@@ -2,8 +2,8 @@
 
     python -m benchmarks.bench_drift [--pairs 1000] [--sizes 30 50 100 200 500]
 
-Real queries: a log of 600 MS MARCO queries against sets of others (same source), and against such sets of which
-a quarter is of FiQA. The limit for false alarms of the whole report is 5 %.
+Real queries: a log of 600 MS MARCO queries against sets of others (same source), and against such sets of
+which a quarter is of FiQA. The limit for false alarms of the whole report is 5 %.
 """
 
 from __future__ import annotations
