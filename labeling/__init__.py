@@ -25,5 +25,6 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - language_models: asking a model: prompt, connection, answer
 - prelabels: passes of a model over a queue
 - verification: what a model is worth, from blind labels
+- clicks (pure): what clicks say of documents
 - score_audits: audits drawn by the scores of a model
 """

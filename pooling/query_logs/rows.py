@@ -26,7 +26,8 @@ WEB_SERVER = "%d/%b/%Y:%H:%M:%S %z"
 
 class LogRow(NamedTuple):
     """One row. `search` is the id that a query and its events share, `time` milliseconds since 1970 or None;
-    texts that are not there are empty, and `action` is empty for the query itself.
+    texts that are not there are empty, and `action` is empty for the query itself. `position` counts from 0
+    or 1, as the site does.
     """
 
     query: str
@@ -36,6 +37,7 @@ class LogRow(NamedTuple):
     action: str = ""
     document: str = ""
     hits: tuple[str, ...] = ()
+    position: int | None = None
 
 
 class Faults(Counter[str]):
@@ -81,6 +83,7 @@ def _ubi_row(record: Mapping[str, Any], faults: Faults) -> LogRow:
         action,
         _document(record.get("event_attributes")),
         _hits(record),
+        _position(record.get("event_attributes")),
     )
 
 
@@ -91,6 +94,12 @@ def _text(value: object) -> str:
 def _document(attributes: object) -> str:
     item = attributes.get("object") if isinstance(attributes, Mapping) else None
     return _text(item.get("object_id")) if isinstance(item, Mapping) else ""
+
+
+def _position(attributes: object) -> int | None:
+    place = attributes.get("position") if isinstance(attributes, Mapping) else None
+    ordinal = place.get("ordinal") if isinstance(place, Mapping) else None
+    return ordinal if isinstance(ordinal, int) and not isinstance(ordinal, bool) and ordinal >= 0 else None
 
 
 def _hits(record: Mapping[str, Any]) -> tuple[str, ...]:

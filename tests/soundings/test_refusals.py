@@ -22,6 +22,7 @@ WRONG = {
     "demo": ["--port", "70000"],
     "draw_audit": ["nowhere", "none", "--model", "small", "--pairs", "60"],
     "read_log": ["missing.ndjson", "--output", "queries.tsv"],
+    "score_clicks": ["missing.ndjson", "--output", "scores.tsv"],
     "drift": ["missing.tsv", "queries.jsonl"],
     "draw_queries": ["missing.tsv", "--n", "5", "--dry-run"],
     "draw_sample": ["nowhere", "--model", "small"],

@@ -1,0 +1,183 @@
+"""Click models: what a click says of a document, once its place is taken into account.
+
+A score is the share of people who would click on the document if they looked at it (or, for `ctr`, who did
+where it stood). It is not relevance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from labeling.clicks.impressions import Impressions, Integers
+
+Floats = npt.NDArray[np.float64]
+
+STEPS = 50
+START = 0.5
+#: A position is joined to another by a pair that was shown this often at both.
+JOINS = 10
+LEAST_PROPENSITY = 0.05
+
+
+def ctr_by_position(seen: Impressions, weights: Floats | None = None) -> Floats:
+    """(positions + 1,) clicks ÷ impressions at each position; 0 where nothing was shown."""
+    shown = _sums(seen.position, weights)
+    clicks = _sums(seen.position, _times(seen.clicked, weights), len(shown))
+    return _ratio(clicks, shown)
+
+
+def expected_clicks(seen: Impressions) -> tuple[Floats, Floats]:
+    """(pairs,) clicks, and the clicks that the positions alone let one expect (Zhang and Jones, 2007)."""
+    count = len(seen.pairs)
+    expected = _sums(seen.pair, ctr_by_position(seen)[seen.position], count)
+    return _sums(seen.pair, seen.clicked, count), expected
+
+
+def clicks_over_expected(clicks: Floats, expected: Floats) -> Floats:
+    """(pairs,) (c + κ) ÷ (e + κ): a gamma–Poisson model whose κ is estimated by moments, so that one
+    impression with a click says little. 1 is what the position lets one expect; it is no probability.
+    """
+    squares = float((expected**2).sum())
+    spread = float(((clicks - expected) ** 2 - expected).sum()) / squares if squares else 0.0
+    if spread <= 0:
+        return np.ones_like(clicks)
+    ratio: Floats = (clicks + 1 / spread) / (expected + 1 / spread)
+    return ratio
+
+
+def click_rates(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """(pairs,) clicks ÷ impressions, wherever the document stood, and the impressions."""
+    count = len(seen.pairs)
+    shown = _sums(seen.pair, weights, count)
+    clicks = _sums(seen.pair, _times(seen.clicked, weights), count)
+    return _ratio(clicks, shown), shown
+
+
+def position_based(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """(pairs,) attractiveness, and the impressions that were looked at, relative to the first position.
+
+    P(click) = γ(position) α(pair), by 50 steps of expectation maximisation from .5 with the smoothing of
+    PyClick, one click and one impression without (Craswell et al., 2008; Chuklin et al., Click Models for Web
+    Search, 2015).
+    """
+    places = int(seen.position.max()) + 1
+    groups, group = np.unique(seen.pair * places + seen.position, return_inverse=True)
+    pair, position = groups // places, groups % places
+    shown = _sums(group, weights, len(groups)).astype(np.float64)
+    clicks = _sums(group, _times(seen.clicked, weights), len(groups))
+    unclicked = shown - clicks
+    alpha, gamma = np.full(len(seen.pairs), START), np.full(places, START)
+    of_pair = _sums(pair, shown, len(alpha))
+    of_place = _sums(position, shown, places)
+    for _ in range(STEPS):
+        a, g = alpha[pair], gamma[position]
+        missed = unclicked / (1 - a * g)
+        attracted = _sums(pair, clicks + missed * a * (1 - g), len(alpha))
+        examined = _sums(position, clicks + missed * g * (1 - a), places)
+        alpha, gamma = (1 + attracted) / (2 + of_pair), (1 + examined) / (2 + of_place)
+    first = gamma[seen.position.min()]
+    return np.minimum(alpha * first, 1.0), _sums(pair, shown * (gamma / first)[position], len(alpha))
+
+
+def dependent(seen: Impressions, weights: Floats | None = None) -> tuple[Floats, Floats]:
+    """(pairs,) a · s of the simplified dynamic Bayesian network, and how often a document was examined.
+
+    a is clicked ÷ examined, s last clicked ÷ clicked; documents are examined down to the last click, and in a
+    search without clicks to the end (Chapelle and Zhang, 2009).
+    """
+    count = len(seen.pairs)
+    last = np.zeros(int(seen.search.max()) + 1, np.int64)
+    np.maximum.at(last, seen.search[seen.clicked], seen.position[seen.clicked])
+    deepest = last[seen.search]
+    examined = (deepest == 0) | (seen.position <= deepest)
+    is_last = seen.clicked & (seen.position == deepest)
+    clicks, looked, ended = (
+        _sums(seen.pair, _times(rows, weights), count) for rows in (seen.clicked, examined, is_last)
+    )
+    return _ratio(clicks, looked) * _ratio(ended, clicks), looked
+
+
+def weighed(seen: Impressions, propensities: Mapping[int, float]) -> tuple[Floats, Floats]:
+    """(pairs,) clicks, and the impressions that were looked at: Σ of the propensities of their positions,
+    none below .05, beyond which a single click would count too much.
+    """
+    table = np.ones(int(seen.position.max()) + 1)
+    for place, propensity in propensities.items():
+        if place < len(table):
+            table[place] = max(propensity, LEAST_PROPENSITY)
+    count = len(seen.pairs)
+    looked = _sums(seen.pair, table[seen.position], count)
+    return _sums(seen.pair, seen.clicked, count), looked
+
+
+def harvested(seen: Impressions) -> dict[int, float]:
+    """Propensities by position, relative to the first, from pairs that were shown at several positions
+    (Agarwal et al., Estimating Position Bias without Intrusive Interventions, 2019); of positions that are
+    joined to the first.
+    """
+    places = sorted(joined_to_first(seen))
+    if len(places) < 2:
+        return dict.fromkeys(places, 1.0)
+    shown, clicks = _by_pair_and_place(seen)
+    rows, targets, sizes = [], [], []
+    for number, high in enumerate(places):
+        for low in places[number + 1 :]:
+            both = (shown[:, high] > 0) & (shown[:, low] > 0)
+            if not both.any():
+                continue
+            above, below = shown[both, high], shown[both, low]
+            weight = above * below / (above + below)
+            c_high, c_low = (
+                (weight * clicks[both, high] / above).sum(),
+                (weight * clicks[both, low] / below).sum(),
+            )
+            if c_high > 0 and c_low > 0:
+                row = np.zeros(len(places))
+                row[number], row[places.index(low)] = 1.0, -1.0
+                rows.append(row)
+                targets.append(np.log(c_high / c_low))
+                sizes.append(1 / (1 / c_high + 1 / c_low))
+    if not rows:
+        return {places[0]: 1.0}
+    root = np.sqrt(np.array(sizes))
+    solved = np.linalg.lstsq(np.array(rows)[:, 1:] * root[:, None], np.array(targets) * root, rcond=None)[0]
+    return {place: float(np.exp(one)) for place, one in zip(places, [0.0, *solved], strict=True)}
+
+
+def joined_to_first(seen: Impressions) -> set[int]:
+    """The positions that pairs connect with the first: two are joined where a pair was shown ten times at
+    both. Elsewhere nobody can tell a good document from a good place.
+    """
+    shown, _ = _by_pair_and_place(seen)
+    often = shown >= JOINS
+    found, waiting = set(), [int(seen.position.min())]
+    while waiting:
+        place = waiting.pop()
+        found.add(place)
+        others = np.flatnonzero(often[often[:, place]].any(axis=0)).tolist()
+        waiting += [other for other in others if other not in found]
+    return found
+
+
+def _by_pair_and_place(seen: Impressions) -> tuple[Floats, Floats]:
+    places = int(seen.position.max()) + 1
+    at: Integers = seen.pair * places + seen.position
+    size, shape = len(seen.pairs) * places, (len(seen.pairs), places)
+    shown = _sums(at, None, size).reshape(shape)
+    return shown, _sums(at, seen.clicked, size).reshape(shape)
+
+
+def _times(rows: npt.NDArray[np.bool_], weights: Floats | None) -> Floats:
+    return rows.astype(np.float64) if weights is None else rows * weights
+
+
+def _sums(index: Integers, weights: npt.ArrayLike | None, least: int = 0) -> Floats:
+    """(least or more,) sums of weights, or counts, by index."""
+    return np.bincount(index, weights=weights, minlength=least).astype(np.float64)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)

@@ -1,0 +1,121 @@
+"""Scores of query-document pairs from clicks, with intervals, and none where clicks cannot tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from labeling.clicks.impressions import Impressions
+from labeling.clicks.models import (
+    Floats,
+    click_rates,
+    clicks_over_expected,
+    dependent,
+    expected_clicks,
+    joined_to_first,
+    position_based,
+    weighed,
+)
+
+ESTIMATES = {"pbm": position_based, "sdbn": dependent, "ctr": click_rates}
+LEAST_IMPRESSIONS, LEAST_USERS = 10, 3
+DRAWS = 200
+LEVEL = 0.95
+COLUMNS = ("query", "document_id", "impressions", "clicks", "users", "score", "low", "high", "coec", "note")
+FEW = f"fewer than {LEAST_IMPRESSIONS} impressions"
+FEW_PEOPLE = f"fewer than {LEAST_USERS} people"
+NO_PLACE = "cannot be told from its place"
+
+
+@dataclass(frozen=True)
+class ClickScore:
+    """A pair; without a score, `note` says why. coec: clicks over expected clicks, shrunk; 1 is usual."""
+
+    query: str
+    document: str
+    impressions: int
+    clicks: int
+    users: int
+    score: float | None
+    low: float | None
+    high: float | None
+    coec: float
+    note: str
+
+
+def click_scores(
+    seen: Impressions, model: str, propensities: Mapping[int, float] | None = None, *, seed: int = 0
+) -> list[ClickScore]:
+    """Every pair, by query and document.
+
+    With `propensities` by position, `pbm` divides clicks by the impressions that were looked at. Limits are
+    the wider of 200 bootstrap draws of users and of those of a count (Clopper and Pearson, or gamma).
+    """
+    count = len(seen.pairs)
+    shown = np.bincount(seen.pair, minlength=count)
+    clicks = np.bincount(seen.pair, weights=seen.clicked, minlength=count)
+    users = np.bincount(np.unique(np.stack([seen.pair, seen.user]), axis=1)[0], minlength=count)
+    score, low, high = _scored(seen, model, propensities, seed)
+    coec = clicks_over_expected(*expected_clicks(seen))
+    notes = np.where(shown < LEAST_IMPRESSIONS, FEW, np.where(users < LEAST_USERS, FEW_PEOPLE, ""))
+    if model == "pbm" and propensities is None:
+        joined = np.isin(seen.position, sorted(joined_to_first(seen)))
+        told = np.bincount(seen.pair, weights=joined, minlength=count) > 0
+        notes = np.where((notes == "") & ~told, NO_PLACE, notes)
+    found = [
+        ClickScore(
+            query=query,
+            document=document,
+            impressions=int(shown[at]),
+            clicks=int(clicks[at]),
+            users=int(users[at]),
+            score=None if notes[at] else float(score[at]),
+            low=None if notes[at] else float(low[at]),
+            high=None if notes[at] else float(high[at]),
+            coec=float(coec[at]),
+            note=str(notes[at]),
+        )
+        for at, (query, document) in enumerate(seen.pairs)
+    ]
+    return sorted(found, key=lambda one: (one.query, one.document))
+
+
+def _scored(
+    seen: Impressions, model: str, propensities: Mapping[int, float] | None, seed: int
+) -> tuple[Floats, Floats, Floats]:
+    count = len(seen.pairs)
+    if model == "pbm" and propensities is not None:
+        clicks, looked = weighed(seen, propensities)
+        low, high = _gamma_limits(clicks, looked)
+        return np.minimum(clicks / looked, 1.0), low, high
+    chance = np.random.default_rng(seed)
+    people = int(seen.user.max()) + 1
+    score, looked = ESTIMATES[model](seen, None)
+    draws = np.empty((DRAWS, count))
+    for draw in range(DRAWS):
+        times = np.bincount(chance.integers(people, size=people), minlength=people).astype(np.float64)
+        draws[draw], _ = ESTIMATES[model](seen, times[seen.user])
+    low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    # Draws of a pair without a click have none either, which says nothing of how many could have come.
+    least, most = _gamma_limits(score * looked, looked)
+    return score, np.minimum(low, least), np.minimum(np.maximum(high, most), 1.0)
+
+
+def _gamma_limits(clicks: Floats, looked: Floats) -> tuple[Floats, Floats]:
+    """Exact limits of a rate: G(.025; c) and G(.975; c + 1), divided by the exposure."""
+    from scipy.stats import gamma
+
+    tail = (1 - LEVEL) / 2
+    low = np.where(clicks > 0, gamma.ppf(tail, np.maximum(clicks, 1e-9)), 0.0) / looked
+    return np.minimum(low, 1.0), np.minimum(gamma.ppf(1 - tail, clicks + 1) / looked, 1.0)
+
+
+def score_lines(scores: list[ClickScore]) -> Iterator[str]:
+    """Tab-separated values with a header; what there is no score of is empty."""
+    yield "\t".join(COLUMNS) + "\n"
+    for one in scores:
+        figures = ["" if figure is None else f"{figure:.6f}" for figure in (one.score, one.low, one.high)]
+        counts = [str(number) for number in (one.impressions, one.clicks, one.users)]
+        yield "\t".join([one.query, one.document, *counts, *figures, f"{one.coec:.6f}", one.note]) + "\n"

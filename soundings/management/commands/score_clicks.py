@@ -1,0 +1,72 @@
+"""`score_clicks LOG… --output SCORES.tsv`: what clicks say of documents, without a database."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from labeling.clicks.propensities import read_propensities
+from pooling.formats.writing import write_pieces
+from pooling.interface.commands import InputCommand
+from pooling.storage.storing import disk_errors_named
+
+MODELS = ("pbm", "sdbn", "ctr")
+
+
+class Command(InputCommand):
+    help = "Score query-document pairs by the clicks of a log (User Behavior Insights)."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "logs", metavar="LOG", nargs="+", type=Path, help="queries and events, plain or .gz"
+        )
+        parser.add_argument(
+            "--model",
+            choices=MODELS,
+            default="pbm",
+            help="position-based, simplified dynamic Bayesian network, or the rate of clicks (pbm)",
+        )
+        parser.add_argument(
+            "--propensities", metavar="FILE", type=Path, help="a table with position and propensity, for pbm"
+        )
+        parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the resampling (0)")
+        parser.add_argument("--output", metavar="FILE", type=Path, required=True, help="SCORES.tsv")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from labeling.clicks.impressions import read_impressions
+        from labeling.clicks.models import harvested
+        from labeling.clicks.scoring import click_scores, score_lines
+
+        model, file = options["model"], options["propensities"]
+        if file is not None and model != "pbm":
+            raise ValueError("--propensities are for --model pbm.")
+        propensities = None if file is None else read_propensities(file)
+        seen, faults = read_impressions(options["logs"])
+        if propensities is not None:
+            missing = sorted(set(seen.position.tolist()) - propensities.keys())
+            if missing:
+                raise ValueError(
+                    f"{file} has no propensity for position {missing[0]}, where documents were shown."
+                )
+        scores = click_scores(seen, model, propensities, seed=options["seed"])
+        users = len(set(seen.user.tolist()))
+        self.stdout.write(
+            f"{len(seen):,} impressions and {int(seen.clicked.sum()):,} clicks of {users:,} people, "
+            f"on {len(seen.pairs):,} pairs."
+        )
+        for fault, number in sorted(faults.items()):
+            self.stdout.write(f"{number:,} {fault}.")
+        if model == "pbm" and propensities is None:
+            found = ", ".join(f"{place}: {one:.2f}" for place, one in harvested(seen).items())
+            self.stdout.write(f"Looked at, by position, from pairs that changed places: {found}.")
+        notes = Counter(one.note for one in scores)
+        self.stdout.write(f"{notes.pop('', 0):,} pairs have a score.")
+        for note, number in sorted(notes.items()):
+            self.stdout.write(f"No score for {number:,} pairs: {note}.")
+        with disk_errors_named():
+            write_pieces(options["output"], (line.encode() for line in score_lines(scores)))
+        self.stdout.write(
+            f"{options['output']}: {len(scores):,} pairs. A score is a share of clicks, not relevance."
+        )

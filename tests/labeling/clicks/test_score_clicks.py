@@ -1,0 +1,230 @@
+"""`score_clicks`: what clicks say, how certainly, and where they cannot tell."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from django.core.management import CommandError, call_command
+
+from labeling.clicks.impressions import Impressions, read_impressions
+from labeling.clicks.models import (
+    click_rates,
+    clicks_over_expected,
+    ctr_by_position,
+    dependent,
+    expected_clicks,
+    harvested,
+    joined_to_first,
+    position_based,
+)
+from labeling.clicks.scoring import click_scores
+from tests.testdata import DATA, needs_data
+
+UBI = DATA / "living" / "ubi"
+TRUE = np.array([1, 0.5, 0.33, 0.25, 0.2])
+
+
+def seen(*searches: str, user: int | None = None) -> Impressions:
+    """Searches for one query: documents in the order shown, a capital letter for each that was clicked."""
+    letters = sorted({letter.lower() for search in searches for letter in search})
+    rows = [
+        (letters.index(letter.lower()), place, number if user is None else user, number, letter.isupper())
+        for number, search in enumerate(searches)
+        for place, letter in enumerate(search, 1)
+    ]
+    table = np.array(rows)
+    pairs = [("bus", letter) for letter in letters]
+    return Impressions(pairs, *(table[:, at] for at in range(4)), table[:, 4].astype(bool))
+
+
+def simulated(
+    searches: int, seed: int, documents: int = 8
+) -> tuple[Impressions, np.ndarray[tuple[int], np.dtype[np.float64]]]:
+    """People who look at a position as often as `TRUE` says, and click on what attracts them."""
+    chance = np.random.default_rng(seed)
+    attract = chance.uniform(0.1, 0.9, documents)
+    places = len(TRUE)
+    shown = np.array([chance.permutation(documents)[:places] for _ in range(searches)])
+    clicked = chance.random(shown.shape) < TRUE * attract[shown]
+    search = np.repeat(np.arange(searches), places)
+    found = Impressions(
+        [("bus", f"d{number}") for number in range(documents)],
+        shown.ravel(),
+        np.tile(np.arange(1, places + 1), searches),
+        search,
+        search,
+        clicked.ravel(),
+    )
+    return found, attract
+
+
+def test_rates_and_expected_clicks_by_hand() -> None:
+    log = seen("Ab", "Ba", "aB", "ab")
+    assert ctr_by_position(log).tolist() == [0, 0.5, 0.25]
+    clicks, expected = expected_clicks(log)
+    assert (clicks.tolist(), expected.tolist()) == ([1, 2], [1.75, 1.25])
+    assert click_rates(log)[0].tolist() == [0.25, 0.5]
+
+
+def test_a_reader_from_the_top_examines_down_to_the_last_click() -> None:
+    score, examined = dependent(seen("aBc", "AbC", "abc"))
+    assert examined.tolist() == [3, 3, 2]
+    # a: clicked 1 of 3, never last. b: 1 of 3, last. c: 1 of 2, last.
+    assert score.tolist() == pytest.approx([0, 1 / 3, 1 / 2])
+
+
+def test_one_step_of_the_position_based_model_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("labeling.clicks.models.STEPS", 1)
+    alpha, looked = position_based(seen("Ab"))
+    # From .5: a clicked, so α_a = (1 + 1) / 3; b not, so (1 + .25 / .75) / 3. γ alike, and γ_1 = 2 / 3.
+    assert alpha.tolist() == pytest.approx([2 / 3 * 2 / 3, 4 / 9 * 2 / 3])
+    assert looked.tolist() == pytest.approx([1, 2 / 3])
+
+
+def test_places_are_taken_out_of_clicks_and_harvested_from_documents_that_moved() -> None:
+    log, attract = simulated(20_000, 1)
+    alpha, _ = position_based(log)
+    assert np.abs(alpha / alpha.sum() - attract / attract.sum()).max() < 0.02
+    assert [harvested(log)[place] for place in range(1, 6)] == pytest.approx(TRUE.tolist(), abs=0.04)
+
+
+def test_the_intervals_hold_for_people_as_the_model_takes_them() -> None:
+    held, told = 0, 0
+    propensities = dict(enumerate(TRUE.tolist(), 1))
+    for seed in range(40):
+        log, attract = simulated(300, seed)
+        for one in click_scores(log, "pbm", propensities):
+            truth = attract[int(one.document[1:])]
+            assert one.low is not None and one.high is not None  # noqa: PT018
+            held, told = held + (one.low <= truth <= one.high), told + 1
+    assert held / told >= 0.93
+
+
+def test_one_lucky_click_says_little() -> None:
+    ratio = clicks_over_expected(np.array([1.0, 40.0, 0.0]), np.array([0.03, 10.0, 9.0]))
+    assert ratio[2] < 1 < ratio[1] < 4
+    assert 1 < ratio[0] < 1 / 0.03 / 4
+    assert clicks_over_expected(np.array([1.0, 9]), np.array([0.9, 9.1])).tolist() == [1, 1]
+
+
+def test_a_document_that_never_left_its_place_has_no_score() -> None:
+    log = seen(*["Abc", "bac"] * 10)
+    assert joined_to_first(log) == {1, 2}
+    notes = {one.document: one.note for one in click_scores(log, "pbm")}
+    assert notes == {"a": "", "b": "", "c": "cannot be told from its place"}
+    assert all(one.note == "" for one in click_scores(log, "ctr"))
+
+
+def test_too_few_impressions_or_people_have_no_score() -> None:
+    assert {one.note for one in click_scores(seen(*["Ab"] * 9), "ctr")} == {"fewer than 10 impressions"}
+    alone = click_scores(seen(*["Ab"] * 12, user=1), "ctr")
+    assert {(one.note, one.score) for one in alone} == {("fewer than 3 people", None)}
+
+
+def rows(searches: int = 12, clients: int = 4) -> Iterator[dict[str, object]]:
+    for number in range(searches):
+        base = {
+            "query_id": f"s{number}",
+            "client_id": f"c{number % clients}",
+            "timestamp": "2026-10-31T00:00:00Z",
+        }
+        yield {**base, "user_query": "Night Bus"}
+        for place, document in enumerate(("d1", "d2") if number % 2 else ("d2", "d1")):
+            attributes = {"object": {"object_id": document}, "position": {"ordinal": place}}
+            event = {**base, "session_id": "1", "event_attributes": attributes}
+            yield {**event, "action_name": "impression"}
+            if document == "d1" and number % 3 == 0:
+                yield {**event, "action_name": "click"}
+
+
+def written(path: Path, *more: dict[str, object], **counts: int) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in (*rows(**counts), *more)))
+    return path
+
+
+def ran(*options: object) -> str:
+    output = io.StringIO()
+    call_command("score_clicks", *map(str, options), stdout=output)
+    return output.getvalue()
+
+
+def table(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+@pytest.mark.parametrize("model", ["pbm", "sdbn", "ctr"])
+def test_every_model_scores_a_log_the_same_each_time(model: str, tmp_path: Path) -> None:
+    log, output = written(tmp_path / "log.ndjson"), tmp_path / "scores.tsv"
+    told = ran(log, "--model", model, "--output", output)
+    assert "24 impressions and 4 clicks of 4 people, on 2 pairs." in told
+    first, second = table(output)
+    assert (first["query"], first["document_id"], first["impressions"], first["clicks"]) == (
+        "night bus",
+        "d1",
+        "12",
+        "4",
+    )
+    assert 0 <= float(first["low"]) <= float(first["score"]) <= float(first["high"]) <= 1
+    assert float(second["score"]) < float(first["score"])
+    before = output.read_bytes()
+    ran(log, "--model", model, "--output", output)
+    assert output.read_bytes() == before
+
+
+def test_given_propensities_divide_clicks_by_what_was_looked_at(tmp_path: Path) -> None:
+    log, output, file = written(tmp_path / "log.ndjson"), tmp_path / "scores.tsv", tmp_path / "p.tsv"
+    file.write_text("position\tpropensity\n1\t1\n2\t0.5\n")
+    ran(log, "--propensities", file, "--output", output)
+    assert float(table(output)[0]["score"]) == pytest.approx(4 / (6 + 6 * 0.5))
+
+
+def test_programs_and_clicks_on_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
+    lost = {"query_id": "s1", "action_name": "click", "event_attributes": {"object": {"object_id": "d9"}}}
+    told = ran(written(tmp_path / "log.ndjson", lost), "--output", tmp_path / "scores.tsv")
+    assert "1 clicks on documents that were not shown were left out." in told
+    log = written(tmp_path / "log.ndjson", searches=410)
+    with pytest.raises(CommandError, match="no impression"):
+        ran(log, "--output", tmp_path / "none.tsv")
+    assert not (tmp_path / "none.tsv").exists()
+
+
+WRONG = {
+    "are for --model pbm": ("p.tsv", "position\tpropensity\n1\t1\n", "ctr"),
+    "no propensity for position 2": ("p.tsv", "position\tpropensity\n1\t1\n", "pbm"),
+    "above 0, up to 1": ("p.tsv", "position\tpropensity\n1\t1.5\n", "pbm"),
+    "there twice": ("p.tsv", "position\tpropensity\n1\t1\n1\t1\n", "pbm"),
+    "Name both columns": ("p.tsv", "place\tshare\n1\t1\n", "pbm"),
+}
+
+
+@pytest.mark.parametrize("problem", WRONG)
+def test_propensities_that_cannot_be_used_are_refused(problem: str, tmp_path: Path) -> None:
+    name, text, model = WRONG[problem]
+    (tmp_path / name).write_text(text)
+    log = written(tmp_path / "log.ndjson")
+    with pytest.raises(CommandError, match=problem):
+        ran(log, "--model", model, "--propensities", tmp_path / name, "--output", tmp_path / "scores.tsv")
+    assert not (tmp_path / "scores.tsv").exists()
+
+
+@needs_data
+def test_clicks_over_expected_clicks_are_those_of_the_reference() -> None:
+    expected = json.loads((UBI / "coec.expected.json").read_text())
+    log, _ = read_impressions([UBI / "esci_ubi_sample.ndjson.gz"])
+    rates = ctr_by_position(log)
+    assert [rates[int(place) + 1] for place in expected["ctr_by_ordinal"]] == pytest.approx(
+        [rate for _, _, rate in expected["ctr_by_ordinal"].values()]
+    )
+    clicks, looked = expected_clicks(log)
+    found = {pair: (clicks[at], looked[at], clicks[at] / looked[at]) for at, pair in enumerate(log.pairs)}
+    assert len(found) == len(expected["coec"]) == 595
+    for one in expected["coec"]:
+        figures = found[one["query"].lower(), one["document"]]
+        assert figures == pytest.approx((one["clicks"], one["expected"], one["coec"]))
