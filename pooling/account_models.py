@@ -1,5 +1,5 @@
 """What the database keeps about accounts, in addition to Django's own table: tokens of programs, letters
-sent, and how somebody likes to see pages.
+sent, how somebody likes to see pages, and where the trail of what people did ends.
 """
 
 from __future__ import annotations
@@ -77,3 +77,13 @@ class Preferences(models.Model):
 
     def __str__(self) -> str:
         return f"preferences of {self.user}"
+
+
+class TrailHead(models.Model):
+    """The newest line of the trail: one row, which everyone locks who appends to the chain."""
+
+    number = models.PositiveBigIntegerField(default=0)
+    sha256 = models.CharField(max_length=64, blank=True, default="")
+
+    def __str__(self) -> str:
+        return f"{self.number}:{self.sha256}"

@@ -135,23 +135,63 @@ class Invitation(models.Model):
 
 
 class AdminAction(models.Model):
-    """One thing an admin did to a collection; appended, never changed."""
+    """A line of the trail: one thing that somebody did, to a collection or on the site; see
+    `pooling.people.chain`.
 
-    collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="admin_actions")
+    Appended, and then only numbered, and without its address after some days. People and collections are kept
+    as their numbers, which stay when what they belong to goes.
+    """
+
+    collection = models.ForeignKey(
+        Collection,
+        null=True,
+        blank=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="admin_actions",
+    )
     actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+        settings.AUTH_USER_MODEL,
+        null=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="+",
+    )
+    about = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        null=True,
+        blank=True,
+        on_delete=models.DO_NOTHING,
+        db_constraint=False,
+        related_name="+",
+        help_text="Whom it was done to; then `subject` is empty.",
     )
     action = models.CharField(max_length=60, help_text="Such as “member added”.")
-    subject = models.CharField(max_length=300, blank=True, help_text="What or whom it was done to.")
+    subject = models.CharField(max_length=300, blank=True, help_text="What it was done to.")
     detail = models.JSONField(default=dict, blank=True)
     at = models.DateTimeField(auto_now_add=True)
+    address = models.CharField(max_length=45, blank=True, default="", db_default="")
+    address_salt = models.CharField(max_length=32, blank=True, default="", db_default="")
+    address_sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
+    number = models.PositiveBigIntegerField(null=True, unique=True, help_text="Its place in the chain.")
+    sha256 = models.CharField(max_length=64, blank=True, default="", db_default="")
 
     class Meta:
         ordering = ["-pk"]
-        indexes = [models.Index(fields=["collection", "-id"], name="actions_of_a_collection")]
+        indexes = [
+            models.Index(fields=["collection", "-id"], name="actions_of_a_collection"),
+            models.Index(fields=["at"], condition=~models.Q(address=""), name="actions_with_an_address"),
+        ]
 
     def __str__(self) -> str:
-        return f"{self.actor}: {self.action} {self.subject}"
+        return f"{self.actor_id}: {self.action} {self.about_id or self.subject}"
+
+    @property
+    def subject_told(self) -> str:
+        """What or whom it was done to, as people read it."""
+        if self.about_id is None:
+            return self.subject
+        return self.about.get_username() if self.about else f"account {self.about_id}"
 
 
 class TextImport(Kept):

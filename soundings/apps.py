@@ -20,8 +20,11 @@ class SoundingsConfig(AppConfig):
         from soundings.accounts.tokens import keep_tokens_when_rehashed
         from soundings.operations.errors import start_sending
         from soundings.operations.figures import start_counting
+        from soundings.trail.writing import listen
 
         import_module("soundings.accounts.sign_in_log")
+        import_module("soundings.trail.keeping")
+        listen()
         pre_save.connect(keep_tokens_when_rehashed, sender=get_user_model())
         if settings.METRICS:
             start_counting()

@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "soundings.trail.writing.downloads_written",
     "soundings.pages.caching.kept_by_nobody",
     "soundings.accounts.languages.Languages",
     "soundings.pages.caching.interface_version",

@@ -13,7 +13,9 @@ from soundings.accounts.limits import Limits
 from soundings.operations import api as operations_api
 from soundings.operations import health
 from soundings.operations import views as operations
-from soundings.pages import activity, find, guide, home
+from soundings.pages import find, guide, home
+from soundings.trail import api as trail_api
+from soundings.trail import views as trail
 
 # Below /api/ these answer as the HTTP interface does, elsewhere with a page.
 handler400 = "soundings.pages.errors.not_understood"
@@ -32,6 +34,13 @@ urlpatterns = [
     path("api/limits/", Limits.as_view(), name="api_limits"),
     path("api/find/", find.Find.as_view(), name="api_find"),
     path("api/site/health/", operations_api.SiteHealth.as_view(), name="api_site_health"),
+    path("api/site/trail/lines/", trail_api.TrailLines.as_view(), name="api_trail_lines"),
+    path("api/site/trail/check/", trail_api.TrailCheck.as_view(), name="api_trail_check"),
+    path(
+        "api/collections/<slug:slug>/activity/lines/",
+        trail_api.ActivityLines.as_view(),
+        name="api_activity_lines",
+    ),
     path("api/schema/", SpectacularAPIView.as_view(), name="api_schema"),
     path(
         "api/docs/",
@@ -43,6 +52,7 @@ urlpatterns = [
     path("ready/", operations.ready, name="ready"),
     path("metrics/", operations.metrics, name="metrics"),
     path("site/health/", operations.site_health, name="site_health"),
+    path("site/trail/", trail.site_trail, name="site_trail"),
     path("sign-in/", account_views.SignIn.as_view(), name="sign_in"),
     path("sign-out/", account_views.SignOut.as_view(), name="sign_out"),
     path("account/", token_views.account, name="account"),
@@ -82,6 +92,6 @@ urlpatterns = [
         invitation_views.invitation_withdraw,
         name="invitation_withdraw",
     ),
-    path("collections/<slug:slug>/activity/", activity.activity, name="activity"),
+    path("collections/<slug:slug>/activity/", trail.activity, name="activity"),
     path("admin/", admin.site.urls),
 ]

@@ -125,8 +125,8 @@ def annotator_named(queue: Queue, name: str) -> User:
 
 
 def _write_down(quarantine: Quarantine, by: User | None, action: str, **detail: Any) -> None:
-    queue, name = quarantine.queue, quarantine.annotator.get_username()
-    record_action(queue.collection, by, action, name, queue=queue.name, **detail)
+    queue = quarantine.queue
+    record_action(queue.collection, by, action, quarantine.annotator, queue=queue.name, **detail)
 
 
 def _locked(keys: set[int]) -> list[list[Item]]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from django.contrib.auth import get_user_model
+
 from labeling.models import Queue
 from pooling.models import AdminAction
 from pooling.people.activity_log import record_action
@@ -58,7 +60,7 @@ def decisions_on(queue: Queue) -> list[WorkDecision]:
         collection=queue.collection_id, action__startswith=f"{ACTION} ", detail__queue_id=queue.pk
     )
     known: dict[int, WorkDecision] = {}
-    for row in rows.select_related("actor").order_by("pk"):
+    for row in rows.select_related("actor", "about").order_by("pk"):
         what = row.action.removeprefix(f"{ACTION} ")
         by = row.actor.get_username() if row.actor else None
         if what == UNDONE:
@@ -78,7 +80,7 @@ def write_decision(queue: Queue, decision: WorkDecision, by: User) -> WorkDecisi
         queue.collection,
         by,
         f"{ACTION} {decision.in_words}",
-        decision.annotator,
+        _annotator(decision),
         queue=queue.name,
         queue_id=queue.pk,
         choice=decision.decision,
@@ -89,26 +91,30 @@ def write_decision(queue: Queue, decision: WorkDecision, by: User) -> WorkDecisi
         question=decision.question,
         quarantine=decision.quarantine,
     )
-    return _decision(row, by.get_username())
+    return replace(_decision(row, by.get_username()), annotator=decision.annotator)
 
 
 def write_undone(queue: Queue, decision: WorkDecision, by: User) -> None:
     """Append that a decision was taken back."""
     facts = {"queue": queue.name, "queue_id": queue.pk, "decision": decision.id}
-    record_action(queue.collection, by, f"{ACTION} {UNDONE}", decision.annotator, **facts)
+    record_action(queue.collection, by, f"{ACTION} {UNDONE}", _annotator(decision), **facts)
 
 
 def write_reply(queue: Queue, decision: WorkDecision, by: User, reply: str) -> None:
     """Append what an annotator answered."""
     facts = {"queue": queue.name, "queue_id": queue.pk, "decision": decision.id, "reply": reply}
-    record_action(queue.collection, by, f"{ACTION} {ANSWERED}", decision.annotator, **facts)
+    record_action(queue.collection, by, f"{ACTION} {ANSWERED}", _annotator(decision), **facts)
+
+
+def _annotator(decision: WorkDecision) -> User:
+    return get_user_model()(pk=decision.annotator_id)
 
 
 def _decision(row: AdminAction, by: str | None) -> WorkDecision:
     facts = row.detail
     return WorkDecision(
         annotator_id=facts["annotator_id"],
-        annotator=row.subject,
+        annotator=row.subject_told,
         decision=facts["choice"],
         last_event=facts["last_event"],
         chance=facts["chance"],

@@ -24,6 +24,6 @@ def hand_back(queue: Queue, annotator: User, *, by: User | None = None, now: dat
         held = Lease.objects.filter(annotator=annotator, item__queue=queue)
         returned = release(queue, annotator, list(held.values_list("token", flat=True)), now=now)
         if returned:
-            name = annotator.get_username()
-            record_action(queue.collection, by, "work handed back", name, queue=queue.name, pairs=returned)
+            facts = {"queue": queue.name, "pairs": returned}
+            record_action(queue.collection, by, "work handed back", annotator, **facts)
     return returned

@@ -201,7 +201,7 @@ class Activity(APIView):
     def get(self, request: Request, slug: str) -> Response:
         """List what admins did to the collection, newest first."""
         collection = collection_for(request.user, slug, ADMIN)
-        rows = collection.admin_actions.select_related("actor")
+        rows = collection.admin_actions.select_related("actor", "about")
         before = request.query_params.get("before", "")
         if before:
             if not before.isascii() or not before.isdigit() or len(before) > LONGEST_ID:

@@ -1,12 +1,20 @@
-"""Which collection a request is about, for logs; noted where permission is checked."""
+"""Which collection a request is about, noted where permission is checked, and where it was asked from."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextvars import ContextVar
 
 COLLECTION: ContextVar[str] = ContextVar("collection", default="")
+# Tells the address; looked up only where it is written down.
+ADDRESS: ContextVar[Callable[[], str | None]] = ContextVar("address", default=lambda: None)
 
 
 def note_collection(slug: str) -> None:
     """Remember the collection that somebody was let into."""
     COLLECTION.set(slug)
+
+
+def asked_from() -> str:
+    """The network address that the request came from; nothing for commands and background work."""
+    return ADDRESS.get()() or ""

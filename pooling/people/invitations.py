@@ -74,7 +74,7 @@ def offer(collection: Collection, username: str, role: str, *, by: User, user: U
     invitation.token_sha256 = hashed(new_token())  # of no link
     invitation.expires_at = timezone.now() + timedelta(days=OFFERED_DAYS)
     invitation.save()
-    record_action(collection, by, "membership offered", username, role=role)
+    record_action(collection, by, "membership offered", _subject(invitation), role=role)
     return invitation
 
 
@@ -95,7 +95,7 @@ def accept_offer(invitation: Invitation, user: User) -> Membership:
 def decline_offer(invitation: Invitation) -> None:
     """End an offer as whom it is for wishes."""
     Invitation.objects.filter(pk=invitation.pk).update(withdrawn_at=timezone.now())
-    record_action(invitation.collection, invitation.user, "membership declined", invitation.username)
+    record_action(invitation.collection, invitation.user, "membership declined", _subject(invitation))
 
 
 def invitation_of(token: str) -> Invitation:
@@ -177,8 +177,8 @@ def _usable(invitation: Invitation | None) -> Invitation:
 
 
 def _subject(invitation: Invitation) -> str:
-    """Whom an invitation is for, as far as anybody said."""
-    return invitation.username or invitation.email or invitation.note or f"number {invitation.pk}"
+    """Which invitation; whom it is for stands in its row, where a name can go again."""
+    return f"invitation {invitation.pk}"
 
 
 def _checked_note(note: str) -> str:

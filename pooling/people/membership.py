@@ -116,7 +116,7 @@ def add_member(collection: Collection, username: str, role: str, *, by: User | N
     known_role(role)
     try:
         with transaction.atomic():
-            record_action(collection, by, "member added", username, role=role)
+            record_action(collection, by, "member added", user, role=role)
             return Membership.objects.create(collection=collection, user=user, role=role)
     except IntegrityError:
         problem = f"{username} is already a member. Change the role in the list of members."

@@ -116,9 +116,10 @@ class InvitationSerializer(serializers.ModelSerializer[Invitation]):
 
 
 class AdminActionSerializer(serializers.ModelSerializer[AdminAction]):
-    """One thing an admin did; `actor` is null for a command."""
+    """One thing that somebody did; `actor` is null for a command."""
 
     actor = serializers.CharField(source="actor.username", allow_null=True, default=None)
+    subject = serializers.CharField(source="subject_told")
 
     class Meta:
         model = AdminAction

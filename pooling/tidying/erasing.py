@@ -20,6 +20,7 @@ from django_tasks import task
 
 from pooling.jobs.running import discard_interrupted_uploads
 from pooling.models import Collection
+from pooling.people.activity_log import record_action
 from pooling.storage.uploads import erase_previewed
 from pooling.tidying.kept import RESTORABLE, Kept
 from pooling.tidying.kinds import KINDS, dependants_of, tell_hooks
@@ -102,6 +103,7 @@ def erase_collection(collection: Collection) -> None:
     with transaction.atomic():
         for empty in reversed(_EMPTYING):
             empty(collection)
+        record_action(collection, None, "collection erased")
         collection.delete()
     _remove(files)
 

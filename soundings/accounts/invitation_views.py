@@ -17,6 +17,7 @@ from pooling.interface.pages import person
 from pooling.interface.problems import InputError
 from pooling.models import Membership
 from pooling.people.access import ADMIN, collection_for, fetch
+from pooling.people.activity_log import record_action
 from pooling.people.invitations import (
     accept,
     accept_offer,
@@ -120,6 +121,8 @@ def _joined(request: HttpRequest, token: str, form: JoinForm | None) -> Membersh
 
     with transaction.atomic():
         user = form.save() if form else person(request)
+        if form:
+            record_action(None, user, "account made", user, by="invitation")
         member = accept(token, user)
     if form:
         if chosen := request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME):

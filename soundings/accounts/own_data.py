@@ -62,7 +62,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
         },
         "verdict": _rows(verdicts, *said, **PAIR, queue="queue__name", what="kind"),
         "message": _rows(messages, "text", "sent_at", "answer", "answered_at", **PAIR),
-        "action": _rows(deeds, "action", "subject", "at", **COLLECTION),
+        "action": _rows(deeds, "action", "subject", "at", "address", **COLLECTION),
         "change of a row": _rows(changes, "object_repr", "change_message", "action_time"),
     }
 

@@ -12,8 +12,11 @@ from axes.attempts import get_cool_off_threshold
 from axes.handlers.database import AxesDatabaseHandler
 from axes.models import AccessAttempt
 from django.conf import settings
+from django.contrib.auth import get_user_model
 from django.db.models import Sum
 from django.http import HttpRequest
+
+from pooling.people.activity_log import record_action
 
 # A household or a server has as many addresses of version 6 as it likes, within a network of this size.
 NETWORK_V6 = 64
@@ -28,6 +31,20 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
         if self._from_address(request) >= settings.FAILURES_PER_ADDRESS:
             return max(failures, settings.AXES_FAILURE_LIMIT)
         return failures
+
+    def user_login_failed(
+        self, sender: Any, credentials: dict[str, Any], request: Any = None, **more: Any
+    ) -> None:
+        """Count a wrong password, and write it down: whose it should have been, if an account has the name.
+
+        Tries during a lock-out are refused unread, and are not written down.
+        """
+        was_locked = request is not None and self.is_locked(request, credentials)
+        super().user_login_failed(sender, credentials, request, **more)
+        if request is not None and not was_locked:
+            name = str(credentials.get("username") or "").replace("\0", "")
+            user = get_user_model().objects.filter(username=name).first()
+            record_action(None, None, "sign-in failed", user or "an unknown name")
 
     def _from_address(self, request: Any) -> int:
         if request.axes_ip_address is None:

@@ -15,6 +15,7 @@ from django.utils import timezone
 
 from pooling.account_models import ApiToken, Scope
 from pooling.interface.problems import InputError
+from pooling.people.activity_log import record_action
 from pooling.people.link_tokens import hashed, new_token
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ def make_token(
         raise InputError(f"A token is valid for 1 to {LONGEST_DAYS:,} days.", field="days")
     lasting = settings.TOKEN_DAYS if days is None else days
     _forget_ended(user)
+    record_action(None, user, "token made", name, scope=scope.value, days=lasting)
     token = new_token()
     row = ApiToken.objects.create(
         user=user,
@@ -65,6 +67,7 @@ def tokens_of(user: User) -> QuerySet[ApiToken]:
 
 def revoke(token: ApiToken) -> None:
     """End a token."""
+    record_action(None, token.user, "token revoked", token.name, scope=token.scope)
     token.delete()
 
 

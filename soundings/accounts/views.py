@@ -10,6 +10,7 @@ from django.shortcuts import render
 from django.urls import reverse_lazy
 from django.utils.translation import gettext as _
 
+from pooling.people.activity_log import record_action
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
 from soundings.accounts.mail import MOST_TO_ONE
 
@@ -34,6 +35,7 @@ class ChangePassword(auth.PasswordChangeView):
     success_url = reverse_lazy("home")
 
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
+        record_action(None, form.user, "password changed")
         messages.success(self.request, _("Your password is changed."))
         return super().form_valid(form)
 
@@ -64,5 +66,6 @@ class NewPassword(auth.PasswordResetConfirmView):
     success_url = reverse_lazy("sign_in")
 
     def form_valid(self, form: NewPasswordForm) -> HttpResponse:  # type: ignore[override]
+        record_action(None, form.user, "password changed", by="link")
         messages.success(self.request, _("Your password is changed. Sign in with it."))
         return super().form_valid(form)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from django.contrib.auth import get_user_model
 from django.core.exceptions import ValidationError
-from django.db import connection
+from django.db import connection, transaction
 
 from pooling.formats.wording import counted
 from pooling.interface.problems import InputError
 from pooling.interface.results import Progress
+from pooling.people.activity_log import record_action
 from soundings.installation.migrating import missing_migrations, upgrade
 
 if TYPE_CHECKING:
@@ -91,9 +92,12 @@ def create_account(name: str, password: str, *, site_admin: bool = False) -> Use
         users(username=name).full_clean(exclude=["password"])
     except ValidationError as error:
         raise InputError(f"“{name}” cannot be a user name. {error.messages[0]}") from None
-    return users.objects.create_user(
-        name, password=password, is_staff=runs_site or site_admin, is_superuser=site_admin
-    )
+    with transaction.atomic():
+        user = users.objects.create_user(
+            name, password=password, is_staff=runs_site or site_admin, is_superuser=site_admin
+        )
+        record_action(None, None, "account made", user, site_admin=site_admin, runs_site=user.is_staff)
+    return user
 
 
 def create_first_admin() -> tuple[str, str] | None:

@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 from django.http import HttpRequest, HttpResponseBase
 
-from pooling.people.current import COLLECTION
+from pooling.people.current import ADDRESS, COLLECTION
+from soundings.accounts.throttling import client_address
 from soundings.operations import figures
 from soundings.operations.logs import REQUEST, REQUESTS, number_for
 
@@ -23,6 +25,7 @@ def watched(get_response: View) -> View:
     def answer(request: HttpRequest) -> HttpResponseBase:
         request.number = number_for(request)  # type: ignore[attr-defined]
         tokens = REQUEST.set(request), COLLECTION.set("")
+        asked_from = ADDRESS.set(partial(client_address, request))
         started = time.perf_counter()
         try:
             response = get_response(request)
@@ -39,6 +42,7 @@ def watched(get_response: View) -> View:
         finally:
             REQUEST.reset(tokens[0])
             COLLECTION.reset(tokens[1])
+            ADDRESS.reset(asked_from)
 
     return answer
 

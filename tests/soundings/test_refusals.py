@@ -58,6 +58,7 @@ WRONG = {
     "search_run": ["nowhere", "shop"],
     "serve": ["--port", "70000"],
     "simulate": ["missing.qrels", "missing.run", "--depth", "1"],
+    "trail": ["--kept", "1"],
     "withdraw_labels": ["harbour", "1"],
 }
 

@@ -10,6 +10,7 @@ from labeling.progress.tables import queue_named
 from labeling.qrels.judgments import export_judgments, format_of
 from pooling.formats.writing import write_pieces
 from pooling.interface.commands import InputCommand
+from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
 from pooling.storage.storing import disk_errors_named
 
@@ -31,6 +32,7 @@ class Command(InputCommand):
         pieces = export_judgments(collection, format_of(path), queue, anonymous=options["anonymous"])
         with disk_errors_named():
             write_pieces(path, pieces)
+        record_action(collection, None, "file exported", path.name, anonymous=options["anonymous"])
         asked = f"“{queue.name}”" if queue else f"“{collection.slug}”"
         names = "; people have pseudonyms" if options["anonymous"] else ""
         self.stdout.write(f"{path}: the judgments of {asked}, event by event{names}.")

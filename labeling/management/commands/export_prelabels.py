@@ -10,6 +10,7 @@ from labeling.prelabels.export import FORMATS, export_prelabels, prelabeler_name
 from labeling.progress.tables import queue_named
 from pooling.formats.writing import packed, replaced
 from pooling.interface.commands import InputCommand
+from pooling.people.activity_log import record_action
 from pooling.storage.storing import disk_errors_named
 
 
@@ -31,4 +32,5 @@ class Command(InputCommand):
         content = export_prelabels(queue, prelabeler, options["format"])
         with disk_errors_named(), replaced(path) as temporary:
             temporary.write_bytes(packed(path, content))
+        record_action(queue.collection, None, "file exported", path.name, queue=queue.name)
         self.stdout.write(f"{path}: the pre-labels of {prelabeler} in “{queue.name}”.")

@@ -13,6 +13,7 @@ from labeling.qrels.releases import newest_release, release_named
 from pooling.formats.registry import writing
 from pooling.interface.commands import InputCommand
 from pooling.options.arguments import add_option_arguments
+from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
 
 
@@ -35,5 +36,6 @@ class Command(InputCommand):
         release = release_named(collection, name) if name else newest_release(collection)
         chosen = export_options(options["format"], options)
         sidecar = export_file(release, path, options["format"], chosen)
+        record_action(collection, None, "file exported", path.name, release=release.name)
         count = f"{release.pair_count:,} labels of release “{release.name}”"
         self.stdout.write(f"{path}: {count}; {sidecar.name} has their provenance.")

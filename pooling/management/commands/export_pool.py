@@ -8,6 +8,7 @@ from typing import Any
 
 from pooling.formats.writing import write_pieces
 from pooling.interface.commands import InputCommand
+from pooling.people.activity_log import record_action
 from pooling.people.membership import collection_named
 from pooling.pools.exports import POOL_FILES
 from pooling.pools.versions import pool_named
@@ -28,4 +29,5 @@ class Command(InputCommand):
         path, format = options["output"], POOL_FILES[options["format"]]
         with disk_errors_named():
             write_pieces(path, (piece.encode() for piece in format.make(pool)))
+        record_action(pool.collection, None, "file exported", path.name, pool=pool.name)
         self.stdout.write(f"{path}: pool “{pool.name}” as {format.title}.")

@@ -11,6 +11,7 @@ from django.template.defaultfilters import filesizeformat
 from pooling.formats.wording import counted
 from pooling.interface.commands import InputCommand
 from pooling.interface.terminal import progress_bar
+from pooling.people.activity_log import record_action
 from soundings.backups.taking import take_backup
 
 
@@ -25,6 +26,7 @@ class Command(InputCommand):
     def handle(self, *args: Any, file: Path, **options: Any) -> None:
         with progress_bar("Backup") as progress:
             taken = take_backup(file, progress)
+        record_action(None, None, "backup taken", file.name, rows=taken.rows, files=taken.files)
         size = filesizeformat(taken.size).replace("\xa0", " ")
         self.stdout.write(
             f"{counted(taken.rows, 'row')} and {counted(taken.files, 'file')} are in {file} ({size})."

@@ -184,7 +184,7 @@ def test_what_ended_with_a_role_does_not_come_back_with_it(world: World, eve: Us
     change_role(world.collection.memberships.get(user=eve), "admin", by=world.ada)
     with pytest.raises(InputError, match="was withdrawn"):
         accept(link, world.dan)
-    actions = world.collection.admin_actions.values_list("actor__username", "action", "subject")
+    actions = world.collection.admin_actions.values_list("actor__username", "action", "about__username")
     assert ("ada", "invitations withdrawn", "eve") in actions
 
 

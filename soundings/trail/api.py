@@ -1,0 +1,86 @@
+"""The trail over HTTP: its lines, and whether it is whole."""
+
+from __future__ import annotations
+
+from django.core.exceptions import PermissionDenied
+from django.http.response import HttpResponseBase
+from drf_spectacular.utils import OpenApiParameter, extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from pooling.interface.api import PROBLEM
+from pooling.interface.downloads import streamed
+from pooling.interface.serializers import FILE
+from pooling.models import AdminAction
+from pooling.people.access import ADMIN, collection_for
+from pooling.people.chain import check_chain
+from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
+from soundings.trail.keeping import kept_of
+from soundings.trail.lines import FILE_NAME, MEDIA_TYPE, activity_lines, trail_lines
+
+NEEDS_SITE_ADMIN = "This is for site admins."
+CHOOSING = [
+    OpenApiParameter("who", str, description="User name of who did it, or to whom it was done."),
+    OpenApiParameter("since", str, description="First day, such as 2027-01-31."),
+    OpenApiParameter("until", str, description="Last day."),
+    OpenApiParameter("what", str, enum=[one.key for one in WHAT.choices if one.key]),
+]
+
+
+class CheckedSerializer(serializers.Serializer[object]):
+    """What a check of the chain found."""
+
+    number = serializers.IntegerField(help_text="The line up to which it is whole.")
+    newest = serializers.CharField(help_text="NUMBER:CHECKSUM of that line, to keep elsewhere.")
+    problem = serializers.CharField(allow_blank=True, help_text="The first line that is wrong; empty: none.")
+
+
+class TrailLines(APIView):
+    """All lines."""
+
+    @extend_schema(
+        operation_id="site_trail_lines",
+        parameters=[*CHOOSING, OpenApiParameter("collection", str, description="Its short name.")],
+        responses={**FILE, 400: PROBLEM, 403: PROBLEM},
+    )
+    def get(self, request: Request) -> HttpResponseBase:
+        """Download the trail as JSON lines with all that the checksums cover; for site admins."""
+        _require_site_admin(request)
+        rows = chosen_lines(AdminAction.objects.all(), TrailForm(request.query_params))
+        return streamed(trail_lines(rows), FILE_NAME, MEDIA_TYPE)
+
+
+class TrailCheck(APIView):
+    """Whether lines are missing or changed."""
+
+    @extend_schema(
+        operation_id="site_trail_check",
+        parameters=[OpenApiParameter("kept", str, description="NUMBER:CHECKSUM of an earlier check.")],
+        responses={200: CheckedSerializer, 400: PROBLEM, 403: PROBLEM},
+    )
+    def get(self, request: Request) -> Response:
+        """Check the chain of the trail; for site admins."""
+        _require_site_admin(request)
+        return Response(CheckedSerializer(check_chain(kept_of(request.query_params.get("kept", "")))).data)
+
+
+class ActivityLines(APIView):
+    """The lines of a collection."""
+
+    @extend_schema(
+        operation_id="collections_activity_lines",
+        parameters=CHOOSING,
+        responses={**FILE, 400: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, slug: str) -> HttpResponseBase:
+        """Download what happened in a collection as JSON lines; for its admins."""
+        collection = collection_for(request.user, slug, ADMIN)
+        rows = chosen_lines(collection.admin_actions.all(), CollectionTrailForm(request.query_params))
+        return streamed(activity_lines(rows), FILE_NAME, MEDIA_TYPE)
+
+
+def _require_site_admin(request: Request) -> None:
+    if not request.user.is_superuser:
+        raise PermissionDenied(NEEDS_SITE_ADMIN)

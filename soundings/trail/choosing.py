@@ -1,0 +1,87 @@
+"""Which lines of the trail: by whom or about whom, in which collection, and from day to day."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, time, timedelta
+
+from django import forms
+from django.db.models import Q, QuerySet
+from django.utils import timezone
+
+from pooling.interface.problems import InputError
+from pooling.models import AdminAction
+from pooling.tables.columns import Choice, Filter
+
+#: What happened, in a few kinds.
+WHAT = Filter(
+    "what",
+    "What happened",
+    (
+        Choice("", "All"),
+        Choice("sign-ins", "Sign-ins", Q(action__in=["signed in", "sign-in failed"])),
+        Choice(
+            "files",
+            "Files",
+            Q(action__in=["file downloaded", "file exported", "backup taken", "report shared"]),
+        ),
+        Choice(
+            "rights",
+            "Rights",
+            Q(action__regex="^(member|role|invitation|token|account|password|shared link|site admin)")
+            | Q(action__endswith="under /admin/"),
+        ),
+        Choice(
+            "deletions",
+            "Deletions",
+            Q(action__regex="(deleted|erased|restored|archived|renamed|removed|taken back)$"),
+        ),
+    ),
+)
+
+
+class TrailForm(forms.Form):
+    """The lines that somebody wants to see."""
+
+    who = forms.CharField(required=False, max_length=150, label="Who", help_text="A user name.")
+    collection = forms.SlugField(required=False, max_length=60, help_text="Its short name.")
+    since = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}), label="From")
+    until = forms.DateField(required=False, widget=forms.DateInput(attrs={"type": "date"}), label="To")
+    what = forms.ChoiceField(
+        required=False, choices=[(one.key, one.title) for one in WHAT.choices], widget=forms.HiddenInput
+    )
+
+    def clean(self) -> None:
+        since, until = self.cleaned_data.get("since"), self.cleaned_data.get("until")
+        if since and until and until < since:
+            self.add_error("until", "This is before the first day.")
+
+
+class CollectionTrailForm(TrailForm):
+    """The same within a collection."""
+
+    collection = None  # type: ignore[assignment]  # how Django removes a field
+
+
+def chosen_lines(rows: QuerySet[AdminAction], form: TrailForm) -> QuerySet[AdminAction]:
+    """The lines that a form asks for; what it leaves empty does not narrow them down.
+
+    `InputError` names the fields that cannot be so.
+    """
+    if not form.is_valid():
+        problems = {name: " ".join(map(str, errors)) for name, errors in form.errors.items()}
+        raise InputError(" ".join(f"{name}: {text}" for name, text in problems.items()), fields=problems)
+    chosen = form.cleaned_data
+    if who := chosen["who"]:
+        rows = rows.filter(Q(actor__username=who) | Q(about__username=who))
+    if slug := chosen.get("collection"):
+        rows = rows.filter(collection__slug=slug)
+    if since := chosen["since"]:
+        rows = rows.filter(at__gte=_morning(since))
+    if until := chosen["until"]:
+        rows = rows.filter(at__lt=_morning(until + timedelta(days=1)))
+    condition = next((one.condition for one in WHAT.choices if one.key == chosen["what"]), None)
+    return rows.filter(condition) if isinstance(condition, Q) else rows
+
+
+def _morning(day: date) -> datetime:
+    return timezone.make_aware(datetime.combine(day, time.min))

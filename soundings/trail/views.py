@@ -1,0 +1,118 @@
+"""Who did what and when: the trail of the site, for site admins, and of a collection, for its admins."""
+
+from __future__ import annotations
+
+from urllib.parse import urlencode
+
+from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.urls import reverse
+from django.views.decorators.http import require_safe
+
+from pooling.models import AdminAction
+from pooling.people.access import ADMIN, collection_for
+from pooling.people.chain import check_chain
+from pooling.tables.answers import answer
+from pooling.tables.columns import Column, Empty
+from pooling.tables.table import Table
+from soundings.trail.choosing import WHAT, CollectionTrailForm, TrailForm, chosen_lines
+from soundings.trail.lines import who_told, with_names
+
+NEEDS_SITE_ADMIN = "This page is for site admins."
+SEARCH = (
+    "action__icontains",
+    "subject__icontains",
+    "actor__username__icontains",
+    "about__username__icontains",
+)
+
+
+def _details(action: AdminAction) -> str:
+    return ", ".join(f"{name}: {value}" for name, value in action.detail.items())
+
+
+def _collection(action: AdminAction) -> str:
+    if action.collection_id is None:
+        return ""
+    return action.collection.slug if action.collection else f"collection {action.collection_id}"
+
+
+WHEN = Column("when", "When", "at", to_the_minute=True, style="quiet")
+ACTION = Column("action", "Action")
+SUBJECT = Column("subject", "Subject", "subject_told", natural=True, sort="subject")
+WHO = Column("who", "Who", who_told, sort="actor__username")
+DETAILS = Column("details", "Details", _details, sort=False, style="quiet")
+ACTIVITY = Table(
+    "activity",
+    "action",
+    columns=(WHEN, ACTION, SUBJECT, WHO, DETAILS),
+    sort="-when",
+    search=SEARCH,
+    search_hint="Action, subject or name",
+    filters=(WHAT,),
+    caption="What happened in this collection. Entries are never changed or removed.",
+    empty=Empty("No activity."),
+)
+TRAIL = Table(
+    "trail",
+    "action",
+    columns=(
+        WHEN,
+        ACTION,
+        SUBJECT,
+        WHO,
+        Column("collection", "Collection", _collection, sort="collection__slug"),
+        Column("address", "From", "address", style="mono"),
+        DETAILS,
+        Column("number", "Line", number=True, hidden=True),
+    ),
+    sort="-when",
+    search=SEARCH,
+    search_hint="Action, subject or name",
+    filters=(WHAT,),
+    caption="What happened on the site. Entries are never changed or removed.",
+    empty=Empty("No activity."),
+)
+
+
+@require_safe
+@login_required
+def activity(request: HttpRequest, slug: str) -> HttpResponseBase:
+    """What happened in a collection, newest first."""
+    collection = collection_for(request.user, slug, ADMIN)
+    form = CollectionTrailForm(request.GET)
+    rows = collection.admin_actions.all()
+    rows = chosen_lines(rows, form) if form.is_valid() else rows
+    context = {
+        "collection": collection,
+        "section": "activity",
+        "form": form,
+        "table": ACTIVITY.shown(request, with_names(rows), collection),
+        "lines": _address(reverse("api_activity_lines", args=[slug]), form),
+    }
+    return answer(request, "soundings/activity.html", context)
+
+
+@require_safe
+@login_required
+def site_trail(request: HttpRequest) -> HttpResponseBase:
+    """What happened on the site, newest first; `?check=1` checks the chain as well."""
+    if not request.user.is_superuser:
+        raise PermissionDenied(NEEDS_SITE_ADMIN)
+    form = TrailForm(request.GET)
+    rows = AdminAction.objects.all()
+    rows = chosen_lines(rows, form) if form.is_valid() else rows
+    context = {
+        "form": form,
+        "table": TRAIL.shown(request, with_names(rows)),
+        "checked": check_chain() if request.GET.get("check") else None,
+        "lines": _address(reverse("api_trail_lines"), form),
+    }
+    return answer(request, "soundings/trail.html", context)
+
+
+def _address(page: str, form: TrailForm) -> str:
+    asked = {name: form.data[name] for name in form.fields if form.data.get(name)} if form.is_valid() else {}
+    return f"{page}?{urlencode(asked)}" if asked else page

@@ -1,0 +1,191 @@
+"""What the trail holds, who may see it, and how it is narrowed down and taken away."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.http import HttpResponseBase
+from django.test import Client
+from django.urls import reverse
+
+from pooling.models import AdminAction
+from pooling.people.membership import add_member
+from soundings.accounts.tokens import make_token, revoke
+from tests.world import PASSWORD, World
+
+
+@pytest.fixture
+def site_admin(world: World) -> Client:
+    """A client of Olga, who is site admin and member of nothing."""
+    olga = User.objects.create_superuser("olga", password=PASSWORD)
+    client = Client()
+    client.force_login(olga)
+    return client
+
+
+def signed_in(person: User) -> Client:
+    client = Client()
+    client.force_login(person)
+    return client
+
+
+def lines(answer: HttpResponseBase) -> list[dict[str, object]]:
+    assert answer.status_code == 200
+    return [json.loads(line) for line in b"".join(answer).decode().splitlines()]  # type: ignore[arg-type]
+
+
+def written() -> list[tuple[str, str]]:
+    return [(row.action, row.subject_told) for row in AdminAction.objects.order_by("pk")]
+
+
+def test_sign_ins_and_wrong_passwords(world: World, client: Client) -> None:
+    for name, password in (("ben", "wrong"), ("my password by mistake", "x"), ("ben", PASSWORD)):
+        client.post("/sign-in/", {"username": name, "password": password})
+    rows = AdminAction.objects.order_by("pk").values_list("action", "actor__username", "about__username")
+    assert list(rows) == [
+        ("sign-in failed", None, "ben"),
+        ("sign-in failed", None, None),
+        ("signed in", "ben", None),
+    ]
+    assert "by mistake" not in str(list(AdminAction.objects.values()))
+
+
+def test_tries_during_a_lock_out_fill_nothing(world: World, client: Client) -> None:
+    for _ in range(14):
+        client.post("/sign-in/", {"username": "ben", "password": "wrong"})
+    assert AdminAction.objects.filter(action="sign-in failed").count() == 8
+
+
+def test_files_that_leave_over_pages_and_calls(world: World) -> None:
+    ada = signed_in(world.ada)
+    token = make_token(world.ada, "nightly").token
+    assert ada.get("/collections/harbour/members/?format=csv").status_code == 200
+    assert ada.get(reverse("own_data")).status_code == 200
+    called = Client().get(
+        "/api/collections/harbour/activity/lines/", headers={"Authorization": f"Token {token}"}
+    )
+    assert called.status_code == 200
+    rows = AdminAction.objects.filter(action="file downloaded").order_by("pk")
+    told = rows.values_list("actor__username", "subject", "collection__slug", "detail__page", "address")
+    assert list(told) == [
+        ("ada", "members.csv", "harbour", "members", "127.0.0.1"),
+        ("ada", "my-data.jsonl", None, "own_data", "127.0.0.1"),
+        ("ada", "trail.jsonl", "harbour", "api_activity_lines", "127.0.0.1"),
+    ]
+
+
+def test_what_was_refused_or_known_already_is_no_download(world: World) -> None:
+    assert signed_in(world.dan).get("/api/collections/harbour/activity/lines/").status_code == 404
+    assert not AdminAction.objects.filter(action="file downloaded").exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_commands_that_take_files_out(world: World) -> None:
+    call_command("backup", str(world.folder / "all.zip"))
+    call_command("export_judgments", "harbour", "--output", str(world.folder / "said.csv"))
+    assert written() == [("backup taken", "all.zip"), ("file exported", "said.csv")]
+
+
+def test_accounts_tokens_and_passwords(world: World, site_admin: Client) -> None:
+    call_command("create_user", "eve", "--site-admin")
+    revoke(make_token(world.ben, "nightly").row)
+    ben = signed_in(world.ben)
+    new = "a new passphrase"
+    ben.post("/password/", {"old_password": PASSWORD, "new_password1": new, "new_password2": new})
+    done = [line for line in written() if line[0] != "signed in"]
+    assert done == [
+        ("account made", "eve"),
+        ("token made", "nightly"),
+        ("token revoked", "nightly"),
+        ("password changed", ""),
+    ]
+
+
+def test_rights_given_under_admin(world: World, site_admin: Client) -> None:
+    page = f"/admin/auth/user/{world.dan.pk}/change/"
+    day = {"date_joined_0": "2027-01-01", "date_joined_1": "10:00:00"}
+    answer = site_admin.post(page, {"username": "dan", "is_active": "on", "is_superuser": "on", **day})
+    assert answer.status_code == 302
+    line = AdminAction.objects.get(action="changed under /admin/")
+    assert (line.about, line.actor.username) == (world.dan, "olga")  # type: ignore[union-attr]
+    assert "Superuser status" in line.detail["fields"]
+
+
+def test_only_site_admins_see_the_trail_and_only_admins_the_activity(
+    world: World, site_admin: Client, client: Client
+) -> None:
+    site = ["/site/trail/", "/api/site/trail/lines/", "/api/site/trail/check/"]
+    for address in site:
+        assert site_admin.get(address).status_code == 200
+        assert client.get(address).status_code in (302, 401, 403)
+        assert {signed_in(who).get(address).status_code for who in (world.ada, world.ben)} == {403}
+    for address in ("/collections/harbour/activity/", "/api/collections/harbour/activity/lines/"):
+        assert signed_in(world.ada).get(address).status_code == 200
+        assert {signed_in(who).get(address).status_code for who in (world.ben, world.vera)} == {403}
+        assert client.get(address).status_code in (302, 401, 403)
+
+
+def test_admins_of_a_collection_see_no_addresses(world: World) -> None:
+    ada = signed_in(world.ada)
+    ada.get("/collections/harbour/members/?format=csv")
+    page = ada.get("/collections/harbour/activity/").content.decode()
+    assert "members.csv" in page
+    assert "127.0.0.1" not in page
+    assert "127.0.0.1" not in str(lines(ada.get("/api/collections/harbour/activity/lines/")))
+
+
+def test_the_trail_is_narrowed_down(world: World, site_admin: Client) -> None:
+    add_member(world.collection, "dan", "viewer", by=world.ada)
+    signed_in(world.ben)
+
+    def found(asked: str) -> list[object]:
+        return [line["action"] for line in lines(site_admin.get(f"/api/site/trail/lines/?{asked}"))]
+
+    assert found("who=dan") == ["member added"]
+    assert found("who=ben") == ["signed in"]
+    assert found("what=rights") == ["member added"]
+    assert found("collection=harbour") == ["member added"]
+    assert found("until=2020-01-01") == []
+    assert "member added" in found("since=2020-01-01")
+    assert site_admin.get("/api/site/trail/lines/?since=yesterday").status_code == 400
+    page = site_admin.get("/site/trail/?who=dan&what=rights").content.decode()
+    assert "member added" in page
+    assert "who=dan&amp;what=rights" in page
+
+
+def test_a_file_of_all_lines_can_be_checked_without_the_site(world: World, site_admin: Client) -> None:
+    add_member(world.collection, "dan", "viewer", by=world.ada)
+    target = world.folder / "trail.jsonl"
+    call_command("trail", "--output", str(target))
+    before = ""
+    for line in map(json.loads, Path(target).read_text().splitlines()):
+        keys = (
+            "number",
+            "at",
+            "actor",
+            "about",
+            "action",
+            "subject",
+            "detail",
+            "collection",
+            "address_sha256",
+        )
+        content = [*(line[key] for key in keys), before]
+        text = json.dumps(content, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
+        before = sha256(text.encode()).hexdigest()
+        assert line["sha256"] == before
+    assert before
+
+
+def test_the_page_says_whether_the_trail_is_whole(world: World, site_admin: Client) -> None:
+    assert "Whole up to line 1." in site_admin.get("/site/trail/?check=1").content.decode()
+    checked = site_admin.get("/api/site/trail/check/").json()
+    assert (checked["number"], checked["problem"]) == (1, "")
+    assert site_admin.get("/api/site/trail/check/?kept=nonsense").status_code == 400
+    AdminAction.objects.update(action="other")
+    assert "Line 1 is not as it was written." in site_admin.get("/site/trail/?check=1").content.decode()
