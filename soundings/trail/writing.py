@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from django.contrib.admin.models import ADDITION, DELETION, LogEntry
 from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_in
-from django.db.models.signals import post_save
+from django.db.models.signals import post_delete, post_save
 from django.http import HttpRequest, HttpResponseBase
 
 from pooling.models import Collection
@@ -74,6 +74,11 @@ def hear_of_change(sender: object, instance: LogEntry, created: bool, **more: ob
     record_action(collection, instance.user, f"{done} under /admin/", subject, fields=fields)
 
 
+def hear_of_removal(sender: object, instance: User, **more: object) -> None:
+    """Write down that an account is gone, also as one of many, of which Django's admin tells nothing."""
+    record_action(None, None, "account removed", f"account {instance.pk}")
+
+
 def _fields(message: str) -> Iterator[str]:
     """The fields, and the kinds of rows next to it, that a message of Django's admin names."""
     try:
@@ -91,3 +96,4 @@ def listen() -> None:
     """Hear of sign-ins and of changes under /admin/."""
     user_logged_in.connect(hear_of_sign_in, dispatch_uid="trail of sign-ins")
     post_save.connect(hear_of_change, sender=LogEntry, dispatch_uid="trail of changes")
+    post_delete.connect(hear_of_removal, sender=get_user_model(), dispatch_uid="trail of accounts")

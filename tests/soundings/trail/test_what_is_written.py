@@ -116,6 +116,14 @@ def test_rights_given_under_admin(world: World, site_admin: Client) -> None:
     assert "Superuser status" in line.detail["fields"]
 
 
+def test_accounts_removed_under_admin(world: World, site_admin: Client) -> None:
+    gone = {world.dan.pk, User.objects.create_user("eve").pk}
+    asked = {"action": "delete_selected", "_selected_action": list(gone), "post": "yes"}
+    assert site_admin.post("/admin/auth/user/", asked).status_code == 302
+    lines = AdminAction.objects.filter(action="account removed").values_list("subject", flat=True)
+    assert set(lines) == {f"account {number}" for number in gone}
+
+
 def test_only_site_admins_see_the_trail_and_only_admins_the_activity(
     world: World, site_admin: Client, client: Client
 ) -> None:
