@@ -238,6 +238,9 @@ SIGN_IN_LOG_DAYS = env.int("SOUNDINGS_SIGN_IN_LOG_DAYS", default=30)
 # Who may create collections, and so use what belongs to the whole site, such as the key of a model server.
 COLLECTION_CREATORS = env.choice("SOUNDINGS_COLLECTION_CREATORS", ("site-admins", "everyone"))
 
+# Who may delete an account: its owner as well, or site admins alone.
+ACCOUNT_DELETION = env.choice("SOUNDINGS_ACCOUNT_DELETION", ("everyone", "site-admins"))
+
 # How long a token of a program works where nobody says otherwise; 0 is as long as the password.
 TOKEN_DAYS = env.int("SOUNDINGS_TOKEN_DAYS", default=90)
 

@@ -7,7 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 import evaluation.urls
 import labeling.urls
 import pooling.urls
-from soundings.accounts import invitation_views, languages, member_views, token_views
+from soundings.accounts import invitation_views, languages, member_views, removing_views, token_views
 from soundings.accounts import views as account_views
 from soundings.accounts.limits import Limits
 from soundings.operations import api as operations_api
@@ -31,6 +31,7 @@ urlpatterns = [
     path("api/token/", token_views.NewToken.as_view(), name="api_token"),
     path("api/tokens/", token_views.Tokens.as_view(), name="api_tokens"),
     path("api/tokens/<int:token_id>/", token_views.OneToken.as_view(), name="api_token_revoke"),
+    path("api/accounts/<str:username>/", removing_views.OneAccount.as_view(), name="api_account"),
     path("api/limits/", Limits.as_view(), name="api_limits"),
     path("api/find/", find.Find.as_view(), name="api_find"),
     path("api/site/health/", operations_api.SiteHealth.as_view(), name="api_site_health"),
@@ -57,6 +58,7 @@ urlpatterns = [
     path("sign-out/", account_views.SignOut.as_view(), name="sign_out"),
     path("account/", token_views.account, name="account"),
     path("account/data/", token_views.own_data, name="own_data"),
+    path("account/delete/", removing_views.account_deletion, name="account_deletion"),
     path("account/tokens/<int:token_id>/revoke/", token_views.token_revoke, name="token_revoke"),
     path("password/", account_views.ChangePassword.as_view(), name="password"),
     path("password/forgotten/", account_views.ForgotPassword.as_view(), name="password_forgotten"),

@@ -28,6 +28,7 @@ from pooling.tables.calls import listed, lists
 from soundings.accounts.forms import TokenForm
 from soundings.accounts.limits import limits_of
 from soundings.accounts.own_data import own_data_lines
+from soundings.accounts.removing import may_delete_oneself
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
 
 LONGEST_PASSWORD = 4096
@@ -126,7 +127,13 @@ def account(request: HttpRequest) -> HttpResponse:
         wanted = form.cleaned_data
         made = make_token(user, wanted["name"], wanted["days"], scope=Scope(wanted["scope"] or Scope.ADMIN))
         form = TokenForm()
-    context = {"form": form, "made": made, "tokens": tokens_of(user), "limits": limits_of(user)}
+    context: dict[str, object] = {
+        "form": form,
+        "made": made,
+        "tokens": tokens_of(user),
+        "limits": limits_of(user),
+        "may_delete": may_delete_oneself(),
+    }
     return render(request, "soundings/account.html", context, status=400 if form.errors else 200)
 
 

@@ -10,6 +10,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 #: Page -> the calls that do the same.
 CALLS = {
     "account": ["POST api_token", "GET api_tokens"],
+    "account_deletion": ["DELETE api_account"],
     "adjudication": ["POST api_adjudication", "DELETE api_adjudication"],
     "adjudication_rules": ["POST api_adjudication_rules", "DELETE api_adjudication_rules"],
     "annotator_gold": ["POST api_quarantine", "POST api_restore"],

@@ -23,6 +23,7 @@ WRONG = {
     "draw_audit": ["nowhere", "none", "--model", "small", "--pairs", "60"],
     "read_log": ["missing.ndjson", "--output", "queries.tsv"],
     "score_clicks": ["missing.ndjson", "--output", "scores.tsv"],
+    "delete_account": ["nobody", "--yes"],
     "drift": ["missing.tsv", "queries.jsonl"],
     "draw_queries": ["missing.tsv", "--n", "5", "--dry-run"],
     "draw_sample": ["nowhere", "--model", "small"],
