@@ -79,6 +79,22 @@ class Preferences(models.Model):
         return f"preferences of {self.user}"
 
 
+class SeenSession(models.Model):
+    """A browser in which somebody is signed in, by its row of Django's sessions; `seen_at` is some minutes
+    behind at most.
+    """
+
+    user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="seen_sessions")
+    session_key = models.CharField(max_length=40, unique=True)
+    browser = models.CharField(max_length=300, blank=True, help_text="As it names itself.")
+    address = models.CharField(max_length=45, blank=True)
+    started_at = models.DateTimeField(auto_now_add=True)
+    seen_at = models.DateTimeField()
+
+    def __str__(self) -> str:
+        return f"session {self.pk} of {self.user}"
+
+
 class TrailHead(models.Model):
     """The newest line of the trail: one row, which everyone locks who appends to the chain."""
 

@@ -7,6 +7,7 @@ The rooms of the site around the three stages, lowest first: a room imports only
 - client: a site's HTTP interface from Python (pure)
 - installation: environment variables, data folder, tables, the first account
 - backups: the whole installation in one file, and out of it again
+- sessions: where people are signed in, and when that ends
 - accounts: sign-in, passwords, tokens, members and invitations, and the letters about them
 - trail: who did what, from where: written, shown, exported and checked
 - pages: home, the overview of a collection, the guide, errors

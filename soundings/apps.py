@@ -23,6 +23,7 @@ class SoundingsConfig(AppConfig):
         from soundings.trail.writing import listen
 
         import_module("soundings.accounts.sign_in_log")
+        import_module("soundings.sessions.keeping")
         import_module("soundings.trail.keeping")
         listen()
         pre_save.connect(keep_tokens_when_rehashed, sender=get_user_model())

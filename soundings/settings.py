@@ -69,6 +69,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "soundings.sessions.keeping.sessions_end_when_idle",
     "soundings.trail.writing.downloads_written",
     "soundings.pages.caching.kept_by_nobody",
     "soundings.accounts.languages.Languages",
@@ -259,6 +260,8 @@ CSRF_FAILURE_VIEW = "soundings.pages.errors.form_expired"
 SECURE_REFERRER_POLICY = "same-origin"
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_AGE = 60 * 60 * 24 * 14
+# Minutes after which a session that nobody uses ends; 0: after two weeks, used or not.
+SESSION_IDLE_MINUTES = env.int("SOUNDINGS_SESSION_IDLE_MINUTES", default=0)
 
 if env.bool("SOUNDINGS_TLS", default=False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")

@@ -14,6 +14,7 @@ from soundings.operations import api as operations_api
 from soundings.operations import health
 from soundings.operations import views as operations
 from soundings.pages import find, guide, home
+from soundings.sessions import views as sessions
 from soundings.trail import api as trail_api
 from soundings.trail import views as trail
 
@@ -32,6 +33,8 @@ urlpatterns = [
     path("api/tokens/", token_views.Tokens.as_view(), name="api_tokens"),
     path("api/tokens/<int:token_id>/", token_views.OneToken.as_view(), name="api_token_revoke"),
     path("api/accounts/<str:username>/", removing_views.OneAccount.as_view(), name="api_account"),
+    path("api/sessions/", sessions.Sessions.as_view(), name="api_sessions"),
+    path("api/sessions/<int:session_id>/", sessions.OneSession.as_view(), name="api_session"),
     path("api/limits/", Limits.as_view(), name="api_limits"),
     path("api/find/", find.Find.as_view(), name="api_find"),
     path("api/site/health/", operations_api.SiteHealth.as_view(), name="api_site_health"),
@@ -58,6 +61,8 @@ urlpatterns = [
     path("sign-out/", account_views.SignOut.as_view(), name="sign_out"),
     path("account/", token_views.account, name="account"),
     path("account/data/", token_views.own_data, name="own_data"),
+    path("account/sessions/end/", sessions.sessions_end, name="sessions_end"),
+    path("account/sessions/<int:session_id>/end/", sessions.session_end, name="session_end"),
     path("account/delete/", removing_views.account_deletion, name="account_deletion"),
     path("account/tokens/<int:token_id>/revoke/", token_views.token_revoke, name="token_revoke"),
     path("password/", account_views.ChangePassword.as_view(), name="password"),

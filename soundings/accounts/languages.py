@@ -27,6 +27,7 @@ from pooling.interface.pages import person, speak
 SPOKEN = frozenset(
     {
         "account",
+        "account_deletion",
         "all_work",
         "document_search",
         "invitation",
@@ -39,6 +40,8 @@ SPOKEN = frozenset(
         "password_forgotten",
         "password_reset_confirm",
         "practice",
+        "session_end",
+        "sessions_end",
         "sign_in",
         "token_revoke",
         "work_reply",

@@ -17,7 +17,7 @@ from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
 from labeling.models import JudgmentEvent, PairMessage
-from pooling.account_models import Preferences
+from pooling.account_models import Preferences, SeenSession
 from pooling.models import AdminAction, Invitation, Membership
 from soundings.accounts.tokens import tokens_of
 
@@ -51,6 +51,9 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
         "account": _rows(get_user_model().objects.filter(pk=user.pk), *ACCOUNT),
         "preferences": _rows(Preferences.objects.filter(user=user), *PREFERENCES),
         "membership": _rows(Membership.objects.filter(user=user), "role", "since", **COLLECTION),
+        "session": _rows(
+            SeenSession.objects.filter(user=user), "browser", "address", "started_at", "seen_at"
+        ),
         "token": _rows(tokens_of(user), "name", "scope", "created_at", "expires_at"),
         "invitation accepted": _rows(accepted, "role", "email", "accepted_at", **COLLECTION),
         "invitation made": _rows(made, "role", "email", "note", "created_at", **COLLECTION),

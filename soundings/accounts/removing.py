@@ -24,7 +24,7 @@ from labeling.models import Bookmark, Lease, Queue
 from labeling.models.imports import ImportedAnnotator
 from labeling.models.labels import QrelsRelease
 from labeling.queues.handing_back import hand_back
-from pooling.account_models import ApiToken, Preferences
+from pooling.account_models import ApiToken, Preferences, SeenSession
 from pooling.interface.problems import InputError
 from pooling.models import Invitation, Job, Membership, Role
 from pooling.people.access import is_site_admin
@@ -107,6 +107,7 @@ def _forget(user: User, name: str, email: str) -> None:
     Bookmark.objects.filter(annotator=user).delete()
     for kind in SIGN_INS:
         kind.objects.filter(username=name).delete()
+    SeenSession.objects.filter(user=user).delete()
     for session in Session.objects.iterator():
         if session.get_decoded().get("_auth_user_id") == str(user.pk):
             session.delete()

@@ -30,8 +30,10 @@ from soundings.accounts.limits import limits_of
 from soundings.accounts.own_data import own_data_lines
 from soundings.accounts.removing import may_delete_oneself
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
+from soundings.sessions.keeping import browser_in_words, note_use, sessions_of
 
 LONGEST_PASSWORD = 4096
+MOST_SESSIONS = 50
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
@@ -123,6 +125,7 @@ def account(request: HttpRequest) -> HttpResponse:
     user = person(request)
     form = TokenForm(request.POST or None)
     made = None
+    note_use(request, user)
     if request.method == "POST" and form.is_valid():
         wanted = form.cleaned_data
         made = make_token(user, wanted["name"], wanted["days"], scope=Scope(wanted["scope"] or Scope.ADMIN))
@@ -132,6 +135,8 @@ def account(request: HttpRequest) -> HttpResponse:
         "made": made,
         "tokens": tokens_of(user),
         "limits": limits_of(user),
+        "sessions": [(row, browser_in_words(row.browser)) for row in sessions_of(user)[:MOST_SESSIONS]],
+        "here": request.session.session_key,
         "may_delete": may_delete_oneself(),
     }
     return render(request, "soundings/account.html", context, status=400 if form.errors else 200)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 2_000
 # Signed with the secret key, or computed from the rest: people sign in again, and texts are indexed again.
-LEFT_OUT = {"django_session", "pooling_indexedtext"}
+LEFT_OUT = {"django_session", "pooling_seensession", "pooling_indexedtext"}
 # Said for every row of a table instead of what it has.
 INSTEAD: dict[str, dict[str, object]] = {"pooling_textindex": {"is_behind": True}}
 

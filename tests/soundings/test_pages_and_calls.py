@@ -11,6 +11,8 @@ from django.urls import URLPattern, URLResolver, get_resolver
 CALLS = {
     "account": ["POST api_token", "GET api_tokens"],
     "account_deletion": ["DELETE api_account"],
+    "session_end": ["DELETE api_session"],
+    "sessions_end": ["DELETE api_sessions"],
     "adjudication": ["POST api_adjudication", "DELETE api_adjudication"],
     "adjudication_rules": ["POST api_adjudication_rules", "DELETE api_adjudication_rules"],
     "annotator_gold": ["POST api_quarantine", "POST api_restore"],

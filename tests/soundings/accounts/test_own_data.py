@@ -15,7 +15,16 @@ from soundings.accounts.tokens import make_token
 from tests.labeling.helpers import SENTINEL, judge, make_queue, only_lease
 from tests.world import PASSWORD, World
 
-TOLD = {"ApiToken", "Preferences", "Membership", "Invitation", "JudgmentEvent", "PairMessage", "LogEntry"}
+TOLD = {
+    "ApiToken",
+    "SeenSession",
+    "Preferences",
+    "Membership",
+    "Invitation",
+    "JudgmentEvent",
+    "PairMessage",
+    "LogEntry",
+}
 # Rows about a person that the file tells in another row, or that are no statement about them.
 ELSEWHERE = {
     "Bookmark": "where somebody is in a queue: it knows the places of gold questions",
