@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from pooling.interface.results import Progress
 
 IMPORT_KIND = "judgments"
-MANY, MOST_SHOWN = 10_000, 50
+MOST_SHOWN = 50
 REPEATED_NUMBER = """
 SELECT MAX(line), number FROM staged_judgments WHERE number IS NOT NULL
 GROUP BY number HAVING COUNT(*) > 1 ORDER BY 1 LIMIT 1
@@ -172,9 +172,8 @@ def _store(
     stood = JudgmentEvent.objects.filter(brought_by=made, stood__isnull=False).count()
     made.pair_count = storing.store_pairs(list(queues.values()))
     made.save()
-    if made.event_count > MANY:
-        tell_the_planner(JudgmentEvent)
-        tell_the_planner(Document)
+    tell_the_planner(JudgmentEvent, made.event_count)
+    tell_the_planner(Document, made.event_count)
     storing.recount_items(made, list(queues.values()))
     be_alone_with_items()
     for queue in queues.values():

@@ -62,7 +62,7 @@ from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool
 from pooling.people.activity_log import record_action
-from pooling.storage.storing import checked_name, disk_errors_named, insert_rows
+from pooling.storage.storing import checked_name, disk_errors_named, insert_rows, tell_the_planner
 from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
@@ -174,6 +174,7 @@ def open_queue(
         if not Queue.objects.filter(collection=pool.collection, name=queue.name).exists():
             raise
         raise _name_exists(queue.name) from error
+    tell_the_planner(Item, len(pairs))
     return queue
 
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 BATCH = 5000
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
 TABLE = ("query_id", "document_id", *PLAIN)
-MANY = 10_000
 TSV = "text/tab-separated-values; charset=utf-8"
 STAGED_PAIR = {
     "query_id": "text",
@@ -204,11 +203,9 @@ def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:
         raise _name_exists(pool.name) from None
     PoolRun.objects.bulk_create(PoolRun(pool=pool, run=run, index=index) for index, run in enumerate(runs))
     keys = [pool.collection_id, pool.collection_id]
-    if stage.run(_NEW_DOCUMENTS, keys) > MANY:
-        tell_the_planner(Document)
+    tell_the_planner(Document, stage.run(_NEW_DOCUMENTS, keys))
     stage.run(_ENTRIES, [pool.pk, *keys])
-    if pool.pair_count > MANY:
-        tell_the_planner(PoolEntry)
+    tell_the_planner(PoolEntry, pool.pair_count)
 
 
 def pooled_frame(pool: Pool) -> pl.DataFrame:

@@ -16,6 +16,8 @@ from django.db.models import Model
 from pooling.interface.problems import InputError, StorageFullError, is_disk_full
 
 LONGEST_ID = 500
+#: From this many on, new rows change which way to find them is fastest.
+MANY_ROWS = 10_000
 LONGEST_NAME = 200
 
 
@@ -142,12 +144,12 @@ def _column(model: type[Model], name: str) -> str:
     return connection.ops.quote_name(str(model._meta.get_field(name).column))  # type: ignore[union-attr]
 
 
-def tell_the_planner(model: type[Model]) -> None:
-    """Let PostgreSQL look at a table that got many rows.
+def tell_the_planner(model: type[Model], rows: int) -> None:
+    """Let PostgreSQL look at a table that got this many rows, if they are many.
 
     Until then it takes ids to be few among many collections, and reads the whole collection to find some.
     """
-    if connection.vendor == "postgresql":
+    if rows > MANY_ROWS and connection.vendor == "postgresql":
         with connection.cursor() as cursor:
             cursor.execute(f"ANALYZE {connection.ops.quote_name(model._meta.db_table)}")
 

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 BATCH, BATCH_CHARACTERS = 1000, 8_000_000
 BATCHES_BETWEEN_REPORTS = 20
-MANY = 10_000
 STAGED_DOCUMENT = {"line": "whole", "id": "text", "title": "text", "text": "text", "metadata": "json"}
 _REPEATS = """
     SELECT MIN(again.line), again.id FROM staged_documents again
@@ -165,6 +164,7 @@ def _store_queries(made: TextImport, records: list[QueryRecord], place: str) -> 
     made.changed_ids = [query.external_id for query, _ in differing[:MOST_NAMED]]
     made.save()
     Query.objects.bulk_create(new, batch_size=BATCH)
+    tell_the_planner(Query, len(new))
     Query.everything.bulk_update([query for query, _ in differing], ["text", "metadata"], batch_size=200)
     bring_back(Query, collection, [query.pk for query in deleted], brought_by=made)
     unchanged = len(records) - len(new) - len(differing)
@@ -230,8 +230,7 @@ def import_documents(
             made.save()
             changed = stage.run(_UPDATE, [collection.pk])
             created = stage.run(_INSERT, [collection.pk, made.pk, collection.pk])
-            if created > MANY:
-                tell_the_planner(Document)
+            tell_the_planner(Document, created)
             if created or changed:
                 TextIndex.objects.filter(collection=collection).update(is_behind=True)
             bring_back(Document, collection, named, brought_by=made)

@@ -155,7 +155,7 @@ def _continue_numbers(models: list[type[Model]]) -> None:
         for statement in connection.ops.sequence_reset_sql(no_style(), models):
             cursor.execute(statement)
     for model in models:
-        tell_the_planner(model)
+        tell_the_planner(model, model._base_manager.count())
 
 
 def _files(path: Path, archive: Archive, stored: list[str]) -> None:
