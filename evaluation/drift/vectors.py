@@ -1,4 +1,4 @@
-"""Vectors of queries, from files of NumPy."""
+"""Vectors of queries and documents, from files of NumPy."""
 
 from __future__ import annotations
 
@@ -10,27 +10,63 @@ import numpy as np
 from evaluation.drift.features import Floats
 from pooling.formats.errors import FormatError
 
-NAME = "vectors"
+NAME, IDS = "vectors", "ids"
+LEAST = 2
 #: More vectors of a side are drawn down to this many.
 MOST_VECTORS = 2_000
 
 
 def read_vectors(log: Path, chosen: Path) -> tuple[Floats, Floats]:
-    """The vectors of both sides, as many dimensions each; FormatError names the file and what is wrong."""
-    first, second = _read(log), _read(chosen)
+    """The vectors of both sides, as many dimensions each; FormatError names the file and what is wrong. Of
+    more than 2,000 vectors, 2,000 are drawn.
+    """
+    (first, _), (second, _) = _read(log), _read(chosen)
+    first, second = _drawn(first), _drawn(second)
     if first.shape[1] != second.shape[1]:
         problem = f"vectors of {second.shape[1]:,} dimensions, those of {log.name} have {first.shape[1]:,}"
         raise FormatError(chosen.name, None, problem, "Encode both with one model.")
     return first, second
 
 
-def _read(path: Path) -> Floats:
+def read_pairs(old: Path, new: Path) -> tuple[Floats, Floats, tuple[int, int]]:
+    """The vectors of the documents that both files have, by their ids, or row by row where neither has ids;
+    and how many only the old and only the new file has.
+    """
+    (first, first_ids), (second, second_ids) = _read(old), _read(new)
+    if (first_ids is None) != (second_ids is None):
+        raise FormatError(
+            (old if first_ids is None else new).name, None, "it has no ids", f"Add an array {IDS}."
+        )
+    if first_ids is None or second_ids is None:
+        if len(first) != len(second):
+            problem = f"{len(second):,} vectors, {old.name} has {len(first):,}"
+            raise FormatError(new.name, None, problem, f"Add an array {IDS} to both.")
+        return first, second, (0, 0)
+    place = {id: row for row, id in enumerate(second_ids)}
+    both = [(row, place[id]) for row, id in enumerate(first_ids) if id in place]
+    if len(both) < LEAST:
+        raise FormatError(
+            new.name, None, f"it shares {len(both)} documents with {old.name}", "Compare the ids."
+        )
+    rows, others = ([pair[side] for pair in both] for side in (0, 1))
+    return first[rows], second[others], (len(first) - len(both), len(second) - len(both))
+
+
+def _drawn(vectors: Floats) -> Floats:
+    if len(vectors) <= MOST_VECTORS:
+        return vectors
+    rows = np.random.default_rng(0).permutation(len(vectors))[:MOST_VECTORS]
+    return vectors[np.sort(rows)]
+
+
+def _read(path: Path) -> tuple[Floats, list[str] | None]:
     try:
         with np.load(path, allow_pickle=False) as file:
             names = file.files
             if NAME not in names and len(names) != 1:
                 raise FormatError(path.name, None, f"it has {len(names)} arrays", f"Call the vectors {NAME}.")
             found = file[NAME if NAME in names else names[0]]
+            ids = file[IDS].astype(str).tolist() if IDS in names else None
     except FileNotFoundError:
         raise FormatError(path.name, None, "there is no such file", "Check its name.") from None
     except (OSError, ValueError, BadZipFile, AttributeError) as error:
@@ -41,10 +77,10 @@ def _read(path: Path) -> Floats:
         raise FormatError(
             path.name, None, "the vectors are no table of numbers", "Save an (n, d) array of floats."
         )
-    if len(found) < 2:
-        raise FormatError(path.name, None, "fewer than two vectors", "Give the vectors of more queries.")
-    vectors: Floats = found.astype(np.float64)
-    if len(vectors) > MOST_VECTORS:
-        rows = np.random.default_rng(0).permutation(len(vectors))[:MOST_VECTORS]
-        vectors = vectors[np.sort(rows)]
-    return vectors
+    if len(found) < LEAST:
+        raise FormatError(path.name, None, "fewer than two vectors", "Give more vectors.")
+    if ids is not None and (len(ids) != len(found) or len(set(ids)) < len(ids)):
+        raise FormatError(
+            path.name, None, "the ids are not one for each vector", "Give each vector another id."
+        )
+    return found.astype(np.float64), ids

@@ -24,6 +24,7 @@ WRONG = {
     "read_log": ["missing.ndjson", "--output", "queries.tsv"],
     "score_clicks": ["missing.ndjson", "--output", "scores.tsv"],
     "delete_account": ["nobody", "--yes"],
+    "check_vectors": ["missing.npz", "new.npz"],
     "drift": ["missing.tsv", "queries.jsonl"],
     "draw_queries": ["missing.tsv", "--n", "5", "--dry-run"],
     "draw_sample": ["nowhere", "--model", "small"],

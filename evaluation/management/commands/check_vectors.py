@@ -1,0 +1,33 @@
+"""`check_vectors old.npz new.npz`: the same documents embedded twice, without a database."""
+
+from __future__ import annotations
+
+import json
+import math
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+
+from pooling.interface.commands import InputCommand
+
+
+class Command(InputCommand):
+    help = "Compare the vectors of documents before and after they were embedded again."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("old", metavar="OLD.npz", type=Path, help="vectors, and perhaps ids")
+        parser.add_argument("new", metavar="NEW.npz", type=Path, help="the same documents, embedded again")
+        parser.add_argument("--seed", metavar="N", type=int, default=0, help="of the sample (0)")
+        parser.add_argument("--format", choices=("table", "json"), default="table")
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        from evaluation.drift.reembedding import check_text, check_vectors
+        from evaluation.drift.vectors import read_pairs
+
+        old, new, strangers = read_pairs(options["old"], options["new"])
+        found = check_vectors(old, new, strangers=strangers, seed=options["seed"])
+        if options["format"] == "table":
+            self.stdout.write(check_text(found))
+            return
+        plain = {name: None if math.isnan(float(str(value))) else value for name, value in found.items()}
+        self.stdout.write(json.dumps(plain, indent=2, allow_nan=False))
