@@ -105,8 +105,8 @@ def check_text(found: VectorCheck) -> str:
         lines.append("The vectors have other dimensions, so they cannot be compared one by one.")
     else:
         lines += [
-            f"Cosine of old and new: {found['mean_cosine']:.4f} on average, {found['low_cosine']:.4f} for the "
-            f"lowest hundredth; {found['below']:.1%} are below {SAME}.",
+            f"Cosine of old and new: {found['mean_cosine']:.4f} on average, {found['low_cosine']:.4f} for "
+            f"the lowest hundredth; {found['below']:.1%} are below {SAME}.",
             f"{found['self_first']:.1%} of {found['sample']:,} documents find themselves first.",
         ]
     lines.append(f"{found['neighbours']:.1%} of the {NEIGHBOURS} nearest documents stayed.")

@@ -75,5 +75,5 @@ def test_files_that_do_not_fit_are_refused(problem: str, tmp_path: Path) -> None
 
 
 def test_rows_without_ids_must_be_as_many(tmp_path: Path) -> None:
-    with pytest.raises(CommandError, match="3 vectors, old.npz has 4"):
+    with pytest.raises(CommandError, match=r"3 vectors, old\.npz has 4"):
         ran(saved(tmp_path / "old.npz", vectors=OLD), saved(tmp_path / "new.npz", vectors=OLD[:3]))
