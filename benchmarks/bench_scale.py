@@ -1,0 +1,180 @@
+"""What grows with a site: claims and pages at many pairs beside few, and what is stored of a pair.
+
+    [DATABASE_URL=postgres://USER@HOST:PORT/DATABASE] python -m benchmarks.bench_scale [--pairs 1000000]
+
+Two collections get a pool and a queue by the product's own functions, one of 10,000 pairs and one of
+`--pairs`. Printed are, for each, claims and an admin's pages (median of five, once warm, with their
+statements), the ratio of large to small, and where a page is over its limit; then, on PostgreSQL, the bytes
+of pool and queue beside those of the same pairs in a table that has nothing but them (limit: 6 times); then
+the pages of somebody with 2,000 collections, 500 members and 300 queues.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from benchmarks.bench_report import timed
+from benchmarks.judging_site import temporary_site
+
+SMALL, DEPTH, DOCUMENTS = 10_000, 100, 20_000
+LIMIT_MS, MOST_BYTES = 300, 6.0
+COLLECTIONS, MEMBERS, QUEUES = 2_000, 500, 300
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--pairs", type=int, default=1_000_000)
+    asked = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder, temporary_site(os.environ.get("DATABASE_URL")):
+        from django.conf import settings
+        from django.contrib.auth.models import User
+        from django.db import connection
+        from django.test import Client
+
+        settings.ALLOWED_HOSTS = ["testserver"]
+        settings.MEDIA_ROOT = Path(folder) / "files"
+        owner = User.objects.create_user("owner", password="!")
+        print(f"{connection.vendor}, {asked.pairs:,} pairs beside {SMALL:,}")
+        small = filled(owner, Path(folder), "small", SMALL // DEPTH)
+        large = filled(owner, Path(folder), "large", asked.pairs // DEPTH)
+        claims = [claim_ms(queue) for queue in (small, large)]
+        print(f"claim of ten: {claims[0]:.1f} and {claims[1]:.1f} ms, ratio {claims[1] / claims[0]:.2f}")
+        client = Client()
+        client.force_login(owner)
+        for name, page in (
+            ("overview", lambda queue: queue.collection.get_absolute_url()),
+            ("queue", lambda queue: queue.get_absolute_url()),
+            ("queue over HTTP", lambda queue: f"/api/queues/{queue.pk}/progress/"),
+            ("pool", lambda queue: queue.pool.get_absolute_url()),
+            ("queries", lambda queue: f"{queue.collection.get_absolute_url()}queries/"),
+        ):
+            compared(client, name, page(small), page(large))
+        stored_bytes(large)
+        crowd(owner, small)
+        for name, page in (
+            (f"home with {COLLECTIONS:,} collections", "/"),
+            (f"{MEMBERS} members", f"{small.collection.get_absolute_url()}members/"),
+            (f"{QUEUES} queues", f"{small.collection.get_absolute_url()}queues/"),
+        ):
+            ms, statements = opened(client, page)
+            print(f"{name}: {ms:.0f} ms, {statements} statements{over(ms)}")
+
+
+def filled(owner: Any, folder: Path, name: str, queries: int) -> Any:
+    """A collection with `queries` × 100 pairs in a pool and a queue; prints what each step took."""
+    from labeling.queues.opening import open_queue
+    from pooling.people.membership import create_collection
+    from pooling.pools.building import build_pool
+    from pooling.runs.stored import import_run
+    from pooling.texts.importing import import_queries
+
+    collection = create_collection(owner, slug=name, name=name)
+    texts, run = folder / f"{name}.jsonl", folder / f"{name}.run"
+    with texts.open("w") as file:
+        file.writelines(f'{{"_id": "q{query}", "text": "night ferry {query}"}}\n' for query in range(queries))
+    with run.open("w") as file:
+        for query in range(queries):
+            first = query * 7919
+            for rank in range(DEPTH):
+                file.write(f"q{query} Q0 d{(first + rank) % DOCUMENTS} {rank + 1} {DEPTH - rank} only\n")
+    seconds: dict[str, float] = {}
+
+    def stepped(what: str, step: Any) -> Any:
+        started = time.perf_counter()
+        made = step()
+        seconds[what] = time.perf_counter() - started
+        return made
+
+    stepped("queries", lambda: import_queries(collection, texts))
+    stored = stepped("run", lambda: import_run(collection, run))
+    pool = stepped("pool", lambda: build_pool(collection, name="pool", runs=[stored], depth=DEPTH))
+    queue = stepped("queue", lambda: open_queue(pool, name="queue", seed=1, user=owner))
+    print(f"{name}: " + ", ".join(f"{what} {one:.1f} s" for what, one in seconds.items()))
+    return queue
+
+
+def claim_ms(queue: Any) -> float:
+    """The median of ten first claims, each by another annotator."""
+    from django.contrib.auth.models import User
+
+    from labeling.judging.leases import claim
+    from pooling.models import Membership
+
+    times = []
+    for number in range(10):
+        user = User.objects.create(username=f"{queue.collection.slug}-{number}", password="!")
+        Membership.objects.create(collection=queue.collection, user=user, role="annotator")
+        started = time.perf_counter()
+        claim(queue, user)
+        times.append((time.perf_counter() - started) * 1000)
+    return statistics.median(times)
+
+
+def opened(client: Any, page: str) -> tuple[float, int]:
+    """Milliseconds of a page once warm, the median of five, and its statements."""
+    _, statements, _ = timed(client, page)
+    return statistics.median(timed(client, page)[0] for _ in range(5)), statements
+
+
+def compared(client: Any, name: str, small: str, large: str) -> None:
+    """Print one page of both collections."""
+    (few, _), (many, statements) = opened(client, small), opened(client, large)
+    print(f"{name}: {few:.0f} and {many:.0f} ms, ratio {many / few:.2f}, {statements} statements{over(many)}")
+
+
+def over(ms: float) -> str:
+    return f" (over {LIMIT_MS} ms)" if ms > LIMIT_MS else ""
+
+
+def stored_bytes(queue: Any) -> None:
+    """Print the bytes of pool and queue beside those of the bare pairs (PostgreSQL)."""
+    from django.db import connection
+
+    if connection.vendor != "postgresql":
+        return
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "CREATE TABLE bare_pairs AS SELECT query.external_id AS query, document.external_id AS document "
+            "FROM labeling_item item JOIN pooling_query query ON query.id = item.query_id "
+            "JOIN pooling_document document ON document.id = item.document_id"
+        )
+        sizes = []
+        for table in ("bare_pairs", "pooling_poolentry", "labeling_item"):
+            cursor.execute("SELECT pg_total_relation_size(%s::regclass)", [table])
+            sizes.append(int(cursor.fetchone()[0]))
+        cursor.execute("DROP TABLE bare_pairs")
+    bare, pool, items = (size / 1e6 for size in sizes)
+    ratio = (pool + items) / bare
+    told = f" (over {MOST_BYTES:g})" if ratio > MOST_BYTES else ""
+    print(f"stored: bare {bare:.0f} MB, pool {pool:.0f} MB, items {items:.0f} MB, ratio {ratio:.1f}{told}")
+
+
+def crowd(owner: Any, queue: Any) -> None:
+    """Many collections, members and queues, by rows alone."""
+    from django.contrib.auth.models import User
+
+    from labeling.models import Queue
+    from pooling.models import Collection, Membership
+
+    others = Collection.objects.bulk_create(
+        Collection(slug=f"c{number}", name=f"Collection {number}") for number in range(COLLECTIONS)
+    )
+    Membership.objects.bulk_create(Membership(collection=one, user=owner, role="admin") for one in others)
+    people = User.objects.bulk_create(User(username=f"m{number}", password="!") for number in range(MEMBERS))
+    Membership.objects.bulk_create(
+        Membership(collection=queue.collection, user=one, role="annotator") for one in people
+    )
+    Queue.objects.bulk_create(
+        Queue(collection=queue.collection, pool=queue.pool, name=f"queue {number}", seed=1)
+        for number in range(QUEUES)
+    )
+
+
+if __name__ == "__main__":
+    main()
