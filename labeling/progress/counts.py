@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models import (
     Count,
-    Exists,
     F,
     Max,
     Min,
@@ -54,7 +53,7 @@ COUNTS = ("judged", *Verdict.values, "gold", "adjudicated", "imported", "timed",
 # What was imported is nobody's time here, and nobody is paid for it.
 HERE = Q(event__brought_by=None)
 NOTHING = {**dict.fromkeys(COUNTS, 0), "spent_ms": None}
-OF_TIES = ("tied", "agreed", "may_tie")
+BY_CONDITION = ("tied", "agreed", "may_tie", "untouched")
 # What is supposed of ties before there are any: one in ten pairs.
 TIES_BEFORE = (1, 10)
 COUNTED_STATES = (Item.State.OPEN.value, Item.State.DONE.value, Item.State.ADJUDICATION.value)
@@ -88,7 +87,7 @@ def queue_progress(queue: Queue, *, now: datetime | None = None) -> QueueProgres
             "done": counts["done"],
             "adjudication": counts["adjudication"],
         },
-        "open_items": _open_items(queue, now),
+        "open_items": _open_items(queue, counts, now),
         "judgments": {
             "needed": needed,
             "done": done,
@@ -124,27 +123,28 @@ def item_counts(queue: Queue) -> dict[str, int]:
     """Items by state and in all, and the judgments they need and have (adjudication needs no more).
 
     Where a tie asks for one more: items that `tied`, that were settled because people `agreed`, and open ones
-    that `may_tie` yet. A gold question of the pool is done; one from elsewhere is no item of the pool and not
-    counted.
+    that `may_tie` yet. `untouched` are open items without a judgment. A gold question of the pool is done;
+    one from elsewhere is no item of the pool and not counted.
     """
     return counts_by_queue([queue.pk])[queue.pk]
 
 
 def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
     """The same for several queues, by their keys, in one query."""
-    names = ("total", *COUNTED_STATES, "needed", "done_judgments", *OF_TIES)
+    names = ("total", *COUNTED_STATES, "needed", "done_judgments", *BY_CONDITION)
     found = {queue: dict.fromkeys(names, 0) for queue in queues}
     items = Item.objects.filter(queue__in=list(found), order_key__gt=0).order_by()
     items = items.exclude(state=Item.State.WITHDRAWN)
     is_adaptive = Q(needed_at_most__gt=F("needed_at_least"))
     not_raised = is_adaptive & Q(needed=F("needed_at_least"))
-    by_ties = {
+    conditions = {
         # Where a pre-label lets expect something, one more may be needed for that.
         "tied": is_adaptive & Q(expected="", needed__gt=F("needed_at_least")),
         "agreed": not_raised & Q(state=Item.State.DONE),
         "may_tie": not_raised & Q(state=Item.State.OPEN, done__lt=F("needed")),
+        "untouched": Q(state=Item.State.OPEN, done=0),
     }
-    sums = {name: Count("pk", filter=condition) for name, condition in by_ties.items()}
+    sums = {name: Count("pk", filter=condition) for name, condition in conditions.items()}
     rows = items.values("queue", "state").annotate(
         items=Count("pk"), slots=Sum("needed"), judgments=Sum("done"), **sums
     )
@@ -156,7 +156,7 @@ def counts_by_queue(queues: Sequence[int]) -> dict[int, dict[str, int]]:
         counts["total"] += row["items"]
         counts["needed"] += row["slots"] if is_open else row["judgments"]
         counts["done_judgments"] += row["judgments"]
-        for name in OF_TIES:
+        for name in BY_CONDITION:
             counts[name] += row[name]
     return found
 
@@ -173,19 +173,20 @@ def expected_for_ties(tied: int, agreed: int, may_tie: int) -> float:
     return may_tie * (tied + tied_before) / (tied + agreed + all_before)
 
 
-def _open_items(queue: Queue, now: datetime) -> OpenItems:
-    """Open items: held by somebody, waiting for another opinion, and free of both."""
-    held = Exists(Lease.objects.filter(item=OuterRef("pk"), expires_at__gt=now))
-    open_items = queue.items.filter(order_key__gt=0, state=Item.State.OPEN)
-    counts = open_items.annotate(held=held).aggregate(
-        leased=Count("pk", filter=Q(held=True)),
-        second_opinion=Count("pk", filter=Q(held=False, done__gt=0)),
-        free=Count("pk", filter=Q(held=False, done=0)),
+def _open_items(queue: Queue, counts: Mapping[str, int], now: datetime) -> OpenItems:
+    """Open items: held by somebody, waiting for another opinion, and free of both.
+
+    Few are held, so these alone are looked at, and taken off the `counts` of all.
+    """
+    open_items = Item.objects.filter(queue=queue, order_key__gt=0, state=Item.State.OPEN)
+    held = open_items.filter(leases__expires_at__gt=now).aggregate(
+        all=Count("pk", distinct=True), untouched=Count("pk", distinct=True, filter=Q(done=0))
     )
+    judged = counts["open"] - counts["untouched"]
     return {
-        "leased": counts["leased"],
-        "second_opinion": counts["second_opinion"],
-        "free": counts["free"],
+        "leased": held["all"],
+        "second_opinion": judged - (held["all"] - held["untouched"]),
+        "free": counts["untouched"] - held["untouched"],
     }
 
 
