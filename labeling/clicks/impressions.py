@@ -21,6 +21,8 @@ DAY = 86_400_000
 #: A client who asks more often in a day, or clicks on more than this share of what it is shown, is a program.
 MOST_SEARCHES, MOST_CLICKS, ENOUGH_SHOWN = 100, 0.9, 50
 ANY_SIZE = 2**60
+#: Nobody scrolls further; a larger number is a mistake.
+DEEPEST = 1_000
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,8 @@ class SeenLog:
             if row.time is not None:
                 self._days.setdefault(row.search, row.time // DAY)
             if row.action == SHOWN and row.document:
-                if row.position is None:
-                    self.faults["impressions have no position"] += 1
+                if row.position is None or row.position > DEEPEST:
+                    self.faults[f"impressions have no position up to {DEEPEST:,}"] += 1
                 else:
                     self._shown[row.search].setdefault(row.document, row.position)
             elif row.action == CLICKED and row.document:

@@ -100,17 +100,20 @@ def dependent(seen: Impressions, weights: Floats | None = None) -> tuple[Floats,
     return _ratio(clicks, looked) * _ratio(ended, clicks), looked
 
 
-def weighed(seen: Impressions, propensities: Mapping[int, float]) -> tuple[Floats, Floats]:
-    """(pairs,) clicks, and the impressions that were looked at: Σ of the propensities of their positions,
-    none below .05, beyond which a single click would count too much.
+def weighed(
+    seen: Impressions, propensities: Mapping[int, float], weights: Floats | None = None
+) -> tuple[Floats, Floats]:
+    """(pairs,) clicks ÷ the impressions that were looked at, and these: Σ of the propensities of their
+    positions, none below .05, beyond which a single click would count too much.
     """
     table = np.ones(int(seen.position.max()) + 1)
     for place, propensity in propensities.items():
         if place < len(table):
             table[place] = max(propensity, LEAST_PROPENSITY)
     count = len(seen.pairs)
-    looked = _sums(seen.pair, table[seen.position], count)
-    return _sums(seen.pair, seen.clicked, count), looked
+    exposure = table[seen.position] if weights is None else table[seen.position] * weights
+    looked = _sums(seen.pair, exposure, count)
+    return np.minimum(_ratio(_sums(seen.pair, _times(seen.clicked, weights), count), looked), 1.0), looked
 
 
 def harvested(seen: Impressions) -> dict[int, float]:

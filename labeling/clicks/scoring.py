@@ -25,6 +25,7 @@ DRAWS = 200
 LEVEL = 0.95
 COLUMNS = ("query", "document_id", "impressions", "clicks", "users", "score", "low", "high", "coec", "note")
 FEW = f"fewer than {LEAST_IMPRESSIONS} impressions"
+UNSEEN = "was never looked at, as the model has it"
 FEW_PEOPLE = f"fewer than {LEAST_USERS} people"
 NO_PLACE = "cannot be told from its place"
 
@@ -57,9 +58,10 @@ def click_scores(
     shown = np.bincount(seen.pair, minlength=count)
     clicks = np.bincount(seen.pair, weights=seen.clicked, minlength=count)
     users = np.bincount(np.unique(np.stack([seen.pair, seen.user]), axis=1)[0], minlength=count)
-    score, low, high = _scored(seen, model, propensities, seed)
+    score, low, high, looked = _scored(seen, model, propensities, seed)
     coec = clicks_over_expected(*expected_clicks(seen))
     notes = np.where(shown < LEAST_IMPRESSIONS, FEW, np.where(users < LEAST_USERS, FEW_PEOPLE, ""))
+    notes = np.where((notes == "") & (looked <= 0), UNSEEN, notes)
     if model == "pbm" and propensities is None:
         joined = np.isin(seen.position, sorted(joined_to_first(seen)))
         told = np.bincount(seen.pair, weights=joined, minlength=count) > 0
@@ -84,23 +86,24 @@ def click_scores(
 
 def _scored(
     seen: Impressions, model: str, propensities: Mapping[int, float] | None, seed: int
-) -> tuple[Floats, Floats, Floats]:
+) -> tuple[Floats, Floats, Floats, Floats]:
+    def estimate(weights: Floats | None) -> tuple[Floats, Floats]:
+        if propensities is not None:
+            return weighed(seen, propensities, weights)
+        return ESTIMATES[model](seen, weights)
+
     count = len(seen.pairs)
-    if model == "pbm" and propensities is not None:
-        clicks, looked = weighed(seen, propensities)
-        low, high = _gamma_limits(clicks, looked)
-        return np.minimum(clicks / looked, 1.0), low, high
     chance = np.random.default_rng(seed)
     people = int(seen.user.max()) + 1
-    score, looked = ESTIMATES[model](seen, None)
+    score, looked = estimate(None)
     draws = np.empty((DRAWS, count))
     for draw in range(DRAWS):
         times = np.bincount(chance.integers(people, size=people), minlength=people).astype(np.float64)
-        draws[draw], _ = ESTIMATES[model](seen, times[seen.user])
+        draws[draw], _ = estimate(times[seen.user])
     low, high = np.quantile(draws, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     # Draws of a pair without a click have none either, which says nothing of how many could have come.
-    least, most = _gamma_limits(score * looked, looked)
-    return score, np.minimum(low, least), np.minimum(np.maximum(high, most), 1.0)
+    least, most = _gamma_limits(score * looked, np.where(looked > 0, looked, 1.0))
+    return score, np.minimum(low, least), np.minimum(np.maximum(high, most), 1.0), looked
 
 
 def _gamma_limits(clicks: Floats, looked: Floats) -> tuple[Floats, Floats]:
@@ -118,4 +121,9 @@ def score_lines(scores: list[ClickScore]) -> Iterator[str]:
     for one in scores:
         figures = ["" if figure is None else f"{figure:.6f}" for figure in (one.score, one.low, one.high)]
         counts = [str(number) for number in (one.impressions, one.clicks, one.users)]
-        yield "\t".join([one.query, one.document, *counts, *figures, f"{one.coec:.6f}", one.note]) + "\n"
+        yield (
+            "\t".join(
+                [one.query, " ".join(one.document.split()), *counts, *figures, f"{one.coec:.6f}", one.note]
+            )
+            + "\n"
+        )

@@ -106,6 +106,35 @@ def test_the_intervals_hold_for_people_as_the_model_takes_them() -> None:
     assert held / told >= 0.93
 
 
+def test_people_who_search_often_widen_the_intervals() -> None:
+    """Thirty people with tastes of their own search twenty times each."""
+    held, told = 0, 0
+    for seed in range(20):
+        chance = np.random.default_rng(seed)
+        tastes = chance.beta(1, 1, (30, 8))
+        user = np.repeat(np.arange(30), 20)
+        shown = np.array([chance.permutation(8)[:5] for _ in user])
+        clicked = chance.random(shown.shape) < TRUE * tastes[user[:, None], shown]
+        log = Impressions(
+            [("bus", f"d{number}") for number in range(8)],
+            shown.ravel(),
+            np.tile(np.arange(1, 6), 600),
+            np.repeat(user, 5),
+            np.repeat(np.arange(600), 5),
+            clicked.ravel(),
+        )
+        for one in click_scores(log, "pbm", dict(enumerate(TRUE.tolist(), 1))):
+            assert one.low is not None and one.high is not None  # noqa: PT018
+            held, told = held + (one.low <= 0.5 <= one.high), told + 1
+    assert held / told >= 0.9
+
+
+def test_a_document_that_is_never_examined_has_no_score() -> None:
+    first, second = click_scores(seen(*["Ab"] * 12), "sdbn")
+    assert (first.note, second.score, second.high) == ("", None, None)
+    assert second.note == "was never looked at, as the model has it"
+
+
 def test_one_lucky_click_says_little() -> None:
     ratio = clicks_over_expected(np.array([1.0, 40.0, 0.0]), np.array([0.03, 10.0, 9.0]))
     assert ratio[2] < 1 < ratio[1] < 4
@@ -183,6 +212,20 @@ def test_given_propensities_divide_clicks_by_what_was_looked_at(tmp_path: Path) 
     file.write_text("position\tpropensity\n1\t1\n2\t0.5\n")
     ran(log, "--propensities", file, "--output", output)
     assert float(table(output)[0]["score"]) == pytest.approx(4 / (6 + 6 * 0.5))
+
+
+def test_an_absurd_position_is_counted_and_a_tab_in_an_id_keeps_its_row(tmp_path: Path) -> None:
+    far, tab = (
+        {
+            "query_id": "s1",
+            "action_name": "impression",
+            "event_attributes": {"object": {"object_id": name}, "position": place},
+        }
+        for name, place in (("d8", {"ordinal": 10**11}), ("d\t9", {"ordinal": 3}))
+    )
+    told = ran(written(tmp_path / "log.ndjson", far, tab), "--output", tmp_path / "scores.tsv")
+    assert "1 impressions have no position up to 1,000." in told
+    assert {row["document_id"] for row in table(tmp_path / "scores.tsv")} == {"d1", "d2", "d 9"}
 
 
 def test_programs_and_clicks_on_nothing_are_left_out_and_counted(tmp_path: Path) -> None:
