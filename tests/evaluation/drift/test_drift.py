@@ -106,6 +106,18 @@ def test_a_drawn_set_stands_for_the_traffic_by_its_draw(tmp_path: Path) -> None:
     assert all(one["set"] == pytest.approx(one["log"], abs=0.1) for one in by_length["bins"])
 
 
+def test_new_queries_of_a_log_are_seen_though_the_set_is_in_it_as_well() -> None:
+    chance = np.random.default_rng(0)
+    own = [f"{vehicle} to {place} {n}" for n in range(3) for vehicle in VEHICLES for place in PLACES]
+    strangers = [f"insure the {place} against floods in {n}" for n in range(10) for place in PLACES]
+    auc, p, _ = tell_apart([*own, *strangers], own, chance)
+    assert auc > 0.6
+    assert p < 0.05
+    auc, p, _ = tell_apart([*own, *own], own, chance)
+    assert auc == pytest.approx(0.5, abs=0.05)
+    assert p > 0.05
+
+
 def test_the_level_is_spent_over_looks_and_a_report_is_the_same_each_time(tmp_path: Path) -> None:
     log, chosen = (
         log_of(tmp_path / "log.tsv", journeys(300, 1)),
