@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PINNED = ROOT / "constraints.txt"
 WRITTEN = ROOT / "deploy" / "requirements.txt"
 # What a container can be asked to do by a setting alone.
-EXTRAS = ("s3", "redis", "metrics", "sentry")
+EXTRAS = ("s3", "redis", "metrics", "sentry", "sso")
 # Builds the wheel of Soundings itself; the image does not keep it.
 BUILD = "setuptools==84.2.1"
 # Asked for by libraries on the first patches of Python 3.11, which Debian has.

@@ -18,6 +18,7 @@ from soundings.installation.data_folder import (
 )
 from soundings.installation.elsewhere import require_library
 from soundings.installation.environment import Environment
+from soundings.installation.sign_in import allauth_apps, passwords_of, provider_of, second_factor_of
 from soundings.operations.logs import logging_of
 
 # Strategies that learn solve many small systems of equations: with a thread per core these only wait for each
@@ -207,9 +208,27 @@ FILE_UPLOAD_HANDLERS = [
 
 # --- Sign-in and safety -----------------------------------------------------------------------------------
 
+# The provider of OpenID Connect that signs people in, whether passwords do, and whether these have a second
+# factor. What django-allauth needs is there only where one of these is wanted.
+OIDC = provider_of(env)
+PASSWORDS = passwords_of(env, OIDC)
+SECOND_FACTOR = second_factor_of(env)
+if signing_in := allauth_apps(OIDC, SECOND_FACTOR):
+    INSTALLED_APPS += signing_in
+    MIDDLEWARE += [
+        "allauth.account.middleware.AccountMiddleware",
+        "soundings.sign_in.due.SecondFactorDue",
+    ]
+    ACCOUNT_EMAIL_VERIFICATION = "none"
+    SOCIALACCOUNT_ADAPTER = "soundings.sign_in.provider.CompanyAdapter"
+    MFA_ADAPTER = "soundings.sign_in.sealing.SealedSecrets"
+    MFA_TOTP_ISSUER = "Soundings"
+
 AUTHENTICATION_BACKENDS = [
+    "soundings.sign_in.passwords.PasswordsAllowed",
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
+    "soundings.sign_in.passwords.ByProvider",
 ]
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
@@ -226,6 +245,7 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_TEMPLATE = "soundings/locked_out.html"
 AXES_VERBOSE = False
+AXES_SENSITIVE_PARAMETERS = ["username", "ip_address", "code"]
 AXES_HANDLER = "soundings.accounts.throttling.ThrottledByAddress"
 AXES_CLIENT_IP_CALLABLE = "soundings.accounts.throttling.client_address"
 # Failures that one address may cause within that time, whatever the names.
@@ -331,6 +351,7 @@ SPECTACULAR_SETTINGS = {
         "LabelRule": "labeling.consensus.rule_names.RULE_NAMES",
         "QueueState": "labeling.models.Queue.State",
         "SampleMethod": "labeling.verification.samples.METHODS",
+        "SupportVerdict": "labeling.models.SupportVerdict",
         "Verdict": "labeling.models.Verdict",
     },
     "SWAGGER_UI_DIST": "SIDECAR",

@@ -15,6 +15,8 @@ from soundings.operations import health
 from soundings.operations import views as operations
 from soundings.pages import find, guide, home
 from soundings.sessions import views as sessions
+from soundings.sign_in import provider_views as provider
+from soundings.sign_in import second_factor_views as factor
 from soundings.trail import api as trail_api
 from soundings.trail import views as trail
 
@@ -58,11 +60,21 @@ urlpatterns = [
     path("site/health/", operations.site_health, name="site_health"),
     path("site/trail/", trail.site_trail, name="site_trail"),
     path("sign-in/", account_views.SignIn.as_view(), name="sign_in"),
+    path("sign-in/provider/", provider.provider_start, name="provider_start"),
+    path("sign-in/provider/return/", provider.provider_return, name="provider_return"),
+    path("sign-in/code/", factor.second_factor_code, name="second_factor_code"),
     path("sign-out/", account_views.SignOut.as_view(), name="sign_out"),
     path("account/", token_views.account, name="account"),
     path("account/data/", token_views.own_data, name="own_data"),
     path("account/sessions/end/", sessions.sessions_end, name="sessions_end"),
     path("account/sessions/<int:session_id>/end/", sessions.session_end, name="session_end"),
+    path("account/second-factor/", factor.second_factor, name="second_factor"),
+    path("account/second-factor/off/", factor.second_factor_off, name="second_factor_off"),
+    path("account/second-factor/codes/", factor.second_factor_codes, name="second_factor_codes"),
+    path(
+        "account/second-factor/codes/file/", factor.second_factor_codes_file, name="second_factor_codes_file"
+    ),
+    path("account/second-factor/codes/new/", factor.second_factor_codes_new, name="second_factor_codes_new"),
     path("account/delete/", removing_views.account_deletion, name="account_deletion"),
     path("account/tokens/<int:token_id>/revoke/", token_views.token_revoke, name="token_revoke"),
     path("password/", account_views.ChangePassword.as_view(), name="password"),
@@ -100,5 +112,7 @@ urlpatterns = [
         name="invitation_withdraw",
     ),
     path("collections/<slug:slug>/activity/", trail.activity, name="activity"),
+    # One door, with one throttle and one second factor.
+    path("admin/login/", account_views.admin_sign_in),
     path("admin/", admin.site.urls),
 ]

@@ -110,13 +110,18 @@ def account_named(username: str) -> User:
     return user
 
 
-def add_member(collection: Collection, username: str, role: str, *, by: User | None = None) -> Membership:
-    """Give an account a role in the collection; `InputError` if unknown or a member already."""
+def add_member(
+    collection: Collection, username: str, role: str, *, by: User | None = None, group: str = ""
+) -> Membership:
+    """Give an account a role in the collection; `InputError` if unknown or a member already.
+
+    `group` names a group of the provider that decided it, here and below.
+    """
     user = account_named(username)
     known_role(role)
     try:
         with transaction.atomic():
-            record_action(collection, by, "member added", user, role=role)
+            record_action(collection, by, "member added", user, role=role, **_through(group))
             return Membership.objects.create(collection=collection, user=user, role=role)
     except IntegrityError:
         problem = f"{username} is already a member. Change the role in the list of members."
@@ -124,7 +129,7 @@ def add_member(collection: Collection, username: str, role: str, *, by: User | N
 
 
 @transaction.atomic
-def change_role(membership: Membership, role: str, *, by: User | None = None) -> Membership:
+def change_role(membership: Membership, role: str, *, by: User | None = None, group: str = "") -> Membership:
     """Give a member another role; `InputError` where that would leave the collection without an admin.
 
     Anyone who is no longer an admin leaves no open invitation behind.
@@ -135,20 +140,26 @@ def change_role(membership: Membership, role: str, *, by: User | None = None) ->
         withdraw_those_of(membership.user, membership.collection, by=by)
     before, membership.role = membership.role, role
     membership.save(update_fields=["role"])
-    record_action(membership.collection, by, "role changed", membership.user, before=before, role=role)
+    detail = {"before": before, "role": role, **_through(group)}
+    record_action(membership.collection, by, "role changed", membership.user, **detail)
     return membership
 
 
 @transaction.atomic
-def remove_member(membership: Membership, *, by: User | None = None) -> None:
+def remove_member(membership: Membership, *, by: User | None = None, group: str = "") -> None:
     """End a membership, and with it the person's open invitations; `InputError` for the last admin.
 
     What the person judged stays.
     """
     _keep_an_admin(membership)
     withdraw_those_of(membership.user, membership.collection, by=by)
-    record_action(membership.collection, by, "member removed", membership.user, role=membership.role)
+    detail = {"role": membership.role, **_through(group)}
+    record_action(membership.collection, by, "member removed", membership.user, **detail)
     membership.delete()
+
+
+def _through(group: str) -> dict[str, str]:
+    return {"group": group} if group else {}
 
 
 def _keep_an_admin(membership: Membership) -> None:

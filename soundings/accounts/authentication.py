@@ -34,6 +34,9 @@ JUDGING = {
     "api_queue_renew",
     "api_queue_release",
     "api_queue_messages",
+    "api_fact_claim",
+    "api_fact_pages",
+    "api_fact_undo",
     "api_practice",
     "api_reading",
 }

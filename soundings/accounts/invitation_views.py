@@ -30,6 +30,7 @@ from pooling.people.invitations import (
 from soundings.accounts.forms import InvitationForm, JoinForm
 from soundings.accounts.languages import remember_language
 from soundings.accounts.mail import send_invitation
+from soundings.sign_in.passwords import BY_PASSWORD, refuse_password
 
 
 @require_POST
@@ -98,7 +99,10 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
     except InputError as error:
         return render(request, "soundings/invitation_gone.html", {"problem": str(error)}, status=410)
     is_new = not request.user.is_authenticated
-    form = JoinForm(request.POST or None, initial={"email": found.email}) if is_new else None
+    if is_new and request.method == "POST" and not settings.PASSWORDS:
+        return refuse_password(request)
+    takes_password = is_new and settings.PASSWORDS
+    form = JoinForm(request.POST or None, initial={"email": found.email}) if takes_password else None
     if request.method == "POST" and (form is None or form.is_valid()):
         try:
             member = _joined(request, token, form)
@@ -107,7 +111,7 @@ def invitation(request: HttpRequest, token: str) -> HttpResponse:
         messages.success(request, _welcome(member))
         return redirect("collection", member.collection.slug)
     # Not `collection`: anyone who follows the link may not see the collection's pages yet.
-    context = {"invitation": found, "form": form}
+    context = {"invitation": found, "form": form, "provider": settings.OIDC if is_new else None}
     return render(request, "soundings/invitation.html", context, status=400 if form and form.errors else 200)
 
 
@@ -127,5 +131,5 @@ def _joined(request: HttpRequest, token: str, form: JoinForm | None) -> Membersh
     if form:
         if chosen := request.COOKIES.get(settings.LANGUAGE_COOKIE_NAME):
             remember_language(user, chosen)
-        login(request, user, backend="django.contrib.auth.backends.ModelBackend")
+        login(request, user, backend=BY_PASSWORD)
     return member

@@ -16,10 +16,11 @@ from django.contrib.auth import get_user_model
 from django.core.serializers.json import DjangoJSONEncoder
 from django.db.models import QuerySet
 
-from labeling.models import JudgmentEvent, PairMessage
+from labeling.models import JudgmentEvent, PairMessage, SupportEvent
 from pooling.account_models import Preferences, SeenSession
 from pooling.models import AdminAction, Invitation, Membership
 from soundings.accounts.tokens import tokens_of
+from soundings.sign_in.traces import told_rows
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -55,6 +56,7 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
             SeenSession.objects.filter(user=user), "browser", "address", "started_at", "seen_at"
         ),
         "token": _rows(tokens_of(user), "name", "scope", "created_at", "expires_at"),
+        **{kind: _rows(rows, *columns) for kind, rows, columns in told_rows(user)},
         "invitation accepted": _rows(accepted, "role", "email", "accepted_at", **COLLECTION),
         "invitation made": _rows(made, "role", "email", "note", "created_at", **COLLECTION),
         **{
@@ -64,6 +66,16 @@ def _parts(user: User) -> dict[str, Iterator[Row]]:
             for kind, model in SIGN_INS.items()
         },
         "verdict": _rows(verdicts, *said, **PAIR, queue="queue__name", what="kind"),
+        "verdict on a fact": _rows(
+            SupportEvent.objects.filter(annotator=user),
+            *("verdict", "active_ms", "span_start", "span_end", "created_at"),
+            **COLLECTION,
+            query="fact__query__external_id",
+            document="document__external_id",
+            fact="fact__external_id",
+            queue="queue__name",
+            what="kind",
+        ),
         "message": _rows(messages, "text", "sent_at", "answer", "answered_at", **PAIR),
         "action": _rows(deeds, "action", "subject", "at", "address", **COLLECTION),
         "change of a row": _rows(changes, "object_repr", "change_message", "action_time"),

@@ -30,6 +30,7 @@ from pooling.models import Invitation, Job, Membership, Role
 from pooling.people.access import is_site_admin
 from pooling.people.activity_log import record_action
 from pooling.people.invitations import withdraw_those_of
+from soundings.sign_in.traces import forget_sign_in
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -102,6 +103,7 @@ def _give_work_back(user: User, by: User | None) -> None:
 
 def _forget(user: User, name: str, email: str) -> None:
     """Delete what is of nobody else: sessions, tokens, settings, sign-ins, offers and letters."""
+    forget_sign_in(user)
     ApiToken.objects.filter(user=user).delete()
     Preferences.objects.filter(user=user).delete()
     Bookmark.objects.filter(annotator=user).delete()

@@ -28,6 +28,7 @@ from pooling.interface.problems import refusals
 from pooling.people.access import is_site_admin
 from pooling.people.membership import account_named
 from soundings.accounts.removing import delete_account, may_delete_oneself
+from soundings.sign_in.passwords import has_password
 
 
 class DeletionForm(forms.Form):
@@ -41,17 +42,29 @@ class DeletionForm(forms.Form):
     )
 
 
+class NameForm(forms.Form):
+    """The user name, from people who have no password."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Your user name"),
+        max_length=150,
+        widget=forms.TextInput(
+            attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
+        ),
+    )
+
+
 @sensitive_post_parameters("password")
 @require_http_methods(["GET", "HEAD", "POST"])
 @login_required
 def account_deletion(request: HttpRequest) -> HttpResponse:
-    """Say what happens to one's account; POST with the password deletes it."""
+    """Say what happens to one's account; POST with the password, or else the name, deletes it."""
     user = person(request)
     if not may_delete_oneself():
         raise PermissionDenied(_("On this site, site admins delete accounts. Ask one of them."))
-    form = DeletionForm(request.POST or None)
+    form = (DeletionForm if has_password(user) else NameForm)(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        if authenticate(request, username=user.get_username(), password=form.cleaned_data["password"]):
+        if _confirms(request, form):
             try:
                 delete_account(user, by=user)
             except refusals() as error:
@@ -60,11 +73,20 @@ def account_deletion(request: HttpRequest) -> HttpResponse:
                 logout(request)
                 messages.success(request, _("Your account is deleted."))
                 return redirect("sign_in")
+        elif "name" in form.fields:
+            form.add_error("name", _("This is not your user name."))
         else:
             form.add_error("password", _("This is not your password."))
     return render(
         request, "soundings/account_deletion.html", {"form": form}, status=400 if form.errors else 200
     )
+
+
+def _confirms(request: HttpRequest, form: forms.Form) -> bool:
+    name, given = person(request).get_username(), form.cleaned_data
+    if "name" in form.fields:
+        return bool(given["name"] == name)
+    return authenticate(request, username=name, password=given["password"]) is not None
 
 
 class DeletedSerializer(serializers.Serializer[Any]):

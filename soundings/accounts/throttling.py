@@ -44,7 +44,8 @@ class ThrottledByAddress(AxesDatabaseHandler):  # type: ignore[misc]  # untyped
         if request is not None and not was_locked:
             name = str(credentials.get("username") or "").replace("\0", "")
             user = get_user_model().objects.filter(username=name).first()
-            record_action(None, None, "sign-in failed", user or "an unknown name")
+            step = {"step": credentials["step"]} if "step" in credentials else {}
+            record_action(None, None, "sign-in failed", user or "an unknown name", **step)
 
     def _from_address(self, request: Any) -> int:
         if request.axes_ip_address is None:

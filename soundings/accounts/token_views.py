@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import authenticate
 from django.contrib.auth.decorators import login_required
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils.translation import gettext as _
@@ -31,18 +33,26 @@ from soundings.accounts.own_data import own_data_lines
 from soundings.accounts.removing import may_delete_oneself
 from soundings.accounts.tokens import LONGEST_DAYS, LONGEST_NAME, make_token, revoke, tokens_of
 from soundings.sessions.keeping import browser_in_words, note_use, sessions_of
+from soundings.sign_in.forms import LONGEST_CODE
+from soundings.sign_in.passwords import has_password, no_passwords
+from soundings.sign_in.second_factor import asks_for_code, is_missing, is_on, proves
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
 
 LONGEST_PASSWORD = 4096
 MOST_SESSIONS = 50
 
 
 class CredentialsSerializer(serializers.Serializer[Any]):
-    """A name and its password; `name` is what the token is called, `days` how long it works, and `scope` what
-    it may do of what its owner may: read, read and judge, or (admin) everything.
+    """A name and its password, and a `code` where the account has a second factor; `name` is what the token
+    is called, `days` how long it works, and `scope` what it may do of what its owner may: read, read and
+    judge, or (admin) everything.
     """
 
     username = serializers.CharField(max_length=150)
     password = serializers.CharField(trim_whitespace=False, max_length=LONGEST_PASSWORD)
+    code = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_CODE)
     name = serializers.CharField(required=False, default="", allow_blank=True, max_length=LONGEST_NAME)
     days = serializers.IntegerField(required=False, default=None, min_value=1, max_value=LONGEST_DAYS)
     scope = serializers.ChoiceField(Scope.choices, required=False, default=Scope.ADMIN)
@@ -83,20 +93,42 @@ class NewToken(APIView):
         operation_id="token_create",
         auth=[],
         request=CredentialsSerializer,
-        responses={200: TokenSerializer, 400: ProblemSerializer, 429: ProblemSerializer},
+        responses={
+            200: TokenSerializer,
+            400: ProblemSerializer,
+            403: ProblemSerializer,
+            429: ProblemSerializer,
+        },
     )
     def post(self, request: Request) -> Response:
         """Make a token for an account. It ends on its day, with the account's password, or when revoked."""
+        if not settings.PASSWORDS:
+            raise PermissionDenied(f"{no_passwords()} Create a token on the page of your account.")
         given = interface_api.parsed(CredentialsSerializer, request)
         name, days, scope = given.pop("name"), given.pop("days"), Scope(given.pop("scope"))
+        code = given.pop("code")
         user = authenticate(request, **given)
         if getattr(request, "axes_locked_out", False):
             raise TooManyTries
         if user is None:
             raise ValidationError("Wrong name or password.")
+        _require_second_factor(request, user, code)
         row, token = make_token(user, name, days, scope=scope)
         row.token = token  # type: ignore[attr-defined]
         return Response(TokenSerializer(row).data)
+
+
+def _require_second_factor(request: Request, user: User, code: str) -> None:
+    if is_missing(user):
+        raise PermissionDenied("Set up a second factor on the page of your account first.")
+    if not asks_for_code(user):
+        return
+    if not code:
+        raise ValidationError({"code": "This account has a second factor: send a code as well."})
+    if not proves(request._request, user, code):
+        if getattr(request, "axes_locked_out", False):
+            raise TooManyTries
+        raise ValidationError({"code": "Wrong code. Wait for the next one and try again."})
 
 
 class Tokens(APIView):
@@ -138,6 +170,9 @@ def account(request: HttpRequest) -> HttpResponse:
         "sessions": [(row, browser_in_words(row.browser)) for row in sessions_of(user)[:MOST_SESSIONS]],
         "here": request.session.session_key,
         "may_delete": may_delete_oneself(),
+        "has_password": has_password(user),
+        "second_factor": is_on() and has_password(user),
+        "has_second_factor": asks_for_code(user),
     }
     return render(request, "soundings/account.html", context, status=400 if form.errors else 200)
 

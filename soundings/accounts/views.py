@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth import views as auth
+from django.contrib.auth.views import redirect_to_login
+from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
-from django.urls import reverse_lazy
+from django.http.response import HttpResponseBase
+from django.shortcuts import redirect, render
+from django.urls import reverse, reverse_lazy
+from django.utils.decorators import method_decorator
 from django.utils.translation import gettext as _
 
 from pooling.people.activity_log import record_action
 from soundings.accounts.forms import ChangePasswordForm, ForgotPasswordForm, NewPasswordForm, SignInForm
 from soundings.accounts.mail import MOST_TO_ONE
+from soundings.sign_in.passwords import has_password, where_passwords_are
+from soundings.sign_in.second_factor import asks_for_code, remember_first_step
 
 
 class SignIn(auth.LoginView):
@@ -22,11 +30,33 @@ class SignIn(auth.LoginView):
     authentication_form = SignInForm
     redirect_authenticated_user = True
 
+    def get_context_data(self, **more: Any) -> dict[str, object]:
+        return super().get_context_data(passwords=settings.PASSWORDS, provider=settings.OIDC, **more)
+
+    @method_decorator(where_passwords_are)
+    def post(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponse:
+        return super().post(request, *args, **named)
+
+    def form_valid(self, form: SignInForm) -> HttpResponse:  # type: ignore[override]
+        user = form.get_user()
+        if not asks_for_code(user):
+            return super().form_valid(form)
+        remember_first_step(self.request, user, self.get_success_url())
+        return redirect("second_factor_code")
+
+
+def admin_sign_in(request: HttpRequest) -> HttpResponse:
+    """Where Django's admin sends people who are not signed in: to the sign-in of the site."""
+    if request.user.is_authenticated:
+        raise PermissionDenied("This is for site admins.")
+    return redirect_to_login(request.GET.get("next") or reverse("admin:index"))
+
 
 class SignOut(auth.LogoutView):
     """Sign-out, by POST only, so that no link or picture can do it."""
 
 
+@method_decorator(where_passwords_are, name="dispatch")
 class ChangePassword(auth.PasswordChangeView):
     """A new password for oneself; other sessions of the account end."""
 
@@ -34,12 +64,18 @@ class ChangePassword(auth.PasswordChangeView):
     form_class = ChangePasswordForm
     success_url = reverse_lazy("home")
 
+    def dispatch(self, request: HttpRequest, *args: Any, **named: Any) -> HttpResponseBase:
+        if request.user.is_authenticated and not has_password(request.user):
+            raise PermissionDenied(_("Your account has no password: you sign in without one."))
+        return super().dispatch(request, *args, **named)
+
     def form_valid(self, form: ChangePasswordForm) -> HttpResponse:  # type: ignore[override]
         record_action(None, form.user, "password changed")
         messages.success(self.request, _("Your password is changed."))
         return super().form_valid(form)
 
 
+@method_decorator(where_passwords_are, name="dispatch")
 class ForgotPassword(auth.PasswordResetView):
     """Ask for a link by mail; where the site sends none, say whom to ask."""
 
@@ -58,6 +94,7 @@ class ForgotPassword(auth.PasswordResetView):
         return super().form_valid(form)
 
 
+@method_decorator(where_passwords_are, name="dispatch")
 class NewPassword(auth.PasswordResetConfirmView):
     """A new password by a link that works once, from a letter or from `reset_password`."""
 

@@ -32,6 +32,7 @@ from soundings.installation.migrating import (
     check_references_at_once,
     whole_or_nothing,
 )
+from soundings.installation.sign_in import LIBRARY, OTHER_SETTINGS
 
 # Rows that migrations make by themselves.
 MADE_BY_DJANGO = {"django_content_type", "auth_permission"}
@@ -80,7 +81,10 @@ def restore_backup(path: Path, progress: Progress) -> Restored:
 
 def _require_known(path: Path, archive: Archive) -> None:
     known = MigrationExecutor(connection).loader.disk_migrations
-    if not _migrations(archive) <= set(known):
+    unknown = _migrations(archive) - set(known)
+    if {app for app, _ in unknown} & set(LIBRARY):
+        raise InputError(f"{path} has {OTHER_SETTINGS}, then restore.", field="file")
+    if unknown:
         raise newer(path, archive.contents)
 
 

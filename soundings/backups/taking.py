@@ -38,6 +38,7 @@ from soundings.backups.archive import (
     new_archive,
 )
 from soundings.backups.rows import fields_of, models_of, written_rows
+from soundings.installation.sign_in import LIBRARY, OTHER_SETTINGS
 
 # Half of the bar for the rows, half for the files.
 ROWS_SHARE = 0.5
@@ -64,6 +65,8 @@ def take_backup(path: Path, progress: Progress) -> Taken:
         executor = MigrationExecutor(connection)
         applied = sorted(executor.loader.applied_migrations)
         if unknown := [key for key in applied if key not in executor.loader.graph.nodes]:
+            if unknown[0][0] in LIBRARY:
+                raise InputError(f"The database has {OTHER_SETTINGS}, then take the backup.")
             raise InputError(
                 f"The database was migrated by a newer version of Soundings ({'.'.join(unknown[0])}). "
                 "Take the backup with that version."

@@ -30,7 +30,13 @@ GOOD, LOOK, BAD = "ok", "look", "failed"
 LITTLE_ROOM = 0.1
 PROBE = "health/probe"
 # What an installation may have beyond the least.
-EXTRAS = {"s3": "django-storages", "redis": "redis", "metrics": "prometheus-client", "sentry": "sentry-sdk"}
+EXTRAS = {
+    "s3": "django-storages",
+    "redis": "redis",
+    "metrics": "prometheus-client",
+    "sentry": "sentry-sdk",
+    "sso": "django-allauth",
+}
 
 
 @dataclass(frozen=True)

@@ -51,6 +51,7 @@ def site_state() -> SiteState:
     left = (
         Item.objects.filter(
             state=Item.State.OPEN,
+            order_key__gt=0,  # others are no part of the work
             queue__state=Queue.State.OPEN,
             queue__deleted_at=None,
             queue__collection__deleted_at=None,

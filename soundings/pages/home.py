@@ -12,7 +12,7 @@ from django.views.decorators.http import require_safe
 from labeling.judging.blind_counts import own_queues
 from labeling.qrels.judgment_views import JUDGMENT_FORMATS
 from pooling.interface.markdown import render_markdown
-from pooling.interface.pages import person, speak
+from pooling.interface.pages import page_of, person, speak
 from pooling.models import Role
 from pooling.people.access import (
     MEMBERS,
@@ -23,23 +23,26 @@ from pooling.people.access import (
     role_in,
 )
 from pooling.people.invitations import MOST_LISTED, offers_to
-from soundings.pages.overview import listed_collections
+from soundings.pages.overview import home_rows, listed_collections, only_annotates
 from soundings.pages.overview_page import overview_of
 
 
 @require_safe
 @login_required
 def home(request: HttpRequest) -> HttpResponse:
-    """One's collections with role, progress and next step; the first visit shows the steps."""
-    listed = listed_collections(person(request))
-    if all(entry.role == Role.ANNOTATOR for entry in listed):
+    """A page of one's collections with role, progress and next step; the first visit shows the steps."""
+    page = page_of(request, home_rows(person(request)))
+    listed = listed_collections(person(request), page)
+    only_judges = only_annotates(person(request))
+    if only_judges:
         speak(request)
     offers = offers_to(person(request))[:MOST_LISTED]
     context = {
         "listed": listed,
+        "page": page,
         "offers": offers,
         "may_create": may_create_collections(request.user),
-        "only_judges": all(entry.role == Role.ANNOTATOR for entry in listed),
+        "only_judges": only_judges,
         "archived": collections_of(request.user).filter(archived_at__isnull=False),
         "deleted": deleted_collections_of(request.user).select_related("deleted_by"),
     }

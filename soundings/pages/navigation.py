@@ -91,6 +91,7 @@ GROUPS = (
         (
             Page("queues", _("Queues"), "queues", MEMBERS, "judge progress"),
             Page("gold", _("Gold"), "gold", ADMIN, "questions known answers"),
+            Page("facts", _("Facts"), "facts", words="nuggets answers supports claims"),
             Page("quality", _("Quality"), "collection_quality", words="agreement annotators"),
             Page("prelabels", _("Pre-labels"), "prelabelers", ADMIN, "models llm"),
             Page("messages", _("Messages"), "messages", ADMIN, "annotators broken questions answer"),
@@ -98,6 +99,8 @@ GROUPS = (
         (
             Action("Open a queue", "queue_new", words="new"),
             Action("Import gold questions", "gold_import"),
+            Action("Import facts", "facts_import", words="nuggets claims"),
+            Action("Open a queue of facts", "fact_queue_new", words="new supports"),
             Action("Draw an audit by scores", "score_audits"),
             Action("Explain a label", "label", READERS, "why pair"),
         ),

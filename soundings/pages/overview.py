@@ -6,7 +6,7 @@ whether there is something, and counts nothing.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -68,18 +68,37 @@ class Best:
     recall: float
 
 
-def listed_collections(user: User) -> list[Listed]:
-    """The collections of `user` with role, progress, newest answer and next step; two queries."""
+def home_collections(user: User) -> QuerySet[Collection]:
+    """The collections that the home page lists."""
+    return collections_of(user).filter(archived_at=None)
+
+
+def only_annotates(user: User) -> bool:
+    """Whether a person is nothing but an annotator in what the home page lists."""
+    mine = home_collections(user)
+    if user.is_superuser:
+        return not mine.exists()
+    others = Membership.objects.filter(user=user, collection__in=mine).exclude(role=Role.ANNOTATOR)
+    return not others.exists()
+
+
+def home_rows(user: User) -> QuerySet[Collection]:
+    """What `home_collections` has, with all that their cards say but the queues."""
     own_role = Membership.objects.filter(collection=OuterRef("pk"), user_id=user.pk).values("role")[:1]
-    collections = list(
-        with_state(collections_of(user).filter(archived_at=None)).annotate(
-            own_role=Subquery(own_role),
-            own=Case(
-                When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))),
-                default=0,
-            ),
-        )
+    return with_state(home_collections(user)).annotate(
+        own_role=Subquery(own_role),
+        own=Case(
+            When(own_role=Role.ANNOTATOR, then=count_of_answers(user, collection=OuterRef("pk"))),
+            default=0,
+        ),
     )
+
+
+def listed_collections(user: User, some: Iterable[Collection] | None = None) -> list[Listed]:
+    """The collections of `user`, or some of `home_rows`, with role, progress, newest answer and next step;
+    two queries.
+    """
+    collections = list(home_rows(user) if some is None else some)
     queues = queue_states(collection.pk for collection in collections)
     return [_listed(collection, user, queues.get(collection.pk, [])) for collection in collections]
 

@@ -16,6 +16,7 @@ from labeling.models import Item, Queue
 from labeling.progress.of_collection import Judging, judging_of
 from labeling.progress.of_queues import queue_states
 from labeling.qrels.unreleased import unreleased_count
+from labeling.supports.progress import fact_counts
 from pooling.models import Pool, PoolEntry
 from pooling.pools.uncovered import new_pairs, newest_merged_pool, newest_run_outside
 from soundings.pages.next_step import Next, Uncovered, Unsettled, next_of
@@ -63,12 +64,14 @@ def overview_of(collection: Collection, user: User) -> Overview:
 
 
 def _listed(collection: Collection, user: User, states: Sequence[QueueState]) -> list[Queue]:
-    """The queues with `total` and `settled` pairs, counted already, and `own`, what `user` answered."""
+    """The queues with `total` and `settled` pairs (of facts, documents) and `own`, what `user` answered."""
     known = {state.pk: state for state in states}
     found = list(own_queues(collection, user))
+    documents = fact_counts([queue.pk for queue in found if queue.pk not in known])
     for queue in found:
-        state = known[queue.pk]
-        queue.total, queue.settled = state.items, state.closed  # type: ignore[attr-defined]
+        state = known.get(queue.pk)
+        counts = (state.items, state.closed) if state else documents.get(queue.pk, (0, 0))
+        queue.total, queue.settled = counts  # type: ignore[attr-defined]
     return found
 
 
@@ -101,7 +104,9 @@ def _is_audit_answered(queue: QueueState) -> bool:
 
 def _unopened(pool: Pool | None) -> tuple[int, str] | None:
     """The newest pool where it has no queue."""
-    return None if pool is None or pool.queues.exists() else (pool.pk, pool.name)
+    if pool is None or pool.queues.filter(kind=Queue.Kind.PAIRS).exists():
+        return None
+    return pool.pk, pool.name
 
 
 def _uncovered(collection: Collection, pool: Pool | None) -> Uncovered | None:

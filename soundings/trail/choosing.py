@@ -28,6 +28,7 @@ WHAT = Filter(
             "rights",
             "Rights",
             Q(action__regex="^(member|role|invitation|token|account|password|shared link|site admin)")
+            | Q(action__regex="^(second factor|recovery code)")
             | Q(action__endswith="under /admin/"),
         ),
         Choice(

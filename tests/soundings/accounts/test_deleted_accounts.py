@@ -11,7 +11,7 @@ import pytest
 from django.apps import apps
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import models
+from django.db import connection, models
 from django.test import Client
 from pytest_django import Settings
 
@@ -83,6 +83,19 @@ def test_no_name_or_address_is_left_and_judgments_stay_under_the_pseudonym(
     assert client.get("/account/")["Location"].startswith("/sign-in/")
     answer = client.post("/sign-in/", {"username": pseudonym, "password": PASSWORD})
     assert answer.status_code == 200
+
+
+def test_links_go_also_where_no_setting_has_them_in_use_any_more(zuleika: User, world: World) -> None:
+    if "mfa_authenticator" in connection.introspection.table_names():
+        pytest.skip("they are in use")
+    with connection.cursor() as cursor:
+        cursor.execute("CREATE TABLE mfa_authenticator (user_id integer)")
+        for account in (zuleika, world.ben):
+            cursor.execute("INSERT INTO mfa_authenticator VALUES (%s)", [account.pk])
+        delete_account(zuleika, by=world.ada)
+        cursor.execute("SELECT user_id FROM mfa_authenticator")
+        assert cursor.fetchall() == [(world.ben.pk,)]
+        cursor.execute("DROP TABLE mfa_authenticator")
 
 
 def test_people_delete_their_own_account_with_their_password(zuleika: User, client: Client) -> None:

@@ -22,6 +22,7 @@ TOLD = {
     "Membership",
     "Invitation",
     "JudgmentEvent",
+    "SupportEvent",
     "PairMessage",
     "LogEntry",
 }
@@ -29,6 +30,8 @@ TOLD = {
 ELSEWHERE = {
     "Bookmark": "where somebody is in a queue: it knows the places of gold questions",
     "Judgment": "what the verdicts amount to",
+    "FactLease": "which document somebody judges at this moment",
+    "Support": "what the verdicts on facts amount to",
     "Lease": "what somebody is judging at this moment",
     "Quarantine": "what was set aside, which one's own page tells as far as one may know",
     "ImportedAnnotator": "a name elsewhere, told with the verdicts",

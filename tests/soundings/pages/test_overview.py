@@ -103,7 +103,7 @@ def test_the_home_page_asks_as_often_for_one_collection_as_for_many(
     client.force_login(world.ada)
     # session, user, everything about the collections, their queues with pairs, offers, archived
     # and deleted ones
-    with django_assert_num_queries(8):
+    with django_assert_num_queries(10):
         client.get("/")
 
 
@@ -283,3 +283,16 @@ def test_the_home_page_has_the_newest_answer_of_each_collection(world: World, cl
     answer = report.summary["answer"]
     assert f"Recall@{answer['k']} {answer['recall']:.3f}" in page(client, world.vera, "/")
     assert "Recall@" not in page(client, world.ben, "/")
+
+
+def test_home_shows_fifty_collections_at_a_time(world: World, client: Client) -> None:
+    made = Collection.objects.bulk_create(
+        Collection(slug=f"more-{number:02}", name=f"More {number:02}") for number in range(60)
+    )
+    Membership.objects.bulk_create(
+        Membership(collection=one, user=world.ada, role=Role.ADMIN) for one in made
+    )
+    client.force_login(world.ada)
+    first, second = (client.get("/", {"page": number}) for number in (1, 2))
+    assert [len(page.context["listed"]) for page in (first, second)] == [50, 11]
+    assert "Page 1 of 2" in first.content.decode()

@@ -1,0 +1,124 @@
+"""Whose account the provider signs in: known by its subject, linked by a verified address, or new."""
+
+from __future__ import annotations
+
+import re
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from django.contrib.auth import get_user_model
+from django.core.exceptions import ValidationError
+from django.core.validators import validate_email
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from pooling.interface.problems import InputError
+from pooling.people.activity_log import record_action
+from soundings.sign_in.chosen import LINKS, table, the_provider
+from soundings.sign_in.groups import Given, apply_groups, groups_in
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: What the one provider is called in rows of django-allauth.
+PROVIDER = "company"
+LONGEST_NAME = 100
+NOT_IN_NAMES = re.compile(r"[^\w.@+-]+")
+
+
+class Claims(TypedDict, total=False):
+    """What the provider says of a person, as far as it is read; more may be in it, such as groups."""
+
+    sub: str
+    email: object
+    email_verified: object
+    preferred_username: object
+    given_name: object
+    family_name: object
+
+
+def person_for(claims: Claims, *, invited: bool) -> User:
+    """The account that the claims are of, with the rights of its groups; `InputError` where there is none.
+
+    `invited`: an invitation lets somebody in whom the site would make no account for.
+    """
+    try:
+        with transaction.atomic():
+            return _person_for(claims, invited)
+    except IntegrityError:  # two first sign-ins at once: the other one made the account
+        with transaction.atomic():
+            return _person_for(claims, invited)
+
+
+def _person_for(claims: Claims, invited: bool) -> User:
+    links = table(LINKS)
+    link = links.filter(provider=PROVIDER, uid=claims["sub"]).first()
+    if link is None:
+        user = _unlinked(claims, invited)
+        link = links.create(provider=PROVIDER, uid=claims["sub"], user=user)
+    user = link.user
+    if not user.is_active:
+        raise InputError(_("This account is disabled. Ask the person who runs this site."))
+    groups = groups_in(claims.get(the_provider().groups_claim))
+    link.extra_data = apply_groups(user, groups, the_provider(), _given(link.extra_data))
+    link.save()
+    user.refresh_from_db()
+    return user  # type: ignore[no-any-return]
+
+
+def _given(kept: object) -> Given:
+    data: dict[str, Any] = kept if isinstance(kept, dict) else {}
+    return {"memberships": data.get("memberships") or {}, "site_admin": bool(data.get("site_admin"))}
+
+
+def _unlinked(claims: Claims, invited: bool) -> User:
+    """The account that a subject gets at its first sign-in."""
+    email = _address(claims.get("email"))
+    with_address = list(get_user_model().objects.filter(email__iexact=email)[:2]) if email else []
+    if with_address:
+        if the_provider().links_by_email and claims.get("email_verified") is True and len(with_address) == 1:
+            return _linked(with_address[0])
+        raise InputError(
+            _("Another account here has your email address. Ask the person who runs this site to link them.")
+        )
+    if not (the_provider().makes_accounts or invited):
+        raise InputError(_("You have no account here yet. Ask for an invitation."))
+    return _made(claims, email)
+
+
+def _linked(user: User) -> User:
+    """From now on the provider signs this account in, and it alone: nobody confirmed the address when the
+    account was made, so its password may be somebody else's.
+    """
+    user.set_unusable_password()
+    user.save(update_fields=["password"])
+    record_action(None, user, "account linked", user, by="email address")
+    return user
+
+
+def _made(claims: Claims, email: str) -> User:
+    user = get_user_model().objects.create_user(
+        _free_name(str(claims.get("preferred_username") or email.partition("@")[0])),
+        email=email,
+        first_name=str(claims.get("given_name") or "")[:LONGEST_NAME],
+        last_name=str(claims.get("family_name") or "")[:LONGEST_NAME],
+    )
+    record_action(None, user, "account made", user, by="provider")
+    return user
+
+
+def _free_name(wanted: str) -> str:
+    """A user name that no account has: ada, or else ada-2."""
+    users = get_user_model()
+    short = NOT_IN_NAMES.sub("-", users.normalize_username(wanted)).strip("-")[:LONGEST_NAME] or "person"
+    tried = (f"{short}-{number}" if number > 1 else short for number in count(1))
+    return next(name for name in tried if not users.objects.filter(username__iexact=name).exists())
+
+
+def _address(claim: object) -> str:
+    address = claim if isinstance(claim, str) else ""
+    try:
+        validate_email(address)
+    except ValidationError:
+        return ""
+    return address

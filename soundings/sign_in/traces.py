@@ -1,0 +1,51 @@
+"""What is stored of a person for sign-in: told to them, and deleted with the account."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from django.db import connection
+from django.db.models import QuerySet
+
+from soundings.sign_in.chosen import ADDRESSES, FACTORS, LINKS, table
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Kind -> table, and what the person is told of it: never a secret.
+TOLD = {
+    "sign-in by provider": (LINKS, ("uid", "date_joined", "last_login")),
+    "second factor": (FACTORS, ("type", "created_at", "last_used_at")),
+}
+
+
+def rows_about(user: User, named: tuple[str, str]) -> QuerySet[Any] | None:
+    """The rows of a table about somebody; None where the table is not in use."""
+    try:
+        return table(named).filter(user=user)
+    except LookupError:
+        return None
+
+
+def told_rows(user: User) -> Iterator[tuple[str, QuerySet[Any], tuple[str, ...]]]:
+    """Kind, rows and columns for the download of one's data."""
+    for kind, (named, columns) in TOLD.items():
+        rows = rows_about(user, named)
+        if rows is not None:
+            yield kind, rows, columns
+
+
+def forget_sign_in(user: User) -> None:
+    """Delete links to the provider, addresses and second factors.
+
+    Also those of a time when the settings had them in use, whose tables no model knows any more.
+    """
+    names = connection.introspection.table_names()
+    for named in (ADDRESSES, LINKS, FACTORS):
+        rows = rows_about(user, named)
+        if rows is not None:
+            rows.delete()
+        elif (name := "_".join(named).lower()) in names:
+            with connection.cursor() as cursor:
+                cursor.execute(f"DELETE FROM {name} WHERE user_id = %s", [user.pk])  # noqa: S608  one of three
