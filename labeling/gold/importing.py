@@ -18,7 +18,7 @@ from pooling.formats.gold import GoldRecord, read_gold
 from pooling.interface.results import Result
 from pooling.models import Collection
 from pooling.storage.imports import importer
-from pooling.storage.storing import disk_errors_named
+from pooling.storage.storing import disk_errors_named, tell_the_planner
 from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ def import_gold(
             elif _took_over(question, record):
                 changed.append(question)
         GoldQuestion.objects.bulk_create(new, batch_size=BATCH)
+        tell_the_planner(GoldQuestion, len(new))
         GoldQuestion.objects.bulk_update(changed, ["reason", "practice", "active"], batch_size=200)
         follow_gold(collection)
     return GoldImport(len(new), len(changed), len(records) - len(new) - len(changed))

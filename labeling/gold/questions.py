@@ -124,8 +124,8 @@ def gold_balance(collection: Collection) -> GoldBalance:
 
 
 def follow_gold(collection: Collection) -> None:
-    """Let the items of every queue follow the gold questions; the collection is locked."""
-    for queue in collection.queues.order_by("pk"):
+    """Let the items of every queue of pairs follow the gold questions; the collection is locked."""
+    for queue in collection.queues.filter(kind=Queue.Kind.PAIRS).order_by("pk"):
         follow_gold_in(queue)
 
 

@@ -225,7 +225,7 @@ def gold_change(request: HttpRequest, question_id: int) -> HttpResponseBase:
         return redirect("gold", question.collection.slug)
     record = records(question.collection).get(question.pk, NOBODY)
     # What an annotator is offered is made of the pair, and of what its queue highlights.
-    queue = question.collection.queues.order_by("pk").last() or Queue()
+    queue = question.collection.queues.filter(kind=Queue.Kind.PAIRS).order_by("pk").last() or Queue()
     queue.collection = question.collection
     offer = question_offer(Item(pk=0, queue=queue, query=question.query, document=question.document))
     context = {

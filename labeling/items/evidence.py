@@ -41,11 +41,16 @@ NO_EVIDENCE: EvidenceFacts = {"span_start": None, "span_end": None, "span_sha256
 
 
 def problem_with(evidence: Sequence[int] | None, verdict: str) -> str:
-    """What is wrong with a span by itself, or nothing; None, no evidence, is always right."""
+    """What is wrong with the span of a judgment by itself, or nothing; None, no evidence, is always right."""
+    if evidence is not None and verdict != Verdict.RELEVANT:
+        return "Evidence goes with the verdict “relevant” alone; leave it out."
+    return problem_with_span(evidence)
+
+
+def problem_with_span(evidence: Sequence[int] | None) -> str:
+    """What is wrong with a span, whatever it is evidence of."""
     if evidence is None:
         return ""
-    if verdict != Verdict.RELEVANT:
-        return "Evidence goes with the verdict “relevant” alone; leave it out."
     if len(evidence) != 2 or not 0 <= evidence[0] < evidence[1]:
         return "Evidence is [start, end] in characters of the text, with 0 ≤ start < end."
     if evidence[1] - evidence[0] > LONGEST_EVIDENCE:

@@ -29,7 +29,7 @@ from pooling.interface.results import Result
 from pooling.models import Collection
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
-from pooling.storage.storing import disk_errors_named
+from pooling.storage.storing import disk_errors_named, tell_the_planner
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -271,6 +271,7 @@ def _store(
         ),
         batch_size=BATCH,
     )
+    tell_the_planner(Prelabel, len(found))
     PrelabelFailure.objects.bulk_create(
         (
             PrelabelFailure(

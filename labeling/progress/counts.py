@@ -18,16 +18,14 @@ from django.db.models import (
     OuterRef,
     Q,
     QuerySet,
-    Subquery,
     Sum,
 )
-from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from labeling.adaptive.state import order_summary
 from labeling.gold.repeats import answers_to_repeats
 from labeling.items.slots import KNOWN
-from labeling.judging.blind_counts import count_of_answers
+from labeling.judging.blind_counts import count_in, own_queues
 from labeling.judging.own_work import seconds_at
 from labeling.judging.progress_figures import (
     AnnotatorProgress,
@@ -37,7 +35,7 @@ from labeling.judging.progress_figures import (
     Pace,
     QueueProgress,
 )
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
+from labeling.models import FactItem, Item, Judgment, JudgmentEvent, Lease, Queue, Verdict
 from labeling.queues.costs import cost_of
 
 if TYPE_CHECKING:
@@ -254,22 +252,18 @@ def _annotator(name: str, counts: Mapping[str, Any]) -> AnnotatorProgress:
 
 
 def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
-    """The queues of a collection with `total` and `settled` items and `own`, what `user` answered."""
-    items = Item.objects.filter(queue=OuterRef("pk"), order_key__gt=0).exclude(state=Item.State.WITHDRAWN)
-    return (
-        collection.queues.listed()
-        .select_related("pool")
-        .annotate(
-            total=_counted(items, "queue"),
-            settled=_counted(items.exclude(state=Item.State.OPEN), "queue"),
-            own=count_of_answers(user, queue=OuterRef("pk")),
-        )
-    )
-
-
-def _counted(rows: QuerySet[Any], key: str) -> Coalesce:
-    counts = rows.order_by().values(key).annotate(rows=Count("pk")).values("rows")
-    return Coalesce(Subquery(counts), 0)
+    """The queues of a collection with `total` and `settled` items and `own`, what `user` answered; of a queue
+    of facts, its documents.
+    """
+    # Pairs are counted in one walk over all queues: asked queue by queue, PostgreSQL reads the whole table
+    # for each that is empty.
+    counted = Q(items__order_key__gt=0) & ~Q(items__state=Item.State.WITHDRAWN)
+    settled = counted & ~Q(items__state=Item.State.OPEN)
+    documents = FactItem.objects.filter(queue=OuterRef("pk"))
+    total = Count("items", filter=counted) + count_in(documents, "queue")
+    done = Count("items", filter=settled) + count_in(documents.filter(is_open=False), "queue")
+    rows = own_queues(collection, user).select_related("pool").annotate(total=total, settled=done)
+    return rows.order_by("-opened_at", "-pk")  # which counting would forget
 
 
 def _pace(queue: Queue, now: datetime) -> Pace:

@@ -53,11 +53,11 @@ class QueueState:
 
 
 def queue_states(collections: Iterable[int]) -> dict[int, list[QueueState]]:
-    """The queues of collections, by the keys of these, newest first; two database queries."""
+    """The queues of pairs of collections, by the keys of these, newest first; two database queries."""
     plans = QueryPlan.objects.filter(selection=OuterRef("pk"))
     queues = list(
         Queue.objects.listed()
-        .filter(collection__in=list(collections))
+        .filter(collection__in=list(collections), kind=Queue.Kind.PAIRS)
         .annotate(
             budget=F("selection__budget"),
             is_planned=Exists(plans),

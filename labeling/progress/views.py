@@ -56,6 +56,8 @@ def queue(request: HttpRequest, queue_id: int) -> HttpResponseBase:
     Posting changes its redundancy and prices.
     """
     queue = queue_for(request.user, queue_id, ADMIN if request.method == "POST" else MEMBERS)
+    if queue.kind == Queue.Kind.FACTS:
+        return redirect("fact_queue", queue.pk)
     if request.method == "POST":
         return _changed(request, queue)
     if queue.collection.role == Role.ANNOTATOR:  # type: ignore[attr-defined]

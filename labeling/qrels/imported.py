@@ -20,7 +20,7 @@ from pooling.interface.results import Result
 from pooling.models import Collection, Document, Query
 from pooling.people.activity_log import record_action
 from pooling.storage.imports import Showing, importer
-from pooling.storage.storing import check_id, disk_errors_named, sha256_of
+from pooling.storage.storing import check_id, disk_errors_named, sha256_of, tell_the_planner
 from pooling.texts.by_text import with_ids
 from pooling.texts.importing import lock
 
@@ -234,6 +234,7 @@ def _store(
         ),
         batch_size=BATCH,
     )
+    tell_the_planner(ImportedLabel, len(new))
     for label in changed:
         label.pooled_as, label.pooled_by = label.relevance, label.file
         label.relevance = pairs[label.query_id, label.document_id]

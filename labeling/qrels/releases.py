@@ -19,6 +19,14 @@ from django.utils import timezone
 from labeling.adaptive.facts import FrozenOrder
 from labeling.adaptive.state import frozen_orders
 from labeling.exports.registry import EXPORTS
+from labeling.facts.releasing import (
+    FACT_FORMATS,
+    Frozen,
+    FrozenFacts,
+    frozen_facts,
+    released_facts,
+    store_facts,
+)
 from labeling.models import ImportedLabel, Judgment, PrelabelSeen, QrelsRelease, Queue
 from labeling.qrels.imported import QrelsImport, import_qrels
 from labeling.qrels.labels import Labels, current_labels
@@ -57,7 +65,7 @@ SCHEMA_VERSION = 1
 # What is written next to a release, and can be had alone as well.
 SIDECAR = Format("sidecar", title="Sidecar (JSON)", suffix=".meta.json", media_type="application/json")
 # What `export_release` writes.
-OWN_FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR}
+OWN_FORMATS = {**writing("qrels"), SIDECAR.name: SIDECAR, **FACT_FORMATS}
 # And what `labeling.qrels.downloads` writes with the texts that belong to the labels.
 FORMATS: dict[str, Format] = {**OWN_FORMATS, **EXPORTS}
 
@@ -154,6 +162,7 @@ class Sidecar(Header, Provenance, Audits):
 
     counts: Mapping[str, int]
     selections: list[FrozenOrder]
+    facts: FrozenFacts | None
 
 
 def release_qrels(
@@ -170,6 +179,7 @@ def release_qrels(
         labels = current_labels(collection, rule)
         provenance, audits = _provenance(collection), _audits(collection, labels)
         orders = frozen_orders(collection)
+        frozen = frozen_facts(collection, rule)
     if labels.frame.is_empty():
         raise no_labels(collection)
     content, format = _frozen(labels.frame)
@@ -190,9 +200,10 @@ def release_qrels(
         **provenance,
         **audits,
         "selections": orders,
+        "facts": None if frozen is None else frozen.described,
     }
     release.sidecar = sidecar
-    return _stored(release, content, format)
+    return _stored(release, content, format, frozen)
 
 
 def free_name(collection: Collection, name: str) -> str:
@@ -213,7 +224,9 @@ def take_back(release: QrelsRelease, *, by: User | None = None) -> None:
     with transaction.atomic():
         release.delete()
         record_action(release.collection, by, "release taken back", release.name)
-    default_storage.delete(str(release.file.name))
+    for file in (release.file, release.facts, release.supports):
+        if file.name:
+            default_storage.delete(str(file.name))
 
 
 def read_release(release: QrelsRelease) -> pl.DataFrame:
@@ -240,6 +253,8 @@ def export_release(release: QrelsRelease, format: str = "trec") -> bytes:
     if format not in OWN_FORMATS:
         problem = f"There is no format “{format}”. Choose one of {', '.join(FORMATS)}."
         raise InputError(problem, field="format")
+    if format in FACT_FORMATS:
+        return released_facts(release, format)
     if format == "sidecar":
         return as_json(release.sidecar)
     if format == _format_of(release):
@@ -314,19 +329,23 @@ def _audits(collection: Collection, labels: Labels) -> Audits:
     }
 
 
-def _stored(release: QrelsRelease, content: bytes, format: str) -> QrelsRelease:
-    """Write file, then row; the file goes again when the row cannot be written."""
+def _stored(release: QrelsRelease, content: bytes, format: str, frozen: Frozen | None = None) -> QrelsRelease:
+    """Write the files, then the row; they go again when the row cannot be written."""
     place = f"qrels/{release.collection.slug}/{uuid4().hex}{FORMATS[format].suffix}"
     with disk_errors_named():
         try:
             release.file.name = default_storage.save(place, ContentFile(content))
+            if frozen is not None:
+                store_facts(release, frozen)
             with transaction.atomic():
                 release.save()
                 facts = {"rule": release.rule, "pairs": release.pair_count, "sha256": release.sha256}
                 by = release.released_by
                 record_action(release.collection, by, "labels released", release.name, **facts)
         except BaseException as error:
-            default_storage.delete(release.file.name or place)
+            for name in (release.file.name or place, release.facts.name, release.supports.name):
+                if name:
+                    default_storage.delete(str(name))
             others = release.collection.releases.filter(name=release.name)
             if isinstance(error, IntegrityError) and others.exists():
                 raise _name_exists(release.name) from None

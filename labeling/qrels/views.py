@@ -13,6 +13,7 @@ from labeling.access import release_for
 from labeling.adaptive.state import endings_sentence
 from labeling.exports.options import ExportOptions
 from labeling.exports.registry import EXPORTS
+from labeling.facts.releasing import FACT_FORMATS, has_facts
 from labeling.items.reading_speed import too_fast_in
 from labeling.models import LabelFile, QrelsRelease
 from labeling.plausibility.reader import proposals_in
@@ -80,7 +81,11 @@ def release(request: HttpRequest, slug: str, release_id: int) -> HttpResponse:
         "selections": [
             (order, endings_sentence(order["finished"])) for order in release.sidecar.get("selections", ())
         ],
-        "downloads": [(format.name, format.title) for format in OWN_FORMATS.values()],
+        "downloads": [
+            (format.name, format.title)
+            for format in OWN_FORMATS.values()
+            if has_facts(release) or format.name not in FACT_FORMATS
+        ],
         "exports": [(export, export_form(export, release.collection)) for export in EXPORTS.values()],
         "collection": release.collection,
         "section": "releases",

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET
 
 from labeling.access import queue_for
 from labeling.gold.rule import ENOUGH_TO_READ
+from labeling.models import Queue
 from labeling.plausibility.reader import proposals
 from labeling.plausibility.record import decisions_on
 from labeling.progress.counts import listed_queues
@@ -33,7 +34,7 @@ DAYS_TOLD = 14
 def collection_quality(request: HttpRequest, slug: str) -> HttpResponseBase:
     """The queues whose quality can be looked at; where there is one alone, its page."""
     collection = collection_for(request.user, slug)
-    rows = listed_queues(collection, person(request))
+    rows = listed_queues(collection, person(request)).filter(kind=Queue.Kind.PAIRS)
     table = QUALITY.shown(request, rows, collection)
     if table.count == 1 and not table.state.is_narrowed:
         return redirect("quality", table.rows[0].row.pk)

@@ -42,6 +42,9 @@ def change_queue(queue: Queue, changes: Mapping[str, Any], *, by: User | None = 
     is_same = (needed, most) == (queue.judgments_per_item, queue.most_judgments_per_item)
     if not is_asked or (is_same and not has_unfinished_change(queue)):
         return None
+    if queue.kind == Queue.Kind.FACTS:
+        problem = "A queue of facts keeps its number of judgments. Open another one for what is left."
+        raise InputError(problem, field="judgments_per_item")
     started = change_or_start(queue, needed, most, by=by)
     return None if isinstance(started, int) else started
 

@@ -12,6 +12,7 @@ from django.utils import timezone
 from labeling.gold.questions import follow_gold
 from labeling.items.withdrawn import return_items, withdraw_items
 from labeling.models import (
+    Fact,
     GoldQuestion,
     ImportedLabel,
     Item,
@@ -21,6 +22,8 @@ from labeling.models import (
     Lease,
     QrelsRelease,
     Queue,
+    Support,
+    SupportEvent,
 )
 from pooling.formats.wording import counted
 from pooling.models import Collection, Document, Pool, Query, TextImport
@@ -180,6 +183,11 @@ def _follow(collection: Collection) -> None:
 def _erase_labels(collection: Collection) -> None:
     """From the end of the way to its beginning: each kind of row protects those it rests on."""
     mine = {"collection": collection}
+    Support.objects.filter(**mine).delete()
+    said = SupportEvent.objects.filter(**mine)
+    said.filter(undoes__isnull=False).delete()
+    said.delete()
+    Fact.objects.filter(**mine).delete()
     QrelsRelease.everything.filter(**mine).delete()
     ImportedLabel.objects.filter(**mine).delete()
     Judgment.objects.filter(**mine).delete()

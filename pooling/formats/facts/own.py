@@ -53,7 +53,19 @@ def read_supports(
         if not isinstance(verdict, str) or verdict not in VERDICTS:
             problem = f"the verdict {shown(verdict)} is unknown"
             raise source.error(line, problem, f"It is one of {', '.join(VERDICTS)}.")
-        yield SupportRecord(query, fact_id, document, VERDICTS[verdict], line)
+        span = _span(source, line, record)
+        yield SupportRecord(query, fact_id, document, VERDICTS[verdict], line, span)
+
+
+def _span(source: Source, line: int, record: Mapping[str, Any]) -> tuple[int, int] | None:
+    value = record.get("span")
+    if value is None:
+        return None
+    numbers = [one for one in value if type(one) is int] if isinstance(value, list) else []
+    if len(numbers) != 2 or len(value) != 2 or not 0 <= numbers[0] < numbers[1]:
+        problem = f"the span {shown(value)} is not [start, end]"
+        raise source.error(line, problem, "Write two whole numbers of characters, the smaller first.")
+    return numbers[0], numbers[1]
 
 
 def _query(source: Source, line: int, record: Mapping[str, Any], *, fact_id: str, known: set[str]) -> str:

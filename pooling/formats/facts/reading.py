@@ -17,6 +17,7 @@ from pooling.formats.facts.records import (
     unique_facts,
     unique_supports,
 )
+from pooling.formats.facts.references import has_reference, read_references
 from pooling.formats.kinds.json_lines import json_object
 from pooling.formats.registry import Record, source_of
 from pooling.formats.sources import Source
@@ -24,13 +25,14 @@ from pooling.formats.sources import Source
 
 def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int | None = None) -> FactFile:
     """Facts, and the supports in the same file: TREC diversity qrels, JSON lines of our own, nuggetizer's and
-    TREC RAG's nuggets, or a nugget bank.
+    TREC RAG's nuggets, a nugget bank, or the reference answers of Ragas or DeepEval.
 
     Raises FormatError for what is none of these, for a fact id that comes twice in a query, and for two
     verdicts on one fact and document.
     """
     source = source_of(path, file_name, max_bytes)
     supports: list[SupportRecord] = []
+    are_drafts = False
     if not _is_json(source):
         found, supports = read_diversity(source)
     else:
@@ -39,10 +41,12 @@ def read_facts(path: Path | str, *, file_name: str | None = None, max_bytes: int
             found, supports = read_nuggets(source, records)
         elif "nugget_bank" in first:
             found = list(read_bank(source, records))
+        elif has_reference(first):
+            found, are_drafts = list(read_references(source, records)), True
         else:
             found = list(facts_of(source, records))
     kept, notes = unique_supports(source, supports)
-    return FactFile(unique_facts(source, found), kept, notes)
+    return FactFile(unique_facts(source, found), kept, notes, are_drafts)
 
 
 def read_supports_of(

@@ -32,22 +32,26 @@ class FactRecord(NamedTuple):
 
 
 class SupportRecord(NamedTuple):
-    """What a document says of a fact: 1 supports, 0.5 partly, 0 no, None pooled and not judged."""
+    """What a document says of a fact: 1 supports, 0.5 partly, 0 no, None pooled and not judged. span: the
+    evidence, half-open, in characters of the document's text."""
 
     query_id: str
     fact_id: str
     document_id: str
     weight: float | None
     line: int = 0
+    span: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class FactFile:
-    """Facts in the order of the file, each once, and the supports that the same file holds."""
+    """Facts in the order of the file, each once, and the supports that the same file holds. are_drafts: they
+    are sentences of reference answers, which nobody has confirmed as facts."""
 
     facts: tuple[FactRecord, ...]
     supports: tuple[SupportRecord, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    are_drafts: bool = False
 
 
 def unique_facts(source: Source, facts: Iterable[FactRecord]) -> tuple[FactRecord, ...]:
