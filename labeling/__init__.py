@@ -8,10 +8,13 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - adaptive: queues whose order follows the labels
 - gold: questions with known answers, repeats, practice, and who is paused
 - plausibility: work that nobody can have done with care, and what an admin decides about it
+- facts: facts that answers need, and what documents say of them as labels
 - exports: labels in the formats of other tools, with the texts that belong to them
 - qrels: labels as they stand, imported and released
 - exposure: which pre-labels people see, and what that does to them
 - judging: claim, verdict, skip and undo
+- fact_keeping: pages of facts: written, edited, confirmed, merged, files in and out
+- supports: queues of facts: documents judged fact by fact
 - adjudication: what judgments leave open, settled one by one or by a rule, and labels corrected
 - practice: questions before the first item, explained after each verdict
 - gold_keeping: gold questions proposed, made, edited and checked
@@ -24,6 +27,7 @@ The rooms, lowest first: a room imports only rooms that stand before it. Pure on
 - quality: how good the judgments of a queue are
 - language_models: asking a model: prompt, connection, answer
 - prelabels: passes of a model over a queue
+- fact_drafts: facts that a model proposes
 - verification: what a model is worth, from blind labels
 - clicks (pure): what clicks say of documents
 - score_audits: audits drawn by the scores of a model

@@ -7,6 +7,8 @@ from labeling.adjudication import api as adjudication_api
 from labeling.adjudication import label_views
 from labeling.adjudication import views as adjudication_views
 from labeling.exposure import api as prelabel_use_api
+from labeling.fact_keeping import api as fact_keeping_api
+from labeling.fact_keeping import views as fact_keeping
 from labeling.gold import api as gold_api
 from labeling.gold import views as gold_views
 from labeling.gold_keeping import api as gold_keeping_api
@@ -42,6 +44,8 @@ from labeling.score_audits import api as score_audit_api
 from labeling.score_audits import views as score_audit_views
 from labeling.search import api as search_api
 from labeling.search import views as search_views
+from labeling.supports import api as supports_api
+from labeling.supports import views as supports
 from labeling.verification import api as prelabeler_api
 from labeling.verification import views as prelabeler_views
 from pooling.tidying.api import Restored, Tidied
@@ -51,6 +55,18 @@ urlpatterns: list[URLPattern] = [
     path("collections/<slug:slug>/queues/", progress_views.queues, name="queues"),
     path("collections/<slug:slug>/queues/new/", queues_views.queue_new, name="queue_new"),
     path("collections/<slug:slug>/quality/", quality_views.collection_quality, name="collection_quality"),
+    # collections/<slug>/facts/
+    path("collections/<slug:slug>/facts/", fact_keeping.facts, name="facts"),
+    path("collections/<slug:slug>/facts/import/", fact_keeping.facts_import, name="facts_import"),
+    path(
+        "collections/<slug:slug>/facts/download/<slug:format>/",
+        fact_keeping.facts_download,
+        name="facts_download",
+    ),
+    path("collections/<slug:slug>/facts/query/", fact_keeping.query_facts, name="query_facts"),
+    path("collections/<slug:slug>/facts/queue/", supports.fact_queue_new, name="fact_queue_new"),
+    path("queues/<int:queue_id>/facts/", supports.fact_queue, name="fact_queue"),
+    path("queues/<int:queue_id>/facts/judge/", supports.judge_facts, name="judge_facts"),
     # queues/<id>/
     path("queues/<int:queue_id>/", queue_views.queue, name="queue"),
     path("queues/<int:queue_id>/judged/", queue_views.queue_judged, name="queue_judged"),
@@ -270,6 +286,23 @@ api_urlpatterns: list[URLPattern] = [
         gold_api.RestoreCall.as_view(),
         name="api_restore",
     ),
+    # facts and what documents say of them
+    path("collections/<slug:slug>/facts/", fact_keeping_api.Facts.as_view(), name="api_facts"),
+    path(
+        "collections/<slug:slug>/facts/import/", fact_keeping_api.FactsFile.as_view(), name="api_facts_import"
+    ),
+    path(
+        "collections/<slug:slug>/facts/files/<slug:format>/",
+        fact_keeping_api.FactsDownload.as_view(),
+        name="api_facts_download",
+    ),
+    path("collections/<slug:slug>/facts/queues/", supports_api.FactQueues.as_view(), name="api_fact_queues"),
+    path("facts/<int:fact_id>/", fact_keeping_api.OneFact.as_view(), name="api_fact"),
+    path("facts/<int:fact_id>/merge/", fact_keeping_api.Merge.as_view(), name="api_fact_merge"),
+    path("queues/<int:queue_id>/facts/", supports_api.FactQueueProgress.as_view(), name="api_fact_queue"),
+    path("queues/<int:queue_id>/facts/claim/", supports_api.FactClaim.as_view(), name="api_fact_claim"),
+    path("queues/<int:queue_id>/facts/pages/", supports_api.FactPages.as_view(), name="api_fact_pages"),
+    path("queues/<int:queue_id>/facts/undo/", supports_api.FactUndo.as_view(), name="api_fact_undo"),
     # collections/<slug>/gold/
     path("collections/<slug:slug>/gold/", gold_api.Gold.as_view(), name="api_gold"),
     path("collections/<slug:slug>/gold/import/", gold_api.GoldFile.as_view(), name="api_gold_import"),

@@ -19,7 +19,7 @@ from labeling.items.answers import own_answers
 from labeling.items.statements import left_of_queries
 from labeling.judging.own_work import own_work
 from labeling.judging.progress_figures import OwnFigures, Pace, QueueProgress
-from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Verdict
+from labeling.models import Item, Judgment, JudgmentEvent, Lease, LeftTold, Queue, Support, Verdict
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -35,13 +35,20 @@ STANDS_FOR, ANSWERS_BETWEEN, AT_MOST = timedelta(hours=1), 20, timedelta(days=1)
 def count_of_answers(user: User, **of: Any) -> Coalesce:
     """How many answers of `user` stand, to annotate with; `of` is what they are counted by."""
     (key,) = of
-    counted = own_answers(user).filter(**of).values(key).annotate(many=Count("pk")).values("many")
+    return count_in(own_answers(user).filter(**of), key)
+
+
+def count_in(rows: QuerySet[Any], key: str) -> Coalesce:
+    """How many of `rows` belong to a row, to annotate with; `key` is what they are counted by."""
+    counted = rows.order_by().values(key).annotate(many=Count("pk")).values("many")
     return Coalesce(Subquery(counted), 0)
 
 
 def own_queues(collection: Collection, user: User) -> QuerySet[Queue]:
-    """The queues of a collection with `own`, what `user` answered in each."""
-    return collection.queues.listed().annotate(own=count_of_answers(user, queue=OuterRef("pk")))
+    """The queues of a collection with `own`, what `user` answered in each: pairs, or facts in documents."""
+    facts = Support.objects.filter(annotator=user, event__queue=OuterRef("pk"))
+    own = count_of_answers(user, queue=OuterRef("pk")) + count_in(facts, "event__queue")
+    return collection.queues.listed().annotate(own=own)
 
 
 def own_figures(queue: Queue, user: User, *, now: datetime | None = None) -> OwnFigures:

@@ -13,7 +13,7 @@ from labeling.exposure.showing import Proposal, proposals_for
 from labeling.items.numbers import number_of
 from labeling.items.passages import best_passage, strongest_sentence, term_marks
 from labeling.items.statements import left_of_queries
-from labeling.models import Highlight, Item, Lease, Queue
+from labeling.models import FactItem, Highlight, Item, Lease, Queue
 from labeling.reading.facts import facts_of
 from labeling.reading.flow import reflowed
 from labeling.reading.images import image_of
@@ -90,13 +90,13 @@ def question_offer(item: Item) -> PracticeOffer:
     return {
         "item": number_of(item.pk),
         "version": item.document.version,
-        "query": _query(item),
-        "document": _document(item, item.queue),
+        "query": offered_query(item),
+        "document": offered_document(item, item.queue),
     }
 
 
 def _offer(lease: Lease, queue: Queue, left: int) -> Offer:
-    query = _query(lease.item)
+    query = offered_query(lease.item)
     query["left"] = left
     return {
         "item": number_of(lease.item_id),
@@ -104,16 +104,18 @@ def _offer(lease: Lease, queue: Queue, left: int) -> Offer:
         "lease": str(lease.token),
         "expires_at": lease.expires_at.isoformat(),
         "query": query,
-        "document": _document(lease.item, queue),
+        "document": offered_document(lease.item, queue),
     }
 
 
-def _query(item: Item) -> OfferedQuery:
+def offered_query(item: Item | FactItem) -> OfferedQuery:
+    """The query of an item as it is shown."""
     query = item.query
     return {"id": query.external_id, "text": query.text, "narrative": query.narrative}
 
 
-def _document(item: Item, queue: Queue) -> OfferedDocument:
+def offered_document(item: Item | FactItem, queue: Queue) -> OfferedDocument:
+    """The document of an item as it is shown in the queue."""
     query, document = item.query, item.document
     # The words of a long text are looked for once: its offsets are those of the text as it is stored.
     text = reflowed(document.text or "")

@@ -102,6 +102,8 @@ class VerdictForm(forms.Form):
 def judge(request: HttpRequest, queue_id: int) -> HttpResponse:
     """Show the next item; take a verdict, a skip or an undo."""
     queue = queue_for(request.user, queue_id, roles=JUDGES, deleted_too=True)
+    if queue.kind == Queue.Kind.FACTS:
+        return redirect("judge_facts", queue.pk)
     if request.method == "GET":
         return _show(request, queue)
     action = request.POST.get("action", "verdict")

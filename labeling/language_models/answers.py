@@ -57,7 +57,7 @@ def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -
     divided by the highest, where the server tells probabilities; else the model's own confidence, or the
     grade divided by the highest.
     """
-    found = _object_in(content)
+    found = object_in(content)
     told = found.get("reasoning")
     reasoning = storable(told.strip())[:MOST_REASONING] if isinstance(told, str) else ""
     if prompt == "graded":
@@ -75,7 +75,7 @@ def read_answer(prompt: str, content: str, tokens: Sequence[TokenChoice] = ()) -
     return Reading(reasoning, relevant, None, confidence if relevant else 1 - confidence, "confidence")
 
 
-def _object_in(content: str) -> dict[str, Any]:
+def object_in(content: str) -> dict[str, Any]:
     """The first JSON object of a text: all of it, what stands in a code fence, or from its first brace on."""
     for candidate in (content, _fenced(content), content[content.find("{") :]):
         try:

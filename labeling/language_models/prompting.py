@@ -75,7 +75,7 @@ class Prompt:
         Neither text can hold that word, so nothing in them can look like the end of its own place.
         """
         document = f"{title}\n\n{text}" if title else text
-        boundary = _unused_word(query, narrative, document)
+        boundary = unused_word(query, narrative, document)
         told = self.pair.substitute(
             boundary=boundary, query=query, narrative=narrative or NOTHING_SAID, document=document
         )
@@ -129,7 +129,7 @@ def cut(text: str, characters: int) -> str:
     return text if len(text) <= characters else text[:characters].rstrip() + CUT
 
 
-def _unused_word(*texts: str) -> str:
+def unused_word(*texts: str) -> str:
     while any((word := secrets.token_hex(BOUNDARY_BYTES)) in text for text in texts):
         pass
     return word

@@ -3,6 +3,17 @@
 A judgment belongs to (query, document), never to a queue position.
 """
 
+from labeling.models.facts import (
+    Fact,
+    FactItem,
+    FactLease,
+    FactVersion,
+    GoldSupport,
+    ImportedSupport,
+    Support,
+    SupportEvent,
+    SupportVerdict,
+)
 from labeling.models.gold import DeclinedSuggestion, GoldQuestion, Quarantine
 from labeling.models.imports import ImportedAnnotator, JudgmentImport
 from labeling.models.judgments import Judgment, JudgmentEvent
@@ -26,10 +37,16 @@ __all__ = [
     "ADJUDICATED",
     "Bookmark",
     "DeclinedSuggestion",
+    "Fact",
+    "FactItem",
+    "FactLease",
+    "FactVersion",
     "GoldQuestion",
+    "GoldSupport",
     "Highlight",
     "ImportedAnnotator",
     "ImportedLabel",
+    "ImportedSupport",
     "Item",
     "Judgment",
     "JudgmentEvent",
@@ -52,6 +69,9 @@ __all__ = [
     "Queue",
     "Reason",
     "Selection",
+    "Support",
+    "SupportEvent",
+    "SupportVerdict",
     "Verdict",
     "WithdrawnLabel",
     "draw_seed",

@@ -87,6 +87,9 @@ class QrelsRelease(Kept):
     rule = models.CharField(max_length=40)
     file = models.FileField(upload_to="qrels/", max_length=300)  # TREC qrels
     sha256 = models.CharField(max_length=64)
+    # JSON lines; their checksums are in the sidecar. Empty where no fact was confirmed.
+    facts = models.FileField(upload_to="qrels/", max_length=300, blank=True, db_default="")
+    supports = models.FileField(upload_to="qrels/", max_length=300, blank=True, db_default="")
     pair_count = models.PositiveIntegerField()
     relevant_count = models.PositiveIntegerField()
     query_count = models.PositiveIntegerField()

@@ -29,6 +29,12 @@ class Queue(Kept):
         PAUSED = gettext_noop("paused")
         CLOSED = gettext_noop("closed")
 
+    class Kind(models.TextChoices):
+        """What is judged in it: whether documents are relevant, or which facts they support."""
+
+        PAIRS = "pairs"
+        FACTS = "facts"
+
     class GoldPause(models.TextChoices):
         """Who acts when answers to gold questions say that somebody should be paused."""
 
@@ -38,6 +44,12 @@ class Queue(Kept):
     collection = models.ForeignKey(Collection, on_delete=models.CASCADE, related_name="queues")
     pool = models.ForeignKey(Pool, on_delete=models.PROTECT, related_name="queues")
     name = models.CharField(max_length=200)
+    kind = models.CharField(max_length=5, choices=Kind.choices, default=Kind.PAIRS, db_default=Kind.PAIRS)
+    covered_by = models.PositiveSmallIntegerField(
+        null=True,
+        blank=True,
+        help_text="Of facts: one with this many supports is no longer asked. Null: every pair is.",
+    )
     judgments_per_item = models.PositiveSmallIntegerField(default=1)
     most_judgments_per_item = models.PositiveSmallIntegerField(
         null=True,

@@ -26,7 +26,9 @@ from pooling.pools.building import build_pool
 from soundings.pages.guide import PAGES
 from tests.browser.judging import JUDGMENTS, all_saved, eventually, open_judging, press, ready
 from tests.evaluation.canary_cast import make_canary
+from tests.evaluation.facts.test_reports import report_of
 from tests.evaluation.indexes.test_latency_reports import make_latency_report
+from tests.labeling.facts.helpers import bring_proposal, fact_queue
 from tests.labeling.helpers import judge, make_prelabels
 from tests.pooling.engines.cast import shop
 from tests.world import World
@@ -191,3 +193,24 @@ def test_the_guide(page_of: Callable[..., Page], world: World) -> None:
         page.goto(f"/guide/{name}/", wait_until="domcontentloaded")
         found[name] = violations(page)
     assert {name: problems for name, problems in found.items() if problems} == {}
+
+
+@pytest.mark.parametrize("look", LOOKS)
+def test_facts_on_every_page(look: str, page_of: Callable[..., Page], world: World) -> None:
+    report = report_of(world)
+    bring_proposal(world)
+    queue = fact_queue(world)
+    page = page_of(world.ada, **LOOKS[look])
+    for address in (
+        "/collections/harbour/facts/",
+        "/collections/harbour/facts/query/?query=q1",
+        "/collections/harbour/facts/import/",
+        "/collections/harbour/facts/queue/",
+        f"/queues/{queue.pk}/facts/",
+        f"/queues/{queue.pk}/facts/judge/",
+        f"/reports/{report.pk}/facts/?run=alpha&k=1&against=beta",
+        f"/reports/{report.pk}/ceiling/?stage1=alpha&k=1",
+    ):
+        page.goto(address)
+        assert (address, violations(page)) == (address, [])
+        assert not page.evaluate(IS_WIDER), address

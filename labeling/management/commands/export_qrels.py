@@ -8,6 +8,7 @@ from typing import Any
 
 from labeling.exports.options import OPTIONS
 from labeling.exports.registry import EXPORTS
+from labeling.facts.releasing import FACT_FORMATS
 from labeling.qrels.downloads import export_file, export_options
 from labeling.qrels.releases import newest_release, release_named
 from pooling.formats.registry import writing
@@ -24,7 +25,10 @@ class Command(InputCommand):
         parser.add_argument("slug", metavar="SLUG", help="the collection's short name")
         parser.add_argument("--release", metavar="NAME", help="default: the newest")
         parser.add_argument(
-            "--format", choices=(*writing("qrels"), *EXPORTS), default="trec", help="default: trec"
+            "--format",
+            choices=(*writing("qrels"), *FACT_FORMATS, *EXPORTS),
+            default="trec",
+            help="default: trec",
         )
         parser.add_argument("--output", metavar="FILE", type=Path, required=True)
         group = parser.add_argument_group("other tools", "What some formats need to know.")

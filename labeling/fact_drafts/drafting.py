@@ -1,0 +1,182 @@
+"""Drafting facts of a collection: from its relevant documents, by a model, as proposals."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from string import Template
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+
+from labeling.fact_drafts.asking import MOST_FACTS, SCHEMA, DraftedFact, Drafting, FactPrompt
+from labeling.facts.editing import next_id, next_position
+from labeling.language_models.answers import MalformedAnswerError
+from labeling.language_models.client import Asking, ModelClient, ModelError, StopError
+from labeling.language_models.prompting import NOTHING_SAID, TURN, latest_version
+from labeling.models import Fact, FactVersion, ImportedLabel, Judgment, Prelabeler, Verdict
+from labeling.prelabels.costs import Budget, Prices
+from labeling.prelabels.options import checked_url, hash_of, key_for, missing_key, site_prices, uses_site_key
+from pooling.interface.problems import InputError
+from pooling.models import Collection, Document, Query
+from pooling.people.activity_log import record_action
+from pooling.storage.storing import checked_name
+from pooling.texts.importing import lock
+
+if TYPE_CHECKING:
+    from pooling.interface.results import Progress
+
+PROMPT, MOST_TOKENS = "facts", 2_000
+OPTIONS: dict[str, Any] = {"temperature": 0.0, "seed": 1, "max_tokens": MOST_TOKENS}
+
+
+@dataclass(frozen=True)
+class DraftOptions:
+    """What is asked. queries: ids; None is every query with a relevant document and fewer facts than there
+    may be. budget: cost at most; None is no cap. prices: those of the settings where None.
+    """
+
+    model: str
+    base_url: str | None = None
+    queries: Sequence[str] | None = None
+    budget: Decimal | None = None
+    prices: Prices | None = None
+
+
+@dataclass
+class Drafted:
+    """What a pass did. failed: query -> why there is no usable answer. left: queries that the budget did not
+    reach. cost: by the usage that the server told, or at most.
+    """
+
+    queries: int = 0
+    facts: int = 0
+    requests: int = 0
+    cost: Decimal = Decimal(0)
+    failed: dict[str, str] = field(default_factory=dict)
+    left: list[str] = field(default_factory=list)
+
+
+def draft_facts(collection: Collection, options: DraftOptions, progress: Progress | None = None) -> Drafted:
+    """Ask a model for facts of queries, from documents that somebody found relevant, and store proposals.
+
+    The model learns of the facts that a query has, rejected ones too, and does not propose them again. What
+    was stored stays when a later query fails. `InputError` for what cannot be asked, such as a budget without
+    prices.
+    """
+    url = checked_url(options.base_url)
+    prices = options.prices or site_prices(options.model)
+    _check(collection, options, url, prices)
+    prompt, digest = _prompt(collection)
+    chosen = _queries(collection, options.queries)
+    prelabeler, _ = Prelabeler.objects.get_or_create(
+        {"options": OPTIONS, "prompt_version": latest_version(PROMPT, settings.PROMPTS_DIR)},
+        collection=collection,
+        source=Prelabeler.Source.LANGUAGE_MODEL,
+        model=checked_name(options.model, "model"),
+        base_url=url,
+        prompt=PROMPT,
+        prompt_hash=digest,
+        options_hash=hash_of(OPTIONS),
+    )
+    done, budget = Drafted(), Budget(options.budget)
+    for place, query in enumerate(chosen):
+        if progress:
+            progress(place / len(chosen), f"Query {query.external_id}")
+        known = list(Fact.objects.filter(query=query).values_list("text", flat=True))
+        documents = _relevant_texts(query)
+        if not documents or len(known) >= MOST_FACTS:
+            continue
+        asking = Asking(options.model, SCHEMA, MOST_TOKENS, seed=1, logprobs=False)
+        client = ModelClient(url, key_for(collection, url), timeout=settings.LLM_TIMEOUT)
+        drafting = Drafting(client, asking, prompt, prices, budget)
+        try:
+            found = asyncio.run(_asked(drafting, query, known, documents))
+        except StopError as error:
+            raise InputError(error.detail) from error
+        except (ModelError, MalformedAnswerError) as error:
+            done.failed[query.external_id] = str(error)
+            found = []
+        done.requests += drafting.requests
+        done.cost = budget.spent
+        if found is None:
+            done.left = [one.external_id for one in chosen[place:]]
+            break
+        done.queries += 1
+        done.facts += _store(query, found, prelabeler)
+    facts = {"model": options.model, "facts": done.facts, "cost": str(done.cost)}
+    record_action(collection, None, "facts drafted", f"{done.queries} queries", **facts)
+    return done
+
+
+async def _asked(
+    drafting: Drafting, query: Query, known: Sequence[str], documents: Sequence[str]
+) -> list[DraftedFact] | None:
+    async with drafting.client:
+        return await drafting.facts_of(query.text, query.narrative, known, documents)
+
+
+def _check(collection: Collection, options: DraftOptions, url: str, prices: Prices | None) -> None:
+    if options.budget is not None and prices is None:
+        raise InputError("A budget needs prices: name them, or set SOUNDINGS_LLM_PRICES.", field="budget")
+    if problem := missing_key(collection, url):
+        raise InputError(problem, field="base_url")
+    if uses_site_key(collection, url) and settings.SITE_KEY_MONTHLY_SUM:
+        raise InputError(
+            "The site's key is kept to a sum a month, which drafts do not count towards. Save a key for this "
+            "collection (prelabel_key).",
+            field="base_url",
+        )
+
+
+def _prompt(collection: Collection) -> tuple[FactPrompt, str]:
+    """The newest prompt with question and guidelines in it, and the SHA-256 of all that."""
+    version = latest_version(PROMPT, settings.PROMPTS_DIR)
+    written = (settings.PROMPTS_DIR / f"{PROMPT}-{version}.txt").read_text(encoding="utf-8")
+    task, _, turn = written.partition(TURN)
+    given = {"question": collection.question, "guidelines": collection.guidelines.strip() or NOTHING_SAID}
+    digest = hashlib.sha256(json.dumps([written, given], sort_keys=True).encode()).hexdigest()
+    return FactPrompt(Template(task).substitute(given), Template(turn.strip())), digest
+
+
+def _queries(collection: Collection, names: Sequence[str] | None) -> list[Query]:
+    rows = collection.queries.order_by("external_id")
+    if names is None:
+        return list(rows)
+    found = list(rows.filter(external_id__in=names))
+    if missing := set(names) - {query.external_id for query in found}:
+        raise InputError(f"There is no query “{min(missing)}”.", field="queries")
+    return found
+
+
+def _relevant_texts(query: Query) -> list[str]:
+    """Title and text of the documents that somebody, or a file, found relevant to a query."""
+    judged = Judgment.objects.counted().filter(query=query, verdict=Verdict.RELEVANT)
+    brought = ImportedLabel.objects.filter(query=query, relevance__gt=0)
+    keys = {key for rows in (judged, brought) for key in rows.values_list("document", flat=True)}
+    rows = Document.objects.filter(pk__in=keys).order_by("external_id")
+    texts = rows.exclude(text=None).values_list("title", "text")
+    return [f"{title}\n\n{text}".strip() for title, text in texts if text]
+
+
+def _store(query: Query, found: Sequence[DraftedFact], prelabeler: Prelabeler) -> int:
+    with transaction.atomic():
+        lock(query.collection)
+        for one in found:
+            fact = Fact.objects.create(
+                collection_id=query.collection_id,
+                query=query,
+                external_id=next_id(query.pk),
+                text=one.text,
+                importance=one.importance,
+                position=next_position(query.pk),
+                origin=Fact.Origin.DRAFTED,
+                prelabeler=prelabeler,
+            )
+            FactVersion.objects.create(fact=fact, version=1, text=one.text)
+    return len(found)

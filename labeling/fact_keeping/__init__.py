@@ -1,0 +1,1 @@
+"""Facts as an admin keeps them: listed, written, edited, confirmed, merged, brought in and out."""

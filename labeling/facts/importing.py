@@ -1,0 +1,337 @@
+"""Facts and supports from a file: checked against the collection, then stored whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.conf import settings
+from django.db import transaction
+from django.urls import reverse
+from django.utils import timezone
+
+from labeling.facts.editing import LONGEST_FACT_ID
+from labeling.facts.items import follow_facts
+from labeling.models import Fact, FactVersion, GoldSupport, ImportedSupport
+from pooling.formats.errors import FormatError, shown
+from pooling.formats.facts.reading import read_facts, read_supports_of
+from pooling.formats.facts.records import FactFile, FactRecord, SupportRecord
+from pooling.formats.facts.writing import WORDS
+from pooling.formats.wording import counted
+from pooling.interface.results import Result
+from pooling.models import Collection
+from pooling.people.activity_log import record_action
+from pooling.storage.imports import importer
+from pooling.storage.storing import (
+    disk_errors_named,
+    plain_rows,
+    sha256_of,
+    tell_the_planner,
+    upsert_rows,
+)
+from pooling.texts.by_text import KnownQueries
+from pooling.texts.importing import lock
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.interface.results import Progress
+
+BATCH = 1000
+
+
+@dataclass(frozen=True)
+class FactImport:
+    """What an import did, in facts and in supports; drafts wait for somebody to confirm them."""
+
+    created: int
+    changed: int
+    unchanged: int
+    supports: int
+    left_out: int = 0
+    drafts: bool = False
+
+    def __str__(self) -> str:
+        parts = [f"{self.created:,} new{' proposals' if self.drafts else ''}"]
+        if self.changed:
+            parts.append(f"{self.changed:,} changed")
+        parts.append(f"{self.unchanged:,} as before")
+        if self.supports:
+            parts.append(counted(self.supports, "support"))
+        if self.left_out:
+            parts.append(f"{counted(self.left_out, 'support')} of documents not in the collection left out")
+        return ", ".join(parts)
+
+
+def import_facts(
+    collection: Collection,
+    path: Path,
+    *,
+    supports: Path | None = None,
+    file_name: str | None = None,
+    user: User | None = None,
+    proposed: bool = False,
+) -> FactImport:
+    """Store the facts of a file, in any format of `read_facts`, and the supports that it holds.
+
+    Facts are confirmed, since somebody vouches for them by importing them; with `proposed`, and sentences of
+    reference answers always, they wait for that. A fact that is there already takes over text, importance and
+    group, as another version where the text differs. FormatError with file and line for an unknown query.
+    Supports of documents that the collection does not have are left out and counted.
+    """
+    path = Path(path)
+    place = file_name or path.name
+    file = read_facts(path, file_name=file_name, max_bytes=settings.MAX_UPLOAD_BYTES)
+    file = _of_known_queries(collection, file, place)
+    with disk_errors_named(), transaction.atomic():
+        lock(collection)
+        is_proposed = proposed or file.are_drafts
+        counts = _stored_facts(collection, file.facts, place, user, is_proposed=is_proposed)
+        digest = sha256_of(path)
+        stored, left_out = _stored_supports(collection, file.supports, (place, digest), user)
+        if supports is not None:
+            more, _ = read_supports_of(file.facts, supports, max_bytes=settings.MAX_UPLOAD_BYTES)
+            also = _stored_supports(collection, more, (supports.name, sha256_of(supports)), user)
+            stored, left_out = stored + also[0], left_out + also[1]
+        queries = collection.queries.filter(external_id__in={fact.query_id for fact in file.facts})
+        follow_facts(queries.values_list("pk", flat=True))
+        record_action(
+            collection, user, "facts imported", place, facts=len(file.facts), supports=stored, sha256=digest
+        )
+    return FactImport(*counts, stored, left_out, is_proposed)
+
+
+def import_supports(
+    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+) -> FactImport:
+    """Store supports of facts that the collection has: JSON lines of our own, or TREC diversity qrels."""
+    path = Path(path)
+    place = file_name or path.name
+    found, _ = _supports_in(collection, path, place)
+    with disk_errors_named(), transaction.atomic():
+        lock(collection)
+        stored, left_out = _stored_supports(collection, found, (place, sha256_of(path)), user)
+        record_action(collection, user, "supports imported", place, supports=stored)
+    return FactImport(0, 0, 0, stored, left_out)
+
+
+def import_gold_supports(
+    collection: Collection, path: Path, *, file_name: str | None = None, user: User | None = None
+) -> FactImport:
+    """Store supports as known answers: each is the label of its pair, and what people say of it shows
+    whether to trust them. `cannot` is no answer and is left out.
+    """
+    path = Path(path)
+    place = file_name or path.name
+    found, _ = _supports_in(collection, path, place)
+    with disk_errors_named(), transaction.atomic():
+        lock(collection)
+        documents, facts = _known(collection, found)
+        rows = [
+            GoldSupport(
+                collection=collection,
+                fact_id=facts[one.query_id, one.fact_id],
+                document_id=documents[one.document_id],
+                answer=WORDS[one.weight],
+                created_by=user,
+            )
+            for one in found
+            if one.document_id in documents and one.weight is not None
+        ]
+        fields = ("collection", "fact", "document", "answer", "created_by", "created_at")
+        for start in range(0, len(rows), BATCH):
+            batch = plain_rows(fields, rows[start : start + BATCH])
+            upsert_rows(GoldSupport, fields, batch, unique=("fact", "document"))
+        record_action(collection, user, "gold supports imported", place, supports=len(rows))
+    return FactImport(0, 0, 0, len(rows), len(found) - len(rows))
+
+
+def _supports_in(
+    collection: Collection, path: Path, place: str
+) -> tuple[tuple[SupportRecord, ...], tuple[str, ...]]:
+    """The supports of a file, all of facts that the collection has."""
+    known = [
+        FactRecord(query, fact)
+        for query, fact in collection.facts.values_list("query__external_id", "external_id")
+    ]
+    return read_supports_of(known, path, file_name=place, max_bytes=settings.MAX_UPLOAD_BYTES)
+
+
+class FactsImported(Result):
+    """The result of an import of facts: the counts of its `FactImport`."""
+
+    created: int
+    changed: int
+    unchanged: int
+    supports: int
+    left_out: int
+
+
+@importer("facts", title="Importing facts", begins_at="facts_import")
+def _facts(
+    collection: Collection,
+    path: Path,
+    *,
+    file_name: str,
+    user: User | None,
+    progress: Progress,
+    **options: Any,
+) -> FactsImported:
+    of = options.get("of", "facts")
+    if of == "supports":
+        done = import_supports(collection, path, file_name=file_name, user=user)
+    elif of == "gold":
+        done = import_gold_supports(collection, path, file_name=file_name, user=user)
+    else:
+        done = import_facts(
+            collection, path, file_name=file_name, user=user, proposed=options.get("proposed", False)
+        )
+    return {
+        "created": done.created,
+        "changed": done.changed,
+        "unchanged": done.unchanged,
+        "supports": done.supports,
+        "left_out": done.left_out,
+        "detail": f"Facts: {done}.",
+        "url": reverse("facts", args=[collection.slug]),
+    }
+
+
+def _of_known_queries(collection: Collection, file: FactFile, place: str) -> FactFile:
+    """The file with ids for queries that it names by their text; FormatError for one that is not there."""
+    known = KnownQueries(collection, place)
+    ids: dict[str, str] = {}
+    for fact in file.facts:
+        if fact.query_id in ids:
+            continue
+        if len(fact.fact_id) > LONGEST_FACT_ID:
+            problem = f"the fact id {shown(fact.fact_id)} has more than {LONGEST_FACT_ID} characters"
+            raise FormatError(place, fact.line, problem, "Shorten it.")
+        if fact.query_id in known.by_id:
+            ids[fact.query_id] = fact.query_id
+            continue
+        found = known.with_text(fact.query_id, fact.line)
+        if found is None:
+            problem = f"there is no query {shown(fact.query_id)} in the collection"
+            raise FormatError(place, fact.line, problem, "Import the queries first.")
+        ids[fact.query_id] = found[0]
+    return replace(
+        file,
+        facts=tuple(fact._replace(query_id=ids[fact.query_id]) for fact in file.facts),
+        supports=tuple(one._replace(query_id=ids[one.query_id]) for one in file.supports),
+    )
+
+
+def _stored_facts(
+    collection: Collection, records: Sequence[FactRecord], place: str, user: User | None, *, is_proposed: bool
+) -> tuple[int, int, int]:
+    """Facts created, changed and as before."""
+    queries = _keys(collection.queries, (one.query_id for one in records))
+    for one in records:
+        if one.query_id not in queries:
+            problem = f"the query {shown(one.query_id)} was deleted"
+            raise FormatError(place, one.line, problem, "Restore it first.")
+    stored = {
+        (fact.query_id, fact.external_id): fact
+        for fact in Fact.objects.filter(collection=collection, query__in=set(queries.values()))
+    }
+    last: dict[int, int] = {}
+    for fact in stored.values():
+        last[fact.query_id] = max(last.get(fact.query_id, 0), fact.position)
+    now, new, changed, versions = timezone.now(), [], [], []
+    for one in records:
+        query = queries[one.query_id]
+        known = stored.get((query, one.fact_id))
+        if known is None:
+            last[query] = last.get(query, 0) + 1
+            new.append(
+                Fact(
+                    collection=collection,
+                    query_id=query,
+                    external_id=one.fact_id,
+                    text=one.text or one.fact_id,
+                    importance=one.importance,
+                    group=one.group[:300],
+                    position=last[query],
+                    origin=Fact.Origin.IMPORTED,
+                    state=Fact.State.PROPOSED if is_proposed else Fact.State.CONFIRMED,
+                    created_by=user,
+                    created_at=now,
+                    confirmed_by=None if is_proposed else user,
+                    confirmed_at=None if is_proposed else now,
+                )
+            )
+        elif _differs(known, one):
+            if one.text and known.text != one.text:
+                known.text, known.version = one.text, known.version + 1
+                known.meaning = known.version
+                versions.append(
+                    FactVersion(fact=known, version=known.version, text=one.text, changed_by=user)
+                )
+            known.importance, known.group = one.importance, one.group[:300]
+            changed.append(known)
+    Fact.objects.bulk_create(new, batch_size=BATCH)
+    versions += [FactVersion(fact=fact, version=1, text=fact.text, changed_by=user) for fact in new]
+    FactVersion.objects.bulk_create(versions, batch_size=BATCH)
+    Fact.objects.bulk_update(changed, ["text", "version", "meaning", "importance", "group"], batch_size=200)
+    tell_the_planner(Fact, len(new))
+    return len(new), len(changed), len(records) - len(new) - len(changed)
+
+
+def _differs(known: Fact, one: FactRecord) -> bool:
+    text = one.text or known.text
+    return (known.text, known.importance, known.group) != (text, one.importance, one.group[:300])
+
+
+def _stored_supports(
+    collection: Collection, records: Sequence[SupportRecord], file: tuple[str, str], user: User | None
+) -> tuple[int, int]:
+    """Supports stored, and those of documents that are not there. `file`: name and SHA-256."""
+    if not records:
+        return 0, 0
+    documents, facts = _known(collection, records)
+    now = timezone.now()
+    rows = [
+        ImportedSupport(
+            collection=collection,
+            fact_id=facts[one.query_id, one.fact_id],
+            document_id=documents[one.document_id],
+            verdict=WORDS[one.weight],
+            span_start=one.span[0] if one.span else None,
+            span_end=one.span[1] if one.span else None,
+            source_name=file[0][-300:],
+            sha256=file[1],
+            imported_by=user,
+            imported_at=now,
+        )
+        for one in records
+        if one.document_id in documents
+    ]
+    fields = (
+        *("collection", "fact", "document", "verdict", "span_start", "span_end"),
+        *("source_name", "sha256", "imported_by", "imported_at"),
+    )
+    for start in range(0, len(rows), BATCH):
+        batch = plain_rows(fields, rows[start : start + BATCH])
+        upsert_rows(ImportedSupport, fields, batch, unique=("fact", "document"))
+    tell_the_planner(ImportedSupport, len(rows))
+    return len(rows), len(records) - len(rows)
+
+
+def _known(
+    collection: Collection, records: Sequence[SupportRecord]
+) -> tuple[dict[str, int], dict[tuple[str, str], int]]:
+    """The keys of documents that supports name, and of all facts."""
+    documents = _keys(collection.documents, (one.document_id for one in records))
+    rows = collection.facts.values_list("query__external_id", "external_id", "pk")
+    return documents, {(query, fact): key for query, fact, key in rows}
+
+
+def _keys(rows: object, ids: Iterable[str]) -> dict[str, int]:
+    wanted, keys = list(dict.fromkeys(ids)), {}
+    for start in range(0, len(wanted), BATCH):
+        batch = wanted[start : start + BATCH]
+        keys.update(rows.filter(external_id__in=batch).values_list("external_id", "pk"))  # type: ignore[attr-defined]
+    return keys

@@ -1,0 +1,96 @@
+"""Which facts a person is to judge in a document, and how far the items of queues of facts are."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from django.db.models import Count, F, Q, QuerySet
+
+from labeling.models import Fact, FactItem, Support, SupportVerdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+#: Supports of what the fact says now: those of an older meaning are asked again.
+OF_THIS_MEANING = Q(fact_version__gte=F("fact__meaning"))
+
+
+def confirmed_facts(query: int) -> list[Fact]:
+    """The facts of a query that count, in the order in which they are shown: by group, then place."""
+    facts = list(Fact.objects.filter(query=query, state=Fact.State.CONFIRMED).order_by("position", "pk"))
+    first: dict[str, int] = {}
+    for place, fact in enumerate(facts):
+        first.setdefault(fact.group, place)
+    return sorted(facts, key=lambda fact: first[fact.group])
+
+
+def covered_facts(query: int, by: int) -> set[int]:
+    """The facts of a query that at least this many documents support, by anybody's word."""
+    supported = Support.objects.filter(
+        OF_THIS_MEANING, fact__query=query, verdict=SupportVerdict.SUPPORTS
+    ).order_by()
+    rows = supported.values_list("fact").annotate(many=Count("document", distinct=True))
+    return {fact for fact, many in rows if many >= by}
+
+
+def asked_facts(item: FactItem, annotator: User | None = None) -> list[Fact]:
+    """The facts to judge in the item's document, those that the annotator has judged there among them."""
+    facts = confirmed_facts(item.query_id)
+    covered = item.queue.covered_by
+    if covered is None:
+        return facts
+    left_out = covered_facts(item.query_id, covered)
+    kept = own_supports(item, annotator).keys() if annotator else set()
+    return [fact for fact in facts if fact.pk not in left_out or fact.pk in kept]
+
+
+def own_supports(item: FactItem, annotator: User) -> dict[int, Support]:
+    """What the annotator says of the item's document, by fact."""
+    mine = Support.objects.filter(
+        OF_THIS_MEANING, fact__query=item.query_id, document=item.document_id, annotator=annotator
+    )
+    return {one.fact_id: one for one in mine.select_related("event")}
+
+
+def recount(items: QuerySet[FactItem]) -> None:
+    """Count `asked`, `done` and whether it is open for locked or new items, and store what changed."""
+    rows = list(items.select_related("queue"))
+    by_query: dict[tuple[int, int | None], list[FactItem]] = defaultdict(list)
+    for item in rows:
+        by_query[item.query_id, item.queue.covered_by].append(item)
+    for (query, covered_by), some in by_query.items():
+        asked = {fact.pk for fact in confirmed_facts(query)}
+        if covered_by is not None:
+            asked -= covered_facts(query, covered_by)
+        _store(some, asked, _judged(query, asked))
+
+
+def follow_facts(queries: Iterable[int]) -> None:
+    """Count the items of some queries again: their facts have changed. The transaction is the caller's."""
+    items = FactItem.objects.filter(query__in=list(queries)).order_by("pk")
+    keys = list(items.select_for_update(no_key=True).values_list("pk", flat=True))
+    recount(FactItem.objects.filter(pk__in=keys))
+
+
+def _judged(query: int, asked: set[int]) -> dict[int, dict[int, set[int]]]:
+    """By document and annotator, which of these facts they have judged."""
+    found: dict[int, dict[int, set[int]]] = defaultdict(lambda: defaultdict(set))
+    rows = Support.objects.filter(OF_THIS_MEANING, fact__query=query)
+    for document, annotator, fact in rows.values_list("document", "annotator", "fact"):
+        if fact in asked:
+            found[document][annotator].add(fact)
+    return found
+
+
+def _store(items: Sequence[FactItem], asked: set[int], judged: dict[int, dict[int, set[int]]]) -> None:
+    changed = []
+    for item in items:
+        whole = [one for one in judged[item.document_id].values() if len(one) == len(asked)]
+        counted = (len(asked), len(whole) if asked else 0)
+        is_open = counted[0] > 0 and counted[1] < item.queue.judgments_per_item
+        if (item.asked, item.done, item.is_open) != (*counted, is_open):
+            (item.asked, item.done), item.is_open = counted, is_open
+            changed.append(item)
+    FactItem.objects.bulk_update(changed, ["asked", "done", "is_open"], batch_size=500)

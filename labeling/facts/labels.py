@@ -1,0 +1,287 @@
+"""What documents say of facts, as labels: people's consensus first, then what was imported.
+
+A label is made twice from the same votes by the rule: whether the document supports the fact wholly, and
+whether it supports at least a part of it. A pair has a label where both are final.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from django.db.models import Count, Max, Q, QuerySet
+
+from labeling.facts.items import OF_THIS_MEANING
+from labeling.models import (
+    Fact,
+    FactItem,
+    GoldSupport,
+    ImportedSupport,
+    Queue,
+    Support,
+    SupportVerdict,
+)
+from pooling.formats.facts.records import VERDICTS, FactRecord, Importance, SupportRecord
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+
+if TYPE_CHECKING:
+    import polars as pl
+
+PAIR: Final = ["fact", "document"]
+COUNTED: Final[dict[str, Any]] = {
+    "fact__state": Fact.State.CONFIRMED,
+    "fact__query__deleted_at": None,
+    "document__deleted_at": None,
+}
+
+
+@dataclass(frozen=True)
+class SupportCounts:
+    """Whole numbers of pairs of a confirmed fact and a document; `queries` and `facts` count these."""
+
+    queries: int
+    facts: int
+    vital: int
+    pairs: int
+    supports: int
+    partly: int
+    human: int
+    adjudicated: int
+    gold: int
+    imported: int
+    undecided: int
+
+    def to_dict(self) -> dict[str, int]:
+        """The counts by their names."""
+        return dict(self.__dict__)
+
+
+@dataclass(frozen=True)
+class SupportLabels:
+    """The confirmed facts of a collection and what documents say of them.
+
+    facts: sorted by query bytewise, then in their order. supports: judged pairs alone, sorted by query, fact
+    and document. undecided: query id, fact id and document id of pairs with votes and without a label.
+    """
+
+    facts: Sequence[FactRecord]
+    supports: Sequence[SupportRecord]
+    undecided: Sequence[tuple[str, str, str]]
+    counts: SupportCounts
+
+
+def support_labels(collection: Collection, rule: str = "majority") -> SupportLabels:
+    """Reduce what people and files say to one label for each pair of a confirmed fact and a document.
+
+    1. A gold answer is the label, else what the latest adjudicator said.
+    2. Pairs with as many verdicts as their queue needs get the label of `rule`; two people who cannot judge
+       leave a pair without one.
+    3. An imported support counts where nobody has voted.
+    """
+    import polars as pl
+
+    known = {
+        fact.pk: fact
+        for fact in Fact.objects.filter(
+            collection=collection, state=Fact.State.CONFIRMED, query__deleted_at=None
+        ).select_related("query")
+    }
+    gold = _frame(GoldSupport.objects.filter(collection=collection, **COUNTED), "answer", "gold")
+    ruled = _adjudicated(collection).join(gold, on=PAIR, how="anti")
+    settled = pl.concat([gold, ruled])
+    votes = _votes(collection).join(settled, on=PAIR, how="anti")
+    decided = _decided(votes, _needs(collection), rule)
+    final = decided.filter(pl.col("verdict").is_not_null())
+    open_pairs = decided.filter(pl.col("verdict").is_null())
+    imported = _frame(ImportedSupport.objects.filter(collection=collection, **COUNTED), "verdict", "imported")
+    imported = imported.filter(pl.col("verdict") != SupportVerdict.CANNOT.value)
+    imported = imported.join(decided, on=PAIR, how="anti").join(settled, on=PAIR, how="anti")
+    labels = pl.concat([settled.filter(pl.col("verdict") != SupportVerdict.CANNOT.value), final, imported])
+    documents = dict(
+        collection.documents.filter(pk__in=_documents(labels, open_pairs)).values_list("pk", "external_id")
+    )
+    spans = _spans(collection)
+    supports = sorted(
+        (
+            SupportRecord(
+                known[fact].query.external_id,
+                known[fact].external_id,
+                documents[document],
+                VERDICTS[verdict],
+                span=spans.get((fact, document)) if verdict != "no" else None,
+            )
+            for fact, document, verdict in labels.select(*PAIR, "verdict").iter_rows()
+        ),
+        key=lambda one: (one.query_id, one.fact_id, one.document_id),
+    )
+    facts = [_record(fact) for fact in sorted(known.values(), key=_order)]
+    by_source = dict(labels.group_by("source").len().iter_rows())
+    counts = SupportCounts(
+        queries=len({fact.query_id for fact in facts}),
+        facts=len(facts),
+        vital=sum(fact.importance == "vital" for fact in facts),
+        pairs=len(supports),
+        supports=sum(one.weight == 1 for one in supports),
+        partly=sum(one.weight == 0.5 for one in supports),
+        **{name: by_source.get(name, 0) for name in ("human", "adjudicated", "gold", "imported")},
+        undecided=len(open_pairs),
+    )
+    undecided = [
+        (known[fact].query.external_id, known[fact].external_id, documents[document])
+        for fact, document in open_pairs.select(PAIR).iter_rows()
+    ]
+    return SupportLabels(facts, supports, sorted(undecided), counts)
+
+
+@dataclass(frozen=True)
+class FactCounts:
+    """Confirmed facts, how many of them are vital and of how many queries; proposals; and verdicts of people
+    on pairs of a fact and a document."""
+
+    facts: int
+    vital: int
+    queries: int
+    proposed: int
+    verdicts: int
+
+
+def fact_counts(collection: Collection) -> FactCounts:
+    """How many there are, without making labels of them."""
+    confirmed = Q(state=Fact.State.CONFIRMED)
+    found = Fact.objects.filter(collection=collection, query__deleted_at=None).aggregate(
+        facts=Count("pk", filter=confirmed),
+        vital=Count("pk", filter=confirmed & Q(importance=Fact.Importance.VITAL)),
+        queries=Count("query", filter=confirmed, distinct=True),
+        proposed=Count("pk", filter=Q(state=Fact.State.PROPOSED)),
+    )
+    return FactCounts(**found, verdicts=Support.objects.filter(collection=collection).count())
+
+
+def _order(fact: Fact) -> tuple[str, int, int]:
+    return fact.query.external_id, fact.position, fact.pk
+
+
+def _record(fact: Fact) -> FactRecord:
+    importance: Importance = "vital" if fact.importance == Fact.Importance.VITAL else "okay"
+    return FactRecord(fact.query.external_id, fact.external_id, fact.text, importance, fact.group)
+
+
+def _documents(*frames: pl.DataFrame) -> list[int]:
+    return sorted({document for frame in frames for document in frame["document"].to_list()})
+
+
+def _frame(rows: QuerySet[Any], verdict: str, source: str) -> pl.DataFrame:
+    import polars as pl
+
+    schema = {"fact": pl.Int64, "document": pl.Int64, "verdict": pl.String}
+    found = rows.order_by().values_list("fact", "document", verdict)
+    return pl.DataFrame(list(found), schema=schema, orient="row").with_columns(source=pl.lit(source))
+
+
+def _standing(collection: Collection) -> QuerySet[Support]:
+    return Support.objects.filter(OF_THIS_MEANING, collection=collection, **COUNTED)
+
+
+def _adjudicated(collection: Collection) -> pl.DataFrame:
+    latest = _standing(collection).filter(is_adjudication=True).order_by("event")
+    return _frame(latest, "verdict", "adjudicated").unique(PAIR, keep="last", maintain_order=True)
+
+
+def _votes(collection: Collection) -> pl.DataFrame:
+    import polars as pl
+
+    schema = {"fact": pl.Int64, "document": pl.Int64, "annotator": pl.Int64, "verdict": pl.String}
+    rows = _standing(collection).filter(is_adjudication=False).order_by()
+    found = rows.values_list("fact", "document", "annotator", "verdict")
+    return pl.DataFrame(list(found), schema=schema, orient="row")
+
+
+def _needs(collection: Collection) -> pl.DataFrame:
+    """fact, document, needed: as many verdicts as the queue that holds the document asks for."""
+    import polars as pl
+
+    rows = (
+        FactItem.objects.filter(queue__collection=collection, queue__deleted_at=None)
+        .exclude(queue__state=Queue.State.CLOSED)
+        .order_by()
+        .values_list("query", "document")
+        .annotate(needed=Max("queue__judgments_per_item"))
+    )
+    needs = pl.DataFrame(
+        list(rows), schema={"query": pl.Int64, "document": pl.Int64, "needed": pl.Int64}, orient="row"
+    )
+    facts = Fact.objects.filter(collection=collection).order_by().values_list("pk", "query")
+    by_query = pl.DataFrame(list(facts), schema={"fact": pl.Int64, "query": pl.Int64}, orient="row")
+    return needs.join(by_query, on="query").select(*PAIR, "needed")
+
+
+def _decided(votes: pl.DataFrame, needs: pl.DataFrame, rule: str) -> pl.DataFrame:
+    """fact, document, verdict (null without a label), source."""
+    import polars as pl
+
+    if votes.is_empty():
+        schema = {"fact": pl.Int64, "document": pl.Int64, "verdict": pl.String, "source": pl.String}
+        return pl.DataFrame(schema=schema)
+    wholly = _by_rule(votes, needs, rule, [SupportVerdict.SUPPORTS])
+    in_part = _by_rule(votes, needs, rule, [SupportVerdict.SUPPORTS, SupportVerdict.PARTLY])
+    both = wholly.join(in_part, on=PAIR, suffix="_part")
+    verdict = (
+        pl.when(pl.col("label").is_null() | pl.col("label_part").is_null())
+        .then(None)
+        .when(pl.col("label") == 1)
+        .then(pl.lit("supports"))
+        .when(pl.col("label_part") == 1)
+        .then(pl.lit("partly"))
+        .otherwise(pl.lit("no"))
+    )
+    return both.select(*PAIR, verdict=verdict, source=pl.lit("human"))
+
+
+def _by_rule(
+    votes: pl.DataFrame, needs: pl.DataFrame, rule: str, positive: Sequence[SupportVerdict]
+) -> pl.DataFrame:
+    """fact, document, label: 1 for the verdicts in `positive`, by the rules for judgments."""
+    import polars as pl
+
+    from labeling.consensus.rules import Ballots, decide
+
+    said = pl.col("verdict")
+    ids = {"query_id": pl.col("fact").cast(pl.String), "document_id": pl.col("document").cast(pl.String)}
+    ballots = votes.select(
+        **ids,
+        annotator=pl.col("annotator").cast(pl.String),
+        verdict=pl.when(said == SupportVerdict.CANNOT.value)
+        .then(pl.lit("cannot_judge"))
+        .when(said.is_in([one.value for one in positive]))
+        .then(pl.lit("relevant"))
+        .otherwise(pl.lit("not_relevant")),
+    )
+    needed = needs.select(
+        query_id=pl.col("fact").cast(pl.String),
+        document_id=pl.col("document").cast(pl.String),
+        needed="needed",
+    )
+    try:
+        decided = decide(Ballots.of(ballots, needed), rule)
+    except ValueError as error:
+        raise InputError(str(error), field="rule") from error
+    return decided.select(
+        fact=pl.col("query_id").cast(pl.Int64), document=pl.col("document_id").cast(pl.Int64), label="label"
+    )
+
+
+def _spans(collection: Collection) -> dict[tuple[int, int], tuple[int, int]]:
+    """The evidence of each pair: the first that a person gave, else the file's."""
+    imported = ImportedSupport.objects.filter(collection=collection, span_start__isnull=False, **COUNTED)
+    given = _standing(collection).filter(event__span_start__isnull=False).order_by("-event")
+    rows = [
+        *imported.values_list(*PAIR, "span_start", "span_end"),
+        *given.values_list(*PAIR, "event__span_start", "event__span_end"),
+    ]
+    return {
+        (fact, document): (start, end)
+        for fact, document, start, end in rows
+        if start is not None and end is not None
+    }

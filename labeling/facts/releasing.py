@@ -1,0 +1,152 @@
+"""The facts of a release: confirmed facts and the labels of judged pairs, frozen with their checksums."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypedDict
+from uuid import uuid4
+
+from django.core.files.base import ContentFile
+from django.core.files.storage import default_storage
+from django.db.models import Min
+
+from labeling.facts.labels import support_labels
+from labeling.models import Fact, Queue
+from pooling.formats.errors import FormatError
+from pooling.formats.facts.reading import read_facts, read_supports_of
+from pooling.formats.facts.records import VERDICTS, FactFile, FactRecord
+from pooling.formats.facts.writing import diversity_lines, facts_lines, supports_lines
+from pooling.formats.registry import Format
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from labeling.models import QrelsRelease
+
+JSON_LINES: Final = "application/x-ndjson"
+FACT_FORMATS: Final = {
+    one.name: one
+    for one in (
+        Format("facts", title="Facts (JSON lines)", suffix=".facts.jsonl", media_type=JSON_LINES),
+        Format("supports", title="Supports (JSON lines)", suffix=".supports.jsonl", media_type=JSON_LINES),
+        Format("diversity", title="TREC diversity qrels", suffix=".diversity.txt"),
+    )
+}
+#: Rules that weigh people need more than a queue of facts has; these are taken by the majority.
+WEIGHING: Final = ("weighted", "dawid-skene")
+
+
+class FrozenFacts(TypedDict):
+    """What a sidecar says of facts. covered_by: the smallest number of supports from which a queue asked no
+    more, so that measures of repetition are not defined; None where every pair was asked.
+    """
+
+    rule: str
+    counts: dict[str, int]
+    covered_by: int | None
+    facts_sha256: str
+    supports_sha256: str
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The two files and what is said of them."""
+
+    facts: bytes
+    supports: bytes
+    described: FrozenFacts
+
+
+def frozen_facts(collection: Collection, rule: str = "majority") -> Frozen | None:
+    """The confirmed facts as they are; None where there are none."""
+    if not Fact.objects.filter(collection=collection, state=Fact.State.CONFIRMED).exists():
+        return None
+    rule = "majority" if rule in WEIGHING else rule
+    labels = support_labels(collection, rule)
+    facts, supports = facts_lines(labels.facts), supports_lines(labels.supports)
+    covering = Queue.everything.filter(collection=collection, covered_by__isnull=False)
+    covered_by = covering.aggregate(least=Min("covered_by"))["least"]
+    return Frozen(
+        facts,
+        supports,
+        {
+            "rule": rule,
+            "counts": labels.counts.to_dict(),
+            "covered_by": covered_by,
+            "facts_sha256": hashlib.sha256(facts).hexdigest(),
+            "supports_sha256": hashlib.sha256(supports).hexdigest(),
+        },
+    )
+
+
+def store_facts(release: QrelsRelease, frozen: Frozen) -> None:
+    """Write the files and name them in the release, which is not saved here."""
+    stem = f"qrels/{release.collection.slug}/{uuid4().hex}"
+    for name, content in (("facts", frozen.facts), ("supports", frozen.supports)):
+        place = stem + FACT_FORMATS[name].suffix
+        getattr(release, name).name = default_storage.save(place, ContentFile(content))
+
+
+def has_facts(release: QrelsRelease) -> bool:
+    """Whether facts were frozen with the labels."""
+    return bool(release.facts.name)
+
+
+def read_released_facts(release: QrelsRelease) -> FactFile:
+    """The facts and supports of a release; `InputError` where it has none, or a file was changed."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = {}
+        for name in ("facts", "supports"):
+            paths[name] = Path(folder) / f"{name}.jsonl"
+            paths[name].write_bytes(released_facts(release, name))
+        found = read_facts(paths["facts"])
+        if not paths["supports"].stat().st_size:
+            return found
+        supports, _ = read_supports_of(found.facts, paths["supports"])
+        return FactFile(found.facts, supports)
+
+
+def released_frames(release: QrelsRelease) -> tuple[Sequence[FactRecord], pl.DataFrame]:
+    """The facts of a release, and its supports as a frame: query_id, fact_id, document_id, weight. Faster
+    than reading them one by one: the checksum says that we wrote them. `InputError` as above.
+    """
+    import polars as pl
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "facts.jsonl"
+        path.write_bytes(released_facts(release, "facts"))
+        facts = read_facts(path).facts
+    names = ("query_id", "fact_id", "document_id", "verdict")
+    schema = dict.fromkeys(names, pl.String)
+    content = released_facts(release, "supports")
+    frame = pl.read_ndjson(content, schema=schema) if content else pl.DataFrame(schema=schema)
+    weight = pl.col("verdict").replace_strict(VERDICTS, return_dtype=pl.Float64)
+    return facts, frame.with_columns(weight=weight).drop("verdict")
+
+
+def released_facts(release: QrelsRelease, form: str) -> bytes:
+    """The facts of a release in one of FACT_FORMATS; `InputError` as above, and for ids it cannot hold."""
+    if not has_facts(release):
+        problem = f"The release “{release.name}” has no facts. Confirm some, and make another release."
+        raise InputError(problem, field="format")
+    if form != "diversity":
+        return _content(release, form)
+    held = read_released_facts(release)
+    try:
+        return diversity_lines(held.facts, held.supports)
+    except FormatError as error:
+        raise InputError(str(error), field="format") from error
+
+
+def _content(release: QrelsRelease, name: str) -> bytes:
+    with getattr(release, name).open("rb") as file:
+        content: bytes = file.read()
+    if hashlib.sha256(content).hexdigest() != release.sidecar["facts"][f"{name}_sha256"]:
+        raise InputError(f"The {name} of release “{release.name}” were changed: the checksum does not match.")
+    return content

@@ -1,0 +1,114 @@
+"""Handing documents out to be judged fact by fact: one at a time for each person.
+
+As with pairs, a document is held for the queue's lease time and comes back to its holder after a reload; no
+more people hold or have judged it than its queue asks for.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from django.db import connection, transaction
+from django.db.models import Count, F, IntegerField, OuterRef, Q, QuerySet, Subquery, Value
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from labeling.facts.items import asked_facts, own_supports
+from labeling.items.bookmarks import locked_bookmark
+from labeling.models import Fact, FactItem, FactLease, Queue, Support
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+LOOKED_AT = 50
+
+
+def claim_item(queue: Queue, annotator: User, *, now: datetime | None = None) -> FactItem | None:
+    """Hold the document that the person holds already, or the next one with a fact left for them; None where
+    there is none, and where the queue is not open.
+    """
+    now = now or timezone.now()
+    if queue.state != Queue.State.OPEN or queue.deleted_at or queue.collection.deleted_at:
+        return None
+    with transaction.atomic():
+        locked_bookmark(queue, annotator)  # two tabs of one person take turns
+        held = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=now)
+        for lease in held.select_related("item__query", "item__document", "item__queue").order_by("pk"):
+            if left_for(lease.item, annotator):
+                _hold(lease.item, annotator, queue, now)
+                return lease.item
+            lease.delete()
+        for item in _candidates(queue, annotator, now):
+            if left_for(item, annotator):
+                _hold(item, annotator, queue, now)
+                return item
+    return None
+
+
+def hold_item(item: FactItem, annotator: User, *, now: datetime | None = None) -> None:
+    """Hold a document again, where its queue is open."""
+    if item.queue.state == Queue.State.OPEN:
+        _hold(item, annotator, item.queue, now or timezone.now())
+
+
+def release_items(queue: Queue, annotator: User) -> int:
+    """Give back what the person holds; how many documents that were."""
+    returned, _ = FactLease.objects.filter(item__queue=queue, annotator=annotator).delete()
+    return returned
+
+
+def left_for(item: FactItem, annotator: User) -> int:
+    """How many facts the person has yet to judge in the document."""
+    return len({fact.pk for fact in asked_facts(item, annotator)} - own_supports(item, annotator).keys())
+
+
+def open_items(queue: Queue, annotator: User) -> QuerySet[FactItem]:
+    """The open documents with facts that the person has not judged, in order."""
+    mine = (
+        Support.objects.filter(
+            fact__query=OuterRef("query"),
+            fact__state=Fact.State.CONFIRMED,
+            fact_version__gte=F("fact__meaning"),
+            document=OuterRef("document"),
+            annotator=annotator,
+        )
+        .order_by()
+        .values("document")
+        .annotate(many=Count("pk"))
+        .values("many")
+    )
+    judged = Coalesce(Subquery(mine, output_field=IntegerField()), Value(0))
+    there = Q(query__deleted_at=None, document__deleted_at=None)
+    items = queue.fact_items.filter(there, is_open=True).annotate(judged=judged)
+    return items.filter(judged__lt=F("asked")).order_by("order_key")
+
+
+def _candidates(queue: Queue, annotator: User, now: datetime) -> list[FactItem]:
+    """Locked open documents that fewer people hold and have judged than are asked for."""
+    others = (
+        FactLease.objects.filter(item=OuterRef("pk"), expires_at__gt=now)
+        .exclude(annotator=annotator)
+        .order_by()
+        .values("item")
+        .annotate(many=Count("pk"))
+        .values("many")
+    )
+    held = Coalesce(Subquery(others, output_field=IntegerField()), Value(0))
+    found = open_items(queue, annotator).annotate(held=held)
+    found = found.filter(done__lt=queue.judgments_per_item - F("held"))
+    rows = found.select_related("query", "document", "queue")[:LOOKED_AT]
+    can_skip = connection.features.has_select_for_update_skip_locked
+    locked = rows.select_for_update(of=("self",), skip_locked=can_skip, no_key=True)
+    return [item for item in locked if _has_room(item, annotator, queue, now)]
+
+
+def _has_room(item: FactItem, annotator: User, queue: Queue, now: datetime) -> bool:
+    """Whether it still has once its row is locked: somebody may have taken it while this waited."""
+    others = FactLease.objects.filter(item=item, expires_at__gt=now).exclude(annotator=annotator)
+    return item.done + others.count() < queue.judgments_per_item
+
+
+def _hold(item: FactItem, annotator: User, queue: Queue, now: datetime) -> None:
+    until = now + timedelta(seconds=queue.lease_seconds)
+    FactLease.objects.update_or_create(item=item, annotator=annotator, defaults={"expires_at": until})

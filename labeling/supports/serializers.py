@@ -1,0 +1,196 @@
+"""Queues of facts, as HTTP calls read and write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rest_framework import serializers
+
+from labeling.models import Queue, SupportVerdict
+from labeling.supports.opening import FactQueueOptions
+from labeling.supports.storing import LONGEST_TIME_MS, FactPage, FactVerdict
+from pooling.interface.option_fields import serializer_fields
+
+
+@serializer_fields(FactQueueOptions)
+class FactQueueRequestSerializer(serializers.Serializer[Any]):
+    """How to open a queue of facts; without a name it is called after its pool."""
+
+    pool = serializers.IntegerField(min_value=1, help_text="The pool's id.")
+    name = serializers.CharField(max_length=200, required=False, allow_blank=True, allow_null=True)
+
+
+class FactQueueSerializer(serializers.ModelSerializer[Queue]):
+    """A queue of facts as it was opened."""
+
+    pool = serializers.CharField(source="pool.name")
+    documents = serializers.IntegerField(source="fact_items.count")
+
+    class Meta:
+        model = Queue
+        fields = [
+            "id",
+            "name",
+            "pool",
+            "kind",
+            "judgments_per_item",
+            "covered_by",
+            "seed",
+            "state",
+            "documents",
+        ]
+
+
+class ShownQuerySerializer(serializers.Serializer[Any]):
+    """The query."""
+
+    id = serializers.CharField()
+    text = serializers.CharField()
+    narrative = serializers.CharField()
+
+
+class ShownDocumentSerializer(serializers.Serializer[Any]):
+    """The document to judge in; offsets of evidence are characters of `text`."""
+
+    id = serializers.CharField()
+    title = serializers.CharField()
+    text = serializers.CharField(allow_null=True)
+
+
+class ShownFactSerializer(serializers.Serializer[Any]):
+    """A fact, with what you said of it in this document."""
+
+    id = serializers.CharField()
+    text = serializers.CharField()
+    group = serializers.CharField()
+    version = serializers.IntegerField()
+    verdict = serializers.ChoiceField(choices=[("", "nothing yet"), *SupportVerdict.choices])
+    evidence = serializers.ListField(child=serializers.IntegerField(), allow_null=True)
+
+
+class ShownPageSerializer(serializers.Serializer[Any]):
+    """A page of facts; `stored` says of each page whether you have judged all of it."""
+
+    item = serializers.IntegerField()
+    number = serializers.IntegerField()
+    pages = serializers.IntegerField()
+    stored = serializers.ListField(child=serializers.BooleanField())
+    document_version = serializers.IntegerField()
+    query = ShownQuerySerializer()
+    document = ShownDocumentSerializer()
+    facts = ShownFactSerializer(many=True)
+
+
+class FactClaimSerializer(serializers.Serializer[Any]):
+    """What to judge next; null where there is nothing for you now."""
+
+    page = ShownPageSerializer(allow_null=True)
+
+
+class FactVerdictSerializer(serializers.Serializer[Any]):
+    """What you say of a fact, as its version was on screen."""
+
+    fact = serializers.CharField(max_length=100)
+    version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    verdict = serializers.ChoiceField(choices=SupportVerdict.choices)
+    evidence = serializers.ListField(
+        child=serializers.IntegerField(min_value=0, max_value=2**31 - 1),
+        min_length=2,
+        max_length=2,
+        required=False,
+        allow_null=True,
+        help_text="[start, end] in characters of the text.",
+    )
+
+
+class FactPageSerializer(serializers.Serializer[Any]):
+    """A page of verdicts. Sending it again with the same `key` changes nothing."""
+
+    item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+    key = serializers.UUIDField()
+    document_version = serializers.IntegerField(min_value=1, max_value=2**31 - 1)
+    verdicts = FactVerdictSerializer(many=True)
+    active_ms = serializers.IntegerField(
+        min_value=0, max_value=LONGEST_TIME_MS, required=False, allow_null=True
+    )
+    adjudicates = serializers.BooleanField(
+        required=False, default=False, help_text="An admin's word that settles these pairs."
+    )
+
+    def page(self) -> FactPage:
+        """The valid body."""
+        body = self.validated_data
+        return FactPage(
+            body["key"],
+            body["document_version"],
+            [
+                FactVerdict(one["fact"], one["version"], one["verdict"], _span(one.get("evidence")))
+                for one in body["verdicts"]
+            ],
+            body.get("active_ms"),
+            body["adjudicates"],
+        )
+
+
+def _span(evidence: list[int] | None) -> tuple[int, int] | None:
+    return None if evidence is None else (evidence[0], evidence[1])
+
+
+class FactOutcomeSerializer(serializers.Serializer[Any]):
+    """What became of a page, and the page to judge next."""
+
+    status = serializers.ChoiceField(choices=["stored", "duplicate"])
+    stored = serializers.IntegerField()
+    left = serializers.IntegerField(help_text="Facts of this document that you have yet to judge.")
+    page = ShownPageSerializer(allow_null=True)
+
+
+class FactAnnotatorSerializer(serializers.Serializer[Any]):
+    """What a person did."""
+
+    username = serializers.CharField()
+    judged = serializers.IntegerField()
+    supports = serializers.IntegerField()
+    partly = serializers.IntegerField()
+    cannot = serializers.IntegerField()
+    active_seconds = serializers.FloatField()
+    facts_per_minute = serializers.FloatField(allow_null=True)
+    gold = serializers.IntegerField()
+    gold_right = serializers.IntegerField()
+    last_at = serializers.DateTimeField(allow_null=True)
+
+
+class FactAgreementSerializer(serializers.Serializer[Any]):
+    """Agreement on “supports” over pairs that two people judged; null where these are too few."""
+
+    pairs = serializers.IntegerField()
+    alpha = serializers.FloatField(allow_null=True)
+    ac1 = serializers.FloatField(allow_null=True)
+    positive = serializers.FloatField(allow_null=True)
+
+
+class UnclearFactSerializer(serializers.Serializer[Any]):
+    """A fact that people read differently."""
+
+    query = serializers.CharField()
+    fact = serializers.CharField()
+    text = serializers.CharField()
+    pairs = serializers.IntegerField()
+    positive = serializers.FloatField()
+
+
+class FactProgressSerializer(serializers.Serializer[Any]):
+    """How far a queue of facts is."""
+
+    documents = serializers.IntegerField()
+    open = serializers.IntegerField()
+    held = serializers.IntegerField()
+    audit = serializers.IntegerField()
+    audit_supports = serializers.IntegerField(
+        help_text="Documents that were labelled not relevant and support a fact all the same."
+    )
+    facts_asked = serializers.IntegerField()
+    facts_judged = serializers.IntegerField()
+    agreement = FactAgreementSerializer()
+    annotators = FactAnnotatorSerializer(many=True)
+    unclear = UnclearFactSerializer(many=True)

@@ -1,0 +1,206 @@
+// Judging facts: keys, evidence, and choices that outlast a reload or a lost connection. The page works without it.
+
+import { ActiveClock } from "../judge/clock.js";
+import { painted, spanOf } from "../judge/layers.js";
+import { selectedSpan, selectedText, spanInSource } from "../judge/selecting.js";
+import { Draft } from "./draft.js";
+
+const RETRY_MS = 5_000;
+const clock = new ActiveClock();
+let page = null;
+
+class FactPage {
+  constructor(root) {
+    this.root = root;
+    this.form = root.querySelector("#fact-form");
+    this.text = root.querySelector("#fact-text");
+    this.facts = this.form ? JSON.parse(root.querySelector("#fact-data").textContent) : [];
+    this.document = this.form ? JSON.parse(root.querySelector("#fact-document").textContent) : null;
+    this.focused = 0;
+    this.waitsForDigit = false;
+    if (!this.form) return;
+    const { item } = this.form.elements;
+    const { number } = this.form.querySelector(".facts-list").dataset;
+    this.draft = new Draft(`${root.dataset.account}:${root.dataset.queue}:${item.value}:${number}`);
+    this.draft.fill(this.form);
+    this.facts.forEach((_, place) => this.showEvidence(place));
+    const first = this.facts.findIndex((_, place) => !this.box(place).dataset.verdict);
+    this.focus(Math.max(first, 0), { scroll: false });
+    clock.restart();
+  }
+
+  box(place) {
+    return this.form.querySelector(`.fact[data-place="${place + 1}"]`);
+  }
+
+  verdict(place) {
+    return this.form.elements[`verdict-${place + 1}`].value;
+  }
+
+  say(place, verdict) {
+    if (!this.facts[place]) return;
+    this.form.elements[`verdict-${place + 1}`].value = this.verdict(place) === verdict ? "no" : verdict;
+    this.changed(place);
+  }
+
+  changed(place) {
+    if (!["supports", "partly"].includes(this.verdict(place))) this.form.elements[`evidence-${place + 1}`].value = "";
+    this.showEvidence(place);
+    this.focus(place);
+    this.draft.keep(this.form);
+  }
+
+  none() {
+    this.facts.forEach((_, place) => {
+      this.form.elements[`verdict-${place + 1}`].value = "no";
+      this.form.elements[`evidence-${place + 1}`].value = "";
+      this.showEvidence(place);
+    });
+    this.draft.keep(this.form);
+  }
+
+  focus(place, { scroll = true } = {}) {
+    if (!this.facts[place]) return;
+    this.focused = place;
+    this.form.querySelectorAll(".fact").forEach((box) => box.classList.toggle("focused", box === this.box(place)));
+    if (scroll) this.box(place).scrollIntoView({ block: "nearest", behavior: "instant" });
+    this.paint();
+  }
+
+  paint() {
+    if (this.document.html || !this.document.text) return;
+    const { marks, sentence } = this.facts[this.focused];
+    const layers = { words: marks, sentence, evidence: this.evidence(this.focused) };
+    this.text.replaceChildren(...painted(spanOf(this.document.text), layers));
+  }
+
+  evidence(place) {
+    const written = this.form.elements[`evidence-${place + 1}`].value;
+    return written ? written.split("-").map(Number) : null;
+  }
+
+  /** What is selected of the document; else the sentence that is tinted for the fact. */
+  span(place) {
+    if (this.document.html) return spanInSource(selectedText(this.text), this.document.text);
+    const whole = { from: 0, to: Infinity, before: 0 };
+    return this.selection ?? selectedSpan(this.text, whole) ?? this.facts[place].sentence;
+  }
+
+  startEvidence() {
+    this.waitsForDigit = !this.waitsForDigit;
+    // Painting another fact's words takes the selection away.
+    this.selection = this.document.html ? null : selectedSpan(this.text, { from: 0, to: Infinity, before: 0 });
+    this.root.querySelector("#facts-evidence").setAttribute("aria-pressed", String(this.waitsForDigit));
+  }
+
+  giveEvidence(place) {
+    const span = this.facts[place] && this.span(place);
+    this.startEvidence();
+    if (!span) return;
+    if (!["supports", "partly"].includes(this.verdict(place))) {
+      this.form.elements[`verdict-${place + 1}`].value = "supports";
+    }
+    this.form.elements[`evidence-${place + 1}`].value = span.join("-");
+    this.changed(place);
+  }
+
+  showEvidence(place) {
+    const note = this.box(place).querySelector("[data-part=evidence]");
+    const span = this.evidence(place);
+    note.hidden = !span;
+    if (span) note.textContent = `“${spanOf(this.document.text ?? "").cut(...span)}”`;
+  }
+
+  digit(number, { partly }) {
+    if (this.waitsForDigit) return this.giveEvidence(number - 1);
+    this.say(number - 1, partly ? "partly" : "supports");
+  }
+
+  send() {
+    if (!this.form || this.form.querySelector(".facts-save").disabled) return;
+    this.form.requestSubmit();
+  }
+}
+
+function press(id) {
+  document.getElementById(id)?.click();
+}
+
+function onKey(event) {
+  if (!page || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest?.("input:not([type=radio]), textarea, select")) return;
+  const digit = /^(?:Digit|Numpad)(\d)$/.exec(event.code);
+  const isControl = event.target.closest?.("a, button");
+  if (digit && page.form) {
+    if (digit[1] === "0") page.none();
+    else page.digit(Number(digit[1]), { partly: event.shiftKey });
+  } else if (event.key === "Enter" && !isControl) page.send();
+  else if (event.key === "[") press("facts-before");
+  else if (event.key === "]") press("facts-after");
+  else if (event.key.toLowerCase() === "u") press("facts-undo");
+  else if (event.key.toLowerCase() === "v" && page.form) page.startEvidence();
+  else if (event.key.toLowerCase() === "g") document.querySelector(".judging-tools a")?.click();
+  else if (event.key === "ArrowDown" && !isControl && page.form) page.focus(page.focused + 1);
+  else if (event.key === "ArrowUp" && !isControl && page.form) page.focus(page.focused - 1);
+  else return;
+  event.preventDefault();
+}
+
+function trouble(kind) {
+  const notice = document.getElementById("facts-trouble");
+  notice.hidden = !kind;
+  if (kind) notice.textContent = notice.dataset[kind];
+}
+
+let timer = null;
+function again() {
+  clearTimeout(timer);
+  timer = setTimeout(() => page?.send(), RETRY_MS);
+}
+
+function start() {
+  const root = document.getElementById("fact-page");
+  page = root ? new FactPage(root) : null;
+}
+
+const body = document.body;
+body.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.elt.id === "fact-form") detail.parameters.active_ms = clock.read();
+});
+body.addEventListener("htmx:sendError", () => {
+  trouble("offline");
+  again();
+});
+body.addEventListener("htmx:responseError", ({ detail }) => {
+  trouble(detail.xhr.status >= 500 ? "offline" : "signedOut");
+  if (detail.xhr.status >= 500) again();
+});
+// Anything but a page of facts is the page to sign in.
+body.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.xhr.status === 200 && !detail.xhr.responseText.includes('id="fact-page"')) {
+    detail.shouldSwap = false;
+    trouble("signedOut");
+  }
+});
+body.addEventListener("htmx:afterSwap", ({ detail }) => {
+  clearTimeout(timer);
+  trouble(null);
+  if (detail.requestConfig.elt.id === "fact-form") page?.draft?.forget();
+  start();
+  window.scrollTo({ top: 0, behavior: "instant" });
+});
+body.addEventListener("change", ({ target }) => {
+  const box = target.closest(".fact");
+  if (box && page) page.changed(Number(box.dataset.place) - 1);
+});
+body.addEventListener("click", ({ target }) => {
+  if (target.closest("#facts-evidence")) return page?.startEvidence();
+  const box = target.closest(".fact");
+  if (!box || !page) return;
+  const place = Number(box.dataset.place) - 1;
+  if (page.waitsForDigit) page.giveEvidence(place);
+  else page.focus(place, { scroll: false });
+});
+document.addEventListener("keydown", onKey);
+window.addEventListener("online", () => page?.send());
+start();

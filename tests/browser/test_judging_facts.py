@@ -1,0 +1,129 @@
+"""Judging facts in a browser: keys, evidence, a reload, a lost connection, a phone, and no script at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import Page, expect
+from pytest_django.live_server_helper import LiveServer
+
+from labeling.models import Support, SupportEvent
+from tests.labeling.facts.helpers import bring_facts, fact_queue, many_facts
+from tests.world import World
+
+PageOf = Callable[..., Page]
+
+
+def open_facts(page: Page, queue_id: int) -> None:
+    page.goto(f"/queues/{queue_id}/facts/judge/")
+    expect(page.locator(".fact.focused")).to_have_count(1)
+
+
+def on_page(page: Page, number: int) -> None:
+    expect(page.locator(".facts-list")).to_have_attribute("data-number", str(number))
+    expect(page.locator(".fact.focused")).to_have_count(1)
+
+
+def chosen(page: Page, place: int) -> str:
+    return str(page.locator(f"input[name=verdict-{place}]:checked").input_value())
+
+
+def test_57_facts_in_seven_pages_with_a_reload_no_network_and_undo(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    many_facts(world, 57)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.keyboard.press("1")
+    page.keyboard.press("Shift+Digit2")
+    assert [chosen(page, place) for place in (1, 2, 3)] == ["supports", "partly", "no"]
+    page.keyboard.press("Enter")
+    on_page(page, 2)
+    page.keyboard.press("3")
+    page.reload()
+    on_page(page, 2)
+    assert chosen(page, 3) == "supports"
+    page.keyboard.press("Enter")
+    on_page(page, 3)
+    page.context.set_offline(True)
+    page.keyboard.press("4")
+    page.keyboard.press("Enter")
+    expect(page.locator("#facts-trouble")).to_contain_text("no connection")
+    assert Support.objects.count() == 18
+    page.context.set_offline(False)
+    on_page(page, 4)
+    expect(page.locator("#facts-trouble")).to_be_hidden()
+    assert Support.objects.count() == 27
+    page.keyboard.press("u")
+    on_page(page, 3)
+    assert Support.objects.count() == 18
+    for number in range(3, 7):
+        page.keyboard.press("Enter")
+        on_page(page, number + 1)
+    page.keyboard.press("[")
+    on_page(page, 6)
+    page.keyboard.press("]")
+    on_page(page, 7)
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Every document of this queue is judged.")).to_be_visible()
+    assert Support.objects.count() == 57
+    assert set(Support.objects.exclude(verdict="no").values_list("fact__external_id", "verdict")) == {
+        ("n1", "supports"),
+        ("n2", "partly"),
+        ("n12", "supports"),
+    }
+
+
+def test_selected_words_or_the_tinted_sentence_are_the_evidence(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    bring_facts(world)
+    queue, page = fact_queue(world), page_of(world.ben)
+    open_facts(page, queue.pk)
+    page.evaluate(
+        """() => {
+          const text = document.getElementById("fact-text");
+          const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
+          const first = walker.nextNode();
+          document.getSelection().setBaseAndExtent(first, 0, first, first.length);
+        }"""
+    )
+    words = str(page.evaluate("() => document.getSelection().toString()")).strip()
+    page.keyboard.press("v")
+    page.keyboard.press("1")
+    assert chosen(page, 1) == "supports"
+    expect(page.locator(".fact").first.locator("[data-part=evidence]")).to_have_text(f"“{words}”")
+    page.keyboard.press("Enter")
+    expect(page.get_by_text("Every document of this queue is judged.")).to_be_visible()
+    event = SupportEvent.objects.get(span_start__isnull=False)
+    assert event.document.text is not None
+    assert event.document.text[event.span_start : event.span_end] == words
+
+
+def test_on_a_phone_facts_are_tapped_over_the_document(
+    world: World, live_server: LiveServer, page_of: PageOf
+) -> None:
+    bring_facts(world)
+    queue = fact_queue(world)
+    page = page_of(world.ben, viewport={"width": 390, "height": 800}, has_touch=True)
+    open_facts(page, queue.pk)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.get_by_text("supports", exact=True).first.tap()
+    assert chosen(page, 1) == "supports"
+    page.get_by_role("button", name="Save page").tap()
+    expect(page.get_by_text("Every document of this queue is judged.")).to_be_visible()
+    assert Support.objects.get(fact__external_id="lines").verdict == "supports"
+
+
+def test_facts_are_judged_without_a_script(world: World, live_server: LiveServer, page_of: PageOf) -> None:
+    bring_facts(world)
+    queue = fact_queue(world)
+    page = page_of(world.ben, java_script_enabled=False)
+    page.goto(f"/queues/{queue.pk}/judge/")
+    page.locator("input[name=verdict-2][value=supports]").check(force=True)
+    page.get_by_role("button", name="Save page").click()
+    expect(page.get_by_text("Every document of this queue is judged.")).to_be_visible()
+    assert Support.objects.get(fact__external_id="often").verdict == "supports"
+    page.get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("Night buses run on lines")).to_be_visible()
+    assert not Support.objects.exists()

@@ -1,0 +1,174 @@
+"""Facts in and out of a collection, edited and merged, and what becomes of their supports."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from django.test import Client
+
+from labeling.facts.editing import FactDraft, add_fact, change_fact, decide_facts, merge_facts
+from labeling.facts.importing import import_facts, import_gold_supports, import_supports
+from labeling.facts.labels import support_labels
+from labeling.models import Fact, FactVersion
+from pooling.formats.errors import FormatError
+from pooling.interface.problems import InputError
+from pooling.models import Query
+from tests.labeling.facts.helpers import bring_facts, fact, fact_queue, facts_file, json_lines, say
+from tests.testdata import DATA, needs_data
+from tests.world import World
+
+pytestmark = pytest.mark.django_db
+
+
+def labels_of(world: World) -> dict[tuple[str, str], float | None]:
+    return {(one.fact_id, one.document_id): one.weight for one in support_labels(world.collection).supports}
+
+
+def test_imported_facts_are_confirmed_and_importing_them_again_changes_nothing(world: World) -> None:
+    assert str(bring_facts(world)) == "3 new, 0 as before"
+    assert str(bring_facts(world)) == "0 new, 3 as before"
+    assert set(Fact.objects.values_list("state", flat=True)) == {"confirmed"}
+    counts = support_labels(world.collection).counts
+    assert (counts.queries, counts.facts, counts.vital) == (2, 3, 2)
+
+
+def test_another_text_in_a_file_is_another_version_of_the_fact(world: World) -> None:
+    bring_facts(world)
+    done = bring_facts(world, [("q1", "lines", "Night buses run on four lines.", "vital", "When buses run")])
+    assert done.changed == 1
+    assert fact(world, "lines").version == fact(world, "lines").meaning == 2
+    assert list(FactVersion.objects.filter(fact=fact(world, "lines")).values_list("version", flat=True)) == [
+        1,
+        2,
+    ]
+
+
+def test_a_file_with_an_unknown_query_stores_nothing(world: World) -> None:
+    path = facts_file(world, [("q1", "a", "One.", "vital", ""), ("q9", "b", "Two.", "vital", "")])
+    with pytest.raises(FormatError, match=r"facts.jsonl, line 2: there is no query 'q9'.*Import the queries"):
+        import_facts(world.collection, path)
+    assert not Fact.objects.exists()
+
+
+def test_sentences_of_reference_answers_are_proposals_of_the_query_with_that_text(world: World) -> None:
+    rows = [{"user_input": "night bus", "reference": "Buses run all night. They come every half hour."}]
+    done = import_facts(world.collection, json_lines(world.folder, "ragas.jsonl", rows), user=world.ada)
+    assert str(done) == "2 new proposals, 0 as before"
+    found = list(Fact.objects.values_list("query__external_id", "external_id", "text", "state"))
+    assert found == [
+        ("q1", "1", "Buses run all night.", "proposed"),
+        ("q1", "2", "They come every half hour.", "proposed"),
+    ]
+    assert not support_labels(world.collection).facts
+
+
+def test_supports_of_a_file_are_labels_until_a_person_says_something(world: World) -> None:
+    bring_facts(world)
+    rows = [
+        {"fact_id": "lines", "document_id": "d1", "verdict": "supports", "span": [0, 10]},
+        {"fact_id": "often", "document_id": "d1", "verdict": "no"},
+        {"fact_id": "often", "document_id": "elsewhere", "verdict": "no"},
+    ]
+    done = import_supports(world.collection, json_lines(world.folder, "supports.jsonl", rows))
+    assert (done.supports, done.left_out) == (2, 1)
+    assert labels_of(world) == {("lines", "d1"): 1.0, ("often", "d1"): 0.0}
+    assert support_labels(world.collection).supports[0].span == (0, 10)
+    queue = fact_queue(world)
+    say(queue, world.ben, queue.fact_items.get(), lines="partly", often="supports")
+    assert labels_of(world) == {("lines", "d1"): 0.5, ("often", "d1"): 1.0}
+    assert support_labels(world.collection).counts.human == 2
+
+
+def test_known_answers_are_labels_whatever_people_say(world: World) -> None:
+    bring_facts(world)
+    rows = [{"fact_id": "lines", "document_id": "d1", "verdict": "no"}]
+    import_gold_supports(world.collection, json_lines(world.folder, "gold.jsonl", rows), user=world.ada)
+    queue = fact_queue(world)
+    say(queue, world.ben, queue.fact_items.get(), lines="supports", often="no")
+    assert labels_of(world)["lines", "d1"] == 0.0
+    assert support_labels(world.collection).counts.gold == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        (("supports", "supports"), 1.0),
+        (("supports", "partly"), None),
+        (("partly", "partly"), 0.5),
+        (("partly", "no"), None),
+        (("no", "no"), 0.0),
+        (("no", "cannot"), None),
+    ],
+)
+def test_two_people_make_a_label_where_they_agree_wholly_and_in_part(
+    world: World, said: tuple[str, str], label: float | None
+) -> None:
+    bring_facts(world)
+    queue = fact_queue(world, needed=2)
+    for annotator, verdict in zip((world.ben, world.cleo), said, strict=True):
+        say(queue, annotator, queue.fact_items.get(), lines=verdict)
+    assert labels_of(world).get(("lines", "d1")) == label
+
+
+def test_supports_count_until_a_fact_means_something_else(world: World) -> None:
+    bring_facts(world)
+    queue = fact_queue(world)
+    say(queue, world.ben, queue.fact_items.get(), lines="supports", often="supports")
+    assert not queue.fact_items.get().is_open
+    change_fact(fact(world, "lines"), user=world.ada, text="Night buses run on N1 to N4.", same_meaning=True)
+    assert labels_of(world)["lines", "d1"] == 1.0
+    change_fact(fact(world, "lines"), user=world.ada, text="Night buses run on N1 to N9.")
+    assert ("lines", "d1") not in labels_of(world)
+    item = queue.fact_items.get()
+    assert (item.is_open, item.asked, item.done) == (True, 2, 0)
+
+
+def test_a_merged_fact_counts_no_more_until_it_is_parted(world: World) -> None:
+    bring_facts(world)
+    merge_facts(fact(world, "often"), fact(world, "lines"), user=world.ada)
+    assert [one.fact_id for one in support_labels(world.collection).facts] == ["lines", "kept"]
+    decide_facts([fact(world, "often")], "confirmed", user=world.ada)
+    assert fact(world, "often").merged_into is None
+    assert len(support_labels(world.collection).facts) == 3
+
+
+def test_facts_that_cannot_be_are_refused(world: World) -> None:
+    bring_facts(world)
+    query = world.collection.queries.get(external_id="q1")
+    with pytest.raises(InputError, match="needs a text"):
+        add_fact(query, FactDraft("  "), user=world.ada)
+    with pytest.raises(InputError, match="has a fact lines already"):
+        add_fact(query, FactDraft("Once more.", fact_id="lines"), user=world.ada)
+    with pytest.raises(InputError, match="another one of the same query"):
+        merge_facts(fact(world, "lines"), fact(world, "kept"), user=world.ada)
+    assert add_fact(query, FactDraft("One more."), user=world.ada).external_id == "f3"
+
+
+@needs_data
+def test_the_facts_of_trec_rag_come_in_with_their_counts(world: World) -> None:
+    path = DATA / "living/nuggets/rag25-dev-nuggets.jsonl"
+    topics = [str(json.loads(line)["qid"]) for line in path.read_text().splitlines()]
+    Query.objects.bulk_create(
+        Query(collection=world.collection, external_id=topic, text=f"topic {topic}") for topic in topics
+    )
+    assert import_facts(world.collection, path, user=world.ada).created == 1_255
+    counts = support_labels(world.collection).counts
+    assert (counts.queries, counts.facts, counts.vital) == (22, 1_255, 925)
+    assert Fact.objects.order_by().values("query", "group").distinct().count() == 218
+
+
+@pytest.mark.parametrize(
+    "address", ["/collections/harbour/facts/download", "/api/collections/harbour/facts/files"]
+)
+def test_confirmed_facts_are_downloaded_as_the_file_that_imports_them(
+    world: World, client: Client, address: str
+) -> None:
+    bring_facts(world)
+    client.force_login(world.ada)
+    assert client.get(f"{address}/nothing/").status_code == 404
+    file = world.folder / "back.jsonl"
+    file.write_bytes(client.get(f"{address}/facts/").getvalue())
+    assert str(import_facts(world.collection, file, user=world.ada)) == "0 new, 3 as before"
+    client.force_login(world.ben)
+    assert client.get(f"{address}/facts/").status_code in (403, 404)
