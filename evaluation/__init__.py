@@ -22,6 +22,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - plans: a campaign planned before it begins
 - notebooks: a result as notebooks show, draw, write and log it
 - failures: where a report fails: groups, queries, side by side
+- fact_reports: the facts of a report: held, missed, repeated
 - reports: reports made, shown, compared and exported
 - sharing: read-only links to reports, for people without an account
 """

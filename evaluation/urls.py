@@ -7,7 +7,10 @@ from evaluation.charts import api as chart_api
 from evaluation.charts import views as chart_views
 from evaluation.comparisons import api as comparison_api
 from evaluation.comparisons import views as comparison_views
+from evaluation.fact_reports import api as fact_api
+from evaluation.fact_reports import views as fact_views
 from evaluation.failures import api as where_api
+from evaluation.failures import ceiling
 from evaluation.failures import views as where_views
 from evaluation.plans import api as plan_api
 from evaluation.plans import views as plan_views
@@ -72,6 +75,8 @@ urlpatterns: list[URLPattern] = [
         where_views.report_where_file,
         name="report_where_file",
     ),
+    path("reports/<int:report_id>/facts/", fact_views.report_facts, name="report_facts"),
+    path("reports/<int:report_id>/ceiling/", ceiling.report_ceiling, name="report_ceiling"),
     path("reports/<int:report_id>/queries/", where_views.report_queries, name="report_queries"),
     path("reports/<int:report_id>/queries/detail/", where_views.report_query, name="report_query"),
     path(
@@ -120,6 +125,8 @@ api_urlpatterns: list[URLPattern] = [
         where_api.BreakdownFile.as_view(),
         name="api_breakdown_file",
     ),
+    path("reports/<int:report_id>/ceiling/", ceiling.ReportCeiling.as_view(), name="api_report_ceiling"),
+    path("reports/<int:report_id>/facts/", fact_api.ReportFacts.as_view(), name="api_report_facts"),
     path("reports/<int:report_id>/queries/", where_api.ReportQueries.as_view(), name="api_report_queries"),
     path(
         "reports/<int:report_id>/queries/missed/",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -80,6 +80,32 @@ def evaluate_facts(
     """
     conventions, order = conventions or FactConventions(), order or Conventions()
     table = fact_table(facts, supports, importance=conventions.importance, queries=queries)
+    how = HowMeasured(
+        conventions, order, interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
+    )
+    found = evaluate_table(table, runs, keys, how, queries=queries, pool=pool)
+    return replace(found, notes=tuple(notes))
+
+
+class HowMeasured(NamedTuple):
+    """Which facts count, how runs are ordered, and how intervals over queries are made."""
+
+    conventions: FactConventions
+    order: Conventions
+    intervals: IntervalSettings
+
+
+def evaluate_table(
+    table: FactTable,
+    runs: Runs,
+    keys: Sequence[Key],
+    how: HowMeasured,
+    *,
+    queries: Collection[str] | None = None,
+    pool: Source | None = None,
+) -> FactEvaluation:
+    """`evaluate_facts` for facts and supports that are a table already."""
+    conventions, order, made = how
     if not table.query_ids:
         raise ValueError("No query with facts is left to score; check the facts, and the queries chosen.")
     cutoffs = cutoffs_array([k for _, k in keys if k is not None] or [1])
@@ -90,7 +116,6 @@ def evaluate_facts(
     pooled = pooled_strangers(table, placed.values(), pool_frame(pool))
     counts = np.array([fact_count(one, conventions.counting) for one in table.queries])
     scope = _Scope(table, keys, cutoffs, conventions.counting, counts, order)
-    made = interval_settings(len(table.query_ids), bootstrap_samples, seed, confidence)
     figures, values, missing = {}, {}, {}
     for name, places in placed.items():
         if places.unknown and not places.depth.any() and queries is None:
@@ -110,7 +135,6 @@ def evaluate_facts(
         values,
         made,
         missing,
-        tuple(notes),
     )
 
 

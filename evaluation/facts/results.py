@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NotRequired, TypeAlias, TypedDict
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
 
 from evaluation.facts.measures import FACT_MEASURES, Counting, Denominator
 from evaluation.facts.query import Floats, Integers
+from evaluation.facts.shapes import FactCounts as FactCounts
+from evaluation.facts.shapes import FactFigure as FactFigure
+from evaluation.facts.shapes import FactResult as FactResult
+from evaluation.facts.shapes import FactRow as FactRow
+from evaluation.facts.shapes import FactsMeasuredHow as FactsMeasuredHow
 from evaluation.measures import key_of
 from evaluation.scoring.conventions import Conventions
 from evaluation.scoring.wording import decimal, interval_or_why_not, percent
@@ -49,66 +54,6 @@ class FactConventions:
 
 #: Other programs by name: see `Conventions.preset` for what else they change.
 FACT_PRESETS: Mapping[str, Denominator] = {"ndeval": "findable"}
-
-
-class FactFigure(TypedDict):
-    """A run's mean of one measure over queries. micro and bounds: of fact recall. judged_pairs: the share of
-    the pairs of a fact and a document in the first K that somebody judged."""
-
-    mean: float | None
-    low: float | None
-    high: float | None
-    queries: int
-    micro: NotRequired[float | None]
-    bound_low: NotRequired[float | None]
-    bound_high: NotRequired[float | None]
-    judged_pairs: NotRequired[float | None]
-    line: NotRequired[str]
-
-
-class FactRow(TypedDict):
-    """A figure as a row of CSV; k is None over the whole run."""
-
-    run: str
-    measure: str
-    k: int | None
-    mean: float | None
-    low: float | None
-    high: float | None
-    micro: float | None
-    bound_low: float | None
-    bound_high: float | None
-    judged_pairs: float | None
-    queries: int
-    line: str
-
-
-class FactCounts(TypedDict):
-    """queries: with facts; without_facts: those of them whose denominator is 0; facts: those that count."""
-
-    queries: int
-    without_facts: int
-    facts: int
-
-
-class FactsMeasuredHow(TypedDict):
-    """All that the numbers depend on apart from facts, supports and runs."""
-
-    importance: str
-    denominator: str
-    partial: bool
-    zero_relevant: str
-    missing: str
-    ties: str
-    scores: str
-    interval: IntervalSettings
-
-
-class FactResult(TypedDict):
-    """What `evaluate --facts --format json` prints under `facts`, next to the figures of each run."""
-
-    conventions: FactsMeasuredHow
-    counts: FactCounts
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,6 +36,10 @@ class FactTable:
         return sum(map(len, self.facts))
 
 
+#: What `supports` of `table_of_frames` holds; weight is null for what was pooled and not judged.
+SUPPORTS = ("query_id", "fact_id", "document_id", "weight")
+
+
 def fact_table(
     facts: Iterable[FactRecord],
     supports: Iterable[SupportRecord],
@@ -44,6 +48,24 @@ def fact_table(
     queries: Collection[str] | None = None,
 ) -> FactTable:
     """The facts of this importance (`all`, `vital`) and these queries; one without them keeps its place."""
+    import polars as pl
+
+    rows = [(one.query_id, one.fact_id, one.document_id, one.weight) for one in supports]
+    kinds = (pl.String, pl.String, pl.String, pl.Float64)
+    frame = pl.DataFrame(rows, schema=dict(zip(SUPPORTS, kinds, strict=True)), orient="row")
+    return table_of_frames(facts, frame, importance=importance, queries=queries)
+
+
+def table_of_frames(
+    facts: Iterable[FactRecord],
+    supports: pl.DataFrame,
+    *,
+    importance: str = "all",
+    queries: Collection[str] | None = None,
+) -> FactTable:
+    """The same for supports as a frame with the columns SUPPORTS."""
+    import polars as pl
+
     by_query: dict[str, list[FactRecord]] = {}
     for fact in facts:
         if queries is None or fact.query_id in queries:
@@ -51,41 +73,43 @@ def fact_table(
             if importance in ("all", fact.importance):
                 kept.append(fact)
     ids = sorted(by_query)
-    columns = {(query, fact.fact_id): column for query in ids for column, fact in enumerate(by_query[query])}
-    rows: dict[str, dict[str, list[tuple[int, float]]]] = {query: {} for query in ids}
-    for one in supports:
-        if one.query_id not in rows:
-            continue
-        held = rows[one.query_id].setdefault(one.document_id, [])
-        column = columns.get((one.query_id, one.fact_id))
-        if column is not None and one.weight is not None:
-            held.append((column, one.weight))
-    weighed = [_weights(rows[query], len(by_query[query])) for query in ids]
-    return FactTable(ids, [by_query[query] for query in ids], weighed, _documents(ids, rows))
-
-
-def _weights(documents: Mapping[str, Sequence[tuple[int, float]]], fact_count: int) -> QueryFacts:
-    weights = np.full((len(documents), fact_count), np.nan)
-    for row, document in enumerate(_falling(documents)):
-        for column, weight in documents[document]:
-            weights[row, column] = weight
-    return QueryFacts(weights)
-
-
-def _falling(documents: Iterable[str]) -> list[str]:
-    return sorted(documents, reverse=True)  # code points sort as their bytes in UTF-8 do
-
-
-def _documents(ids: Sequence[str], rows: Mapping[str, Mapping[str, object]]) -> pl.DataFrame:
-    import polars as pl
-
-    found = [
-        (number, document, row)
-        for number, query in enumerate(ids)
-        for row, document in enumerate(_falling(rows[query]))
+    listed = [by_query[query] for query in ids]
+    numbers = pl.DataFrame(
+        {"query_id": ids, "query": range(len(ids))}, schema={"query_id": pl.String, "query": pl.Int64}
+    )
+    mine = supports.join(numbers, on="query_id")
+    documents = (
+        mine.select("query", "document_id")
+        .unique()
+        .sort("query", "document_id", descending=[False, True])  # bytewise, as ndeval orders equal gains
+        .with_columns(row=pl.int_range(pl.len()).over("query"))
+    )
+    columns = pl.DataFrame(
+        [
+            (number, fact.fact_id, column)
+            for number, some in enumerate(listed)
+            for column, fact in enumerate(some)
+        ],
+        schema={"query": pl.Int64, "fact_id": pl.String, "column": pl.Int64},
+        orient="row",
+    )
+    known = (
+        mine.filter(pl.col("weight").is_not_null())
+        .join(columns, on=["query", "fact_id"])
+        .join(documents, on=["query", "document_id"])
+    )
+    heights = np.bincount(documents["query"].to_numpy(), minlength=len(ids))
+    widths = np.array([len(some) for some in listed], dtype=np.int64)
+    first = np.concatenate(([0], np.cumsum(heights * widths)))
+    weights = np.full(int(first[-1]), np.nan)
+    query = known["query"].to_numpy()
+    place = first[query] + known["row"].to_numpy() * widths[query] + known["column"].to_numpy()
+    weights[place] = known["weight"].to_numpy()
+    weighed = [
+        QueryFacts(weights[first[one] : first[one + 1]].reshape(int(heights[one]), int(widths[one])))
+        for one in range(len(ids))
     ]
-    schema = {"query": pl.Int64, "document_id": pl.String, "row": pl.Int64}
-    return pl.DataFrame(found, schema=schema, orient="row")
+    return FactTable(ids, listed, weighed, documents)
 
 
 @dataclass(frozen=True)

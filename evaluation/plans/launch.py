@@ -119,7 +119,7 @@ def _begin_in_background(job: Job, progress: Progress) -> Campaign:
     pool = (
         _pool_of(job, stored) if stored else _built(job.collection, settings, name, user, progress=progress)
     )
-    if queue := pool.queues.first():
+    if queue := pool.queues.filter(kind="pairs").first():
         return _result(pool, queue)
     note_stored(job, _half(pool))
     try:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 # Counts up when the pictures change, so that those of older versions are drawn again.
 LOOK = 5
 # Written by `report_comparisons.py`.
-OTHERS = ("comparisons.json", "unjudged.parquet")
+OTHERS = ("comparisons.json", "unjudged.parquet", "facts.parquet", "fact-documents.parquet")
 TABLES = {"csv": "report.csv", "json": "report.json", "markdown": "report.md", "latex": "report.tex"}
 
 

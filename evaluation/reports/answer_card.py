@@ -9,6 +9,7 @@ from evaluation.comparisons.next_step import NextMove, next_move
 from evaluation.comparisons.results_table import Earlier, change_in_words
 from evaluation.comparisons.stored import answer_at, compared
 from evaluation.comparisons.wording import difference_in_words
+from evaluation.fact_reports.stored import facts_in
 from evaluation.models import Report
 from evaluation.report_store.files import usual_cutoff
 from evaluation.scoring.wording import decimal, interval
@@ -25,14 +26,16 @@ LEAST_REACH = 0.05
 @dataclass(frozen=True)
 class AnswerCard:
     """The answer as the page words it. bar: places of 0, interval and difference on a scale of 100 units, as
-    attributes of an SVG. covered: what is judged, and what of the relevant documents was seen. since: the
-    change against an earlier report. move: the next step. can_compare: whether the comparison has a page."""
+    attributes of an SVG. covered: what is judged, and what of the relevant documents was seen. facts: fact
+    recall of the run with its bounds. since: the change against an earlier report. move: the next step.
+    can_compare: whether the comparison has a page."""
 
     answer: Answer
     recall: str
     against: str
     bar: dict[str, str] | None
     covered: str
+    facts: str = ""
     since: str = ""
     since_name: str = ""
     move: NextMove | None = None
@@ -52,6 +55,7 @@ def answer_card(report: Report, k: int) -> AnswerCard | None:
         "" if rival is None else difference_in_words(rival),
         None if rival is None else _bar(rival),
         _covered(report, answer),
+        _facts(report, answer),
     )
 
 
@@ -70,6 +74,7 @@ def full_card(report: Report, k: int, earlier: Earlier | None) -> AnswerCard | N
         card.against,
         card.bar,
         card.covered,
+        card.facts,
         since="" if before is None else change_in_words(answer.recall - before),
         since_name="" if earlier is None else earlier.name,
         move=next_move(report, answer) if answer.k == usual_cutoff(report.options["k"]) else None,
@@ -83,6 +88,20 @@ def _bar(rival: Rival) -> dict[str, str] | None:
     reach = max(LEAST_REACH, abs(rival.low), abs(rival.high))
     places = {"low": rival.low, "high": rival.high, "mean": rival.difference}
     return {name: f"{50 + 50 * place / reach:.1f}" for name, place in places.items()}
+
+
+def _facts(report: Report, answer: Answer) -> str:
+    """Fact recall of the answer's run, and between what it can lie."""
+    facts = facts_in(report)
+    figure = facts["runs"][answer.run].get(f"fact_recall@{answer.k}") if facts else None
+    if facts is None or figure is None or figure["mean"] is None:
+        return ""
+    between = f"{decimal(figure['bound_low'])} to {decimal(figure['bound_high'])}"
+    return (
+        f"Fact recall@{answer.k} of {answer.run} is {decimal(figure['mean'])}, whatever the unjudged pairs "
+        f"are between {between}: {counted(facts['counts']['facts'], 'fact')} of "
+        f"{counted(facts['counts']['queries'], 'query')}."
+    )
 
 
 def _covered(report: Report, answer: Answer) -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from django.conf import settings
 from django.db import transaction
 
 from evaluation.charts.stored import chart_svg, kinds_of, usual_choice
 from evaluation.comparisons.stored import compared_runs, store_comparisons, unjudged_frame
+from evaluation.fact_reports.making import AskedOfFacts, MeasuredFacts, measured_facts
+from evaluation.fact_reports.stored import store_facts
 from evaluation.models import Report
 from evaluation.pool_estimates.of_pool import estimates_of, too_large
 from evaluation.pool_estimates.pool_choice import pool_to_rest_on, pools_to_rest_on
@@ -33,6 +35,7 @@ from evaluation.report_store.choices import (
 from evaluation.report_store.completing import complete_words, completed_labels
 from evaluation.report_store.files import delete_parts, runs_of, store_parts
 from evaluation.report_store.links import Link, link_to
+from evaluation.report_store.options import ReportOptions
 from evaluation.report_store.settings import pool_of_estimates
 from evaluation.report_store.software import software_versions
 from evaluation.reports.summaries import summarised
@@ -57,10 +60,9 @@ if TYPE_CHECKING:
     from evaluation.rendering.cells import Part
     from evaluation.scoring.conventions import Conventions
     from evaluation.scoring.estimate_figures import Estimates
-    from evaluation.scoring.figures import EvaluationResult, PlainConventions
+    from evaluation.scoring.figures import EvaluationResult
     from evaluation.scoring.results import Evaluation
     from labeling.models import QrelsRelease
-    from pooling.runs.stored import RunProvenance
 
 
 LEVEL = 0.95
@@ -255,8 +257,19 @@ def create_report(
         "estimates": estimates,
         "answer": None if answer is None else answer.to_dict(),
     }
-    drawing = progress if in_background else None
-    return _stored(made, runs, evaluation, qrels, comparisons=others, progress=drawing)
+    of_facts = AskedOfFacts(runs, asked.k, asked.conventions, asked.held.arguments())
+    facts = measured_facts(release, of_facts, pooled)
+    if facts is not None:
+        made.result["facts"] = facts.figures
+    more = _More(others, facts)
+    return _stored(made, runs, evaluation, qrels, more=more, progress=progress if in_background else None)
+
+
+class _More(NamedTuple):
+    """What is stored next to the evaluation, where there is any."""
+
+    comparisons: tuple[StoredComparisons, pl.DataFrame] | None
+    facts: MeasuredFacts | None
 
 
 def _margin(asked: ReportInput) -> float:
@@ -346,40 +359,6 @@ def _pool_of_bounds(pools: Sequence[Pool]) -> pl.DataFrame | None:
     return pl.concat([pooled_frame(pool) for pool in pools]).unique()
 
 
-class ReleaseStamp(TypedDict):
-    """The labels of a report."""
-
-    name: str
-    sha256: str
-
-
-class ReportOptions(TypedDict):
-    """What it takes to make the same report again, and to see whether its inputs are still the same.
-
-    measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
-    `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
-    repeats.
-    """
-
-    release: ReleaseStamp
-    runs: list[RunProvenance]
-    k: list[int]
-    measures: list[str]
-    asked: list[str]
-    conventions: PlainConventions
-    confidence: float | None
-    tags: list[str]
-    minimum_queries: int | None
-    thresholds: dict[str, float]
-    bootstrap_samples: int | None
-    seed: int | None
-    margin: float | None
-    pools: list[str]
-    software: dict[str, str]
-    pool: NotRequired[str | None]
-    again_of: NotRequired[int]
-
-
 def _options(asked: ReportInput, pools: Sequence[Pool]) -> ReportOptions:
     held = asked.held
     return {
@@ -407,7 +386,7 @@ def _stored(
     evaluation: Evaluation,
     qrels: pl.DataFrame,
     *,
-    comparisons: tuple[StoredComparisons, pl.DataFrame] | None,
+    more: _More,
     progress: Progress | None,
 ) -> Report:
     """Write the files, and in the background the pictures of the page, then the row; when either fails or is
@@ -415,8 +394,10 @@ def _stored(
     with disk_errors_named():
         try:
             store_parts(made, evaluation, qrels, _said(made))
-            if comparisons is not None:
-                store_comparisons(made, *comparisons)
+            if more.comparisons is not None:
+                store_comparisons(made, *more.comparisons)
+            if more.facts is not None:
+                store_facts(made, more.facts)
             made.summary = summarised(made)
             if progress:
                 _draw(made, progress)

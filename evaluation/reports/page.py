@@ -10,6 +10,7 @@ from evaluation.charts.page import ChartForm, form_context, picture_of
 from evaluation.charts.stored import figures_of, kinds_of
 from evaluation.comparisons.results_table import ResultsTable, earlier_report, means_of, results_table
 from evaluation.comparisons.stored import compared
+from evaluation.fact_reports.stored import fact_table_rows, facts_in
 from evaluation.failures.worst_queries import worst_queries
 from evaluation.models import Report
 from evaluation.pool_estimates.page import estimates_context
@@ -31,6 +32,8 @@ from pooling.models import Query
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice
     from evaluation.charts.page import Picture
+    from evaluation.fact_reports.shapes import ReportFacts
+    from evaluation.fact_reports.stored import RunFacts
     from evaluation.failures.worst_queries import WorstQuery
     from evaluation.measures import Measure
     from evaluation.pool_estimates.page import EstimatesPart
@@ -87,6 +90,8 @@ class ReportPage(ChartForm):
     other_pools: list[str]
     provenance: Provenance
     again: Repeated | None
+    facts: ReportFacts | None
+    fact_rows: list[RunFacts]
 
 
 def results_of(report: Report, choice: Choice) -> ResultsTable:
@@ -142,6 +147,8 @@ def report_context(report: Report, choice: Choice, drawn: ChartChoice, results: 
         "other_pools": [pool.name for pool in pools_to_rest_on(report.collection) if pool != rests_on],
         "provenance": provenance_of(report),
         "again": _again(report),
+        "facts": (facts := facts_in(report)),
+        "fact_rows": fact_table_rows(facts, run_names(report), choice.k) if facts else [],
     }
 
 

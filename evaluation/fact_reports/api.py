@@ -1,0 +1,61 @@
+"""The facts of a report over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from django.http import Http404
+from drf_spectacular.types import OpenApiTypes
+from drf_spectacular.utils import OpenApiParameter
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import report_for
+from evaluation.fact_reports.stored import FactRow, fact_rows, facts_in, fill_others
+from evaluation.fact_reports.views import NO_FACTS, chosen_cutoff, chosen_run
+from pooling.tables.calls import listed, lists
+
+
+class ReportFactSerializer(serializers.Serializer[Any]):
+    """A fact as it stands in one run."""
+
+    query_id = serializers.CharField()
+    fact_id = serializers.CharField()
+    text = serializers.CharField()
+    importance = serializers.CharField()
+    group = serializers.CharField()
+    place = serializers.IntegerField(
+        allow_null=True, help_text="Of the first document that supports it; null where none is retrieved."
+    )
+    document_id = serializers.CharField(allow_null=True, help_text="That document.")
+    part = serializers.IntegerField(allow_null=True, help_text="The first place that supports a part.")
+    findable = serializers.BooleanField(help_text="Whether any judged document supports it.")
+    others = serializers.ListField(child=serializers.CharField(), help_text="Runs whose first K hold it.")
+
+
+class ReportFacts(APIView):
+    """The facts of a report, fact by fact; its means are in the report's result."""
+
+    @lists(
+        ReportFactSerializer,
+        parameters=[
+            OpenApiParameter("run", OpenApiTypes.STR, description="The run; the report's first if left out."),
+            OpenApiParameter("k", OpenApiTypes.INT, description="One of the report's K; else the usual one."),
+        ],
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """List where each fact stands in a run: the place of the first document that supports it."""
+        report = report_for(request.user, report_id)
+        if facts_in(report) is None:
+            raise Http404(NO_FACTS)
+        asked = request._request.GET
+        run, k = chosen_run(report, asked.get("run", "")), chosen_cutoff(report, asked.get("k", ""))
+
+        def shown(rows: Sequence[FactRow]) -> Any:
+            fill_others(report, run, k, rows)
+            return ReportFactSerializer(rows, many=True).data
+
+        return listed(request, fact_rows(report, run), shown)

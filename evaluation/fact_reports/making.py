@@ -1,0 +1,139 @@
+"""The facts of a release measured for a report: figures, and for each run where every fact stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from django.db.models.functions import Length
+
+from evaluation.fact_reports.shapes import ReportFacts
+from labeling.facts.releasing import has_facts, released_frames
+from pooling.interface.problems import InputError
+from pooling.models import Collection
+from pooling.runs.stored import read_stored_run
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.facts.table import FactTable
+    from evaluation.scoring.conventions import Conventions
+    from evaluation.significance import IntervalSettings
+    from labeling.models import QrelsRelease
+    from pooling.models import Run
+
+MEASURES = ("fact_recall", "alpha_ndcg", "redundancy")
+BATCH = 5_000
+
+
+@dataclass(frozen=True)
+class AskedOfFacts:
+    """What the report asks: its runs and cutoffs, how runs are ordered, and how intervals are made."""
+
+    runs: Sequence[Run]
+    k: Sequence[int]
+    conventions: Conventions
+    intervals: Mapping[str, Any]
+
+    def settings_of(self, queries: int) -> IntervalSettings:
+        """How intervals over this number of queries are made."""
+        from evaluation.significance import BOOTSTRAP_SAMPLES, LEVEL, interval_settings
+
+        given = self.intervals
+        samples, seed = given.get("bootstrap_samples", BOOTSTRAP_SAMPLES), given.get("seed", 0)
+        return interval_settings(queries, samples, seed, given.get("confidence", LEVEL))
+
+
+@dataclass(frozen=True)
+class MeasuredFacts:
+    """Figures, and two frames: see `fact_places` and `document_facts`, with `run` as their first column."""
+
+    figures: ReportFacts
+    places: pl.DataFrame
+    documents: pl.DataFrame
+
+
+def measured_facts(
+    release: QrelsRelease, asked: AskedOfFacts, pool: pl.DataFrame | None
+) -> MeasuredFacts | None:
+    """The report's runs on the facts of its release; None where the release has none that anybody judged."""
+    import polars as pl
+
+    from evaluation.fact_reports.places import context_figures, document_facts, fact_places
+    from evaluation.facts.evaluating import HowMeasured, evaluate_table
+    from evaluation.facts.results import FactConventions
+    from evaluation.facts.table import run_places, table_of_frames
+
+    if not has_facts(release):
+        return None
+    facts, supports = released_frames(release)
+    if supports.is_empty():
+        return None
+    covered_by = release.sidecar["facts"]["covered_by"]
+    names = [name for name in MEASURES if covered_by is None or name == "fact_recall"]
+    keys = [(name, k) for name in names for k in asked.k]
+    frames = {run.name: _ordered(run, asked) for run in asked.runs}
+    table = table_of_frames(facts, supports)
+    intervals = asked.settings_of(len(table.query_ids))
+    recall_alone = [("fact_recall", k) for k in asked.k]
+    try:
+        how = HowMeasured(FactConventions(), asked.conventions, intervals)
+        found = evaluate_table(table, frames, keys, how, pool=pool)
+        how = HowMeasured(FactConventions("vital"), asked.conventions, intervals)
+        of_vital = table_of_frames(facts, supports, importance="vital")
+        vital = evaluate_table(of_vital, frames, recall_alone, how, pool=pool)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    lengths = _lengths(release.collection, table, frames, max(asked.k))
+    places, documents, context = [], [], {}
+    for name, frame in frames.items():
+        placed = run_places(table, frame, max(asked.k))
+        places.append(fact_places(table, placed).select(_named(name), pl.all()))
+        rows = document_facts(table, placed, max(asked.k))
+        documents.append(rows.frame.select(_named(name), pl.all()))
+        context[name] = context_figures(rows, frame, lengths, cutoffs=asked.k, intervals=intervals)
+    return MeasuredFacts(
+        {
+            **found.to_dict(),
+            "runs": found.with_lines(),
+            "vital": vital.with_lines(),
+            "context": context,
+            "covered_by": covered_by,
+        },
+        pl.concat(places),
+        pl.concat(documents),
+    )
+
+
+def _ordered(run: Run, asked: AskedOfFacts) -> pl.DataFrame:
+    from pooling.ranking.ranking import order_run
+
+    conventions = asked.conventions
+    frame = read_stored_run(run, need_rank=conventions.ties == "rank")
+    return order_run(frame, ties=conventions.ties, scores=conventions.scores)
+
+
+def _named(name: str) -> pl.Expr:
+    import polars as pl
+
+    return pl.lit(name).alias("run")
+
+
+def _lengths(
+    collection: Collection, table: FactTable, frames: Mapping[str, pl.DataFrame], deepest: int
+) -> dict[str, int]:
+    """Characters of the texts in the first K of queries with facts; those without a text are left out."""
+    import polars as pl
+
+    queries = list(table.query_ids)
+    wanted: set[str] = set()
+    for frame in frames.values():
+        first = frame.filter(pl.col("query_id").is_in(queries) & (pl.col("position") <= deepest))
+        wanted.update(first["document_id"].unique())
+    found: dict[str, int] = {}
+    ids = sorted(wanted)
+    for start in range(0, len(ids), BATCH):
+        rows = collection.documents.filter(external_id__in=ids[start : start + BATCH])
+        found.update(rows.exclude(text=None).values_list("external_id", Length("text")))
+    return found

@@ -1,0 +1,148 @@
+"""What a report keeps of facts, and the rows that its page shows of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypedDict
+
+from evaluation.fact_reports.shapes import ContextFigure, ReportFacts
+from evaluation.facts.shapes import FactFigure
+from evaluation.models import Report
+from evaluation.report_store.files import beside, put_frame
+from pooling.storage.copies import local_path
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from evaluation.fact_reports.making import MeasuredFacts
+
+PLACES, DOCUMENTS = "facts.parquet", "fact-documents.parquet"
+
+
+@dataclass
+class FactRow:
+    """A fact and where it stands in a run. place: of the first document that supports it, None where none is
+    retrieved; part: the first that supports a part. findable: whether any judged document supports it.
+    others: runs whose first K hold it, once `fill_others` has asked.
+    """
+
+    query_id: str
+    fact_id: str
+    text: str
+    importance: str
+    group: str
+    place: int | None
+    document_id: str | None
+    part: int | None
+    findable: bool
+    others: Sequence[str] = ()
+
+    @property
+    def where(self) -> str:
+        """Where the fact stands, in words."""
+        if self.place is not None:
+            return f"place {self.place}"
+        if self.part is not None:
+            return f"a part of it, place {self.part}"
+        return "not retrieved" if self.findable else "no judged document supports it"
+
+
+@dataclass(frozen=True)
+class StaleDocument:
+    """A document in the first K that supports facts which all stand above it already."""
+
+    query_id: str
+    document_id: str
+    place: int
+    supported: int
+
+
+def facts_in(report: Report) -> ReportFacts | None:
+    """What was measured; None where the release had no facts."""
+    found: ReportFacts | None = report.result.get("facts")
+    return found
+
+
+def store_facts(report: Report, facts: MeasuredFacts) -> None:
+    """Write the frames next to the report's other files, a row group for each run."""
+    runs = max(facts.places["run"].n_unique(), 1)
+    put_frame(beside(report, PLACES), facts.places, max(len(facts.places) // runs, 1))
+    put_frame(beside(report, DOCUMENTS), facts.documents, max(len(facts.documents) // runs, 1))
+
+
+def fact_rows(report: Report, run: str) -> list[FactRow]:
+    """Every fact that counts, by query and in its order, as it stands in one run."""
+    import polars as pl
+
+    mine = _places(report).filter(pl.col("run") == run).collect().drop("run")
+    return [FactRow(*row) for row in mine.iter_rows()]
+
+
+def held_by(report: Report, run: str, k: int) -> set[tuple[str, str]]:
+    """Query and fact of what a run's first K hold."""
+    import polars as pl
+
+    rows = _places(report).filter((pl.col("run") == run) & (pl.col("place") <= k))
+    return set(rows.select("query_id", "fact_id").collect().iter_rows())
+
+
+def fill_others(report: Report, run: str, k: int, rows: Sequence[FactRow]) -> None:
+    """Name the other runs whose first K hold each of some facts."""
+    import polars as pl
+
+    queries = sorted({row.query_id for row in rows})
+    held = _places(report).filter(
+        pl.col("query_id").is_in(queries) & (pl.col("run") != run) & (pl.col("place") <= k)
+    )
+    others: dict[tuple[str, str], list[str]] = {}
+    for query, fact, other in held.select("query_id", "fact_id", "run").collect().iter_rows():
+        others.setdefault((query, fact), []).append(other)
+    for row in rows:
+        row.others = others.get((row.query_id, row.fact_id), [])
+
+
+def _places(report: Report) -> pl.LazyFrame:
+    import polars as pl
+
+    return pl.scan_parquet(local_path(beside(report, PLACES)))
+
+
+def stale_documents(report: Report, run: str, k: int) -> list[StaleDocument]:
+    """The documents in a run's first K that bring nothing new, by query and place."""
+    import polars as pl
+
+    rows = pl.scan_parquet(local_path(beside(report, DOCUMENTS))).filter(
+        (pl.col("run") == run) & (pl.col("place") <= k) & (pl.col("new") == 0)
+    )
+    found = rows.select("query_id", "document_id", "place", "supported").sort("query_id", "place")
+    return [StaleDocument(*row) for row in found.collect().iter_rows()]
+
+
+class RunFacts(TypedDict):
+    """A run's facts at one K, as the report's page shows them."""
+
+    run: str
+    recall: FactFigure
+    vital: FactFigure
+    alpha: FactFigure | None
+    redundancy: FactFigure | None
+    context: ContextFigure | None
+
+
+def fact_table_rows(facts: ReportFacts, runs: Sequence[str], k: int) -> list[RunFacts]:
+    """A row for each run at one K."""
+    rows: list[RunFacts] = []
+    for run in runs:
+        figures, context = facts["runs"][run], facts["context"][run].get(str(k))
+        rows.append(
+            {
+                "run": run,
+                "recall": figures[f"fact_recall@{k}"],
+                "vital": facts["vital"][run][f"fact_recall@{k}"],
+                "alpha": figures.get(f"alpha_ndcg@{k}"),
+                "redundancy": figures.get(f"redundancy@{k}"),
+                "context": context,
+            }
+        )
+    return rows

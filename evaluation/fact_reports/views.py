@@ -1,0 +1,87 @@
+"""The page of a report that tells which facts a run holds, which it misses, and what it repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from django.contrib.auth.decorators import login_required
+from django.http import Http404, HttpRequest
+from django.http.response import HttpResponseBase
+from django.views.decorators.http import require_safe
+
+from evaluation.access import report_for
+from evaluation.fact_reports.lists import fact_list
+from evaluation.fact_reports.stored import (
+    fact_rows,
+    fact_table_rows,
+    facts_in,
+    fill_others,
+    held_by,
+    stale_documents,
+)
+from evaluation.models import Report
+from evaluation.report_store.files import run_names, usual_cutoff
+from pooling.interface.pages import asked
+from pooling.interface.problems import InputError
+from pooling.tables.answers import answer
+
+STALE_SHOWN = 50
+NO_FACTS = "This report has no facts: its release had none, or nobody had judged any."
+
+
+@login_required
+@require_safe
+def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
+    """The facts of one run at one K: `?run=`, `?k=`, and next to another run `?against=`."""
+    report = report_for(request.user, report_id)
+    facts = facts_in(report)
+    if facts is None:
+        raise Http404(NO_FACTS)
+    runs = run_names(report)
+    run, k = chosen_run(report, asked(request, "run")), chosen_cutoff(report, asked(request, "k"))
+    other = next((name for name in runs if name == asked(request, "against") and name != run), None)
+    stale = stale_documents(report, run, k)
+    ours = held_by(report, run, k) if other else set()
+    theirs = held_by(report, other, k) if other else set()
+    context = {
+        "report": report,
+        "collection": report.collection,
+        "section": "reports",
+        "runs": runs,
+        "run": run,
+        "k": k,
+        "other": other,
+        "only_here": len(ours - theirs),
+        "only_there": len(theirs - ours),
+        "cutoffs": report.options["k"],
+        "rows": fact_table_rows(facts, runs, k),
+        "curve": [
+            (each, facts["runs"][run][f"fact_recall@{each}"], facts["context"][run].get(str(each)))
+            for each in report.options["k"]
+        ],
+        "facts": facts,
+        "stale": stale[:STALE_SHOWN],
+        "more_stale": max(len(stale) - STALE_SHOWN, 0),
+        "lines": [(name, facts["runs"][name][f"fact_recall@{k}"].get("line", "")) for name in runs],
+        "table": replace(fact_list(k, other, theirs), prepare=partial(fill_others, report, run, k)).shown(
+            request, fact_rows(report, run), report.collection
+        ),
+    }
+    return answer(request, "evaluation/report_facts.html", context)
+
+
+def chosen_run(report: Report, name: str) -> str:
+    """The run of this name, or for none the report's best by its first measure, its first run."""
+    runs = run_names(report)
+    if name and name not in runs:
+        raise InputError(f"This report has no run “{name}”.", field="run", missing=True)
+    return name or runs[0]
+
+
+def chosen_cutoff(report: Report, written: str) -> int:
+    """The K that an address names, if the report has it; else the usual one."""
+    cutoffs: Sequence[int] = report.options["k"]
+    is_known = written.isascii() and written.isdigit() and len(written) < 9 and int(written) in cutoffs
+    return int(written) if is_known else usual_cutoff(cutoffs)

@@ -1,0 +1,181 @@
+"""The ranker's ceiling in a report: what a first stage hands on to the other runs, worked out when asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from django import forms
+from django.conf import settings
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from evaluation.access import report_for
+from evaluation.models import Report
+from evaluation.report_store.choices import conventions_from
+from evaluation.report_store.completing import completed_labels
+from evaluation.report_store.files import run_names, runs_of, usual_cutoff
+from pooling.interface.api import PROBLEM
+from pooling.interface.problems import InputError
+from pooling.runs.stored import read_stored_run
+
+if TYPE_CHECKING:
+    from evaluation.stages.ceiling import RecallCeiling
+
+#: Places of the first stage that are looked at, as far as they are more than K.
+DEPTHS = (10, 20, 50, 100, 200, 500, 1000)
+
+
+class CeilingForm(forms.Form):
+    """Which run is the first stage, and at which K the others are measured."""
+
+    stage1 = forms.ChoiceField(required=False, label="First stage")
+    k = forms.TypedChoiceField(required=False, coerce=int, label="K")
+
+    def __init__(self, data: Any, *, report: Report) -> None:
+        super().__init__(data)
+        self.fields["stage1"].choices = [(name, name) for name in run_names(report)]  # type: ignore[attr-defined]
+        self.fields["k"].choices = [(k, k) for k in report.options["k"]]  # type: ignore[attr-defined]
+
+    def chosen(self, report: Report) -> CeilingAsked:
+        """The choice, with what is left out or unknown as usual."""
+        values = self.cleaned_data if self.is_valid() else {}
+        return CeilingAsked(
+            values.get("stage1") or run_names(report)[0],
+            values.get("k") or usual_cutoff(report.options["k"]),
+        )
+
+
+class CeilingAsked(NamedTuple):
+    """The first stage's run, and K."""
+
+    stage1: str
+    k: int
+
+
+@dataclass(frozen=True)
+class CeilingRow:
+    """One ranker over the first K1 documents of the first stage: shares of all relevant documents.
+
+    elsewhere: documents in its first K that the first stage does not hand on; they are left out of its order.
+    """
+
+    run: str
+    k1: int
+    recall: RecallCeiling
+    elsewhere: int
+
+    @property
+    def bars(self) -> list[tuple[str, float, float]]:
+        """Found, lost and missed as places on a line of 100: name, start and length."""
+        found, lost, missed = (100 * self.recall[part] for part in ("found", "lost", "missed"))
+        return [("found", 0.0, found), ("lost", found, lost), ("missed", found + lost, missed)]
+
+
+def ceiling_rows(report: Report, asked: CeilingAsked) -> list[CeilingRow]:
+    """A row for each other run and K1 from K on. `InputError` where the report is too large for a page, and
+    where a run was deleted.
+    """
+    from evaluation.scoring.evaluating import evaluate
+    from evaluation.stages.ceiling import ceilings
+
+    runs = {run.name: run for run in runs_of(report)}
+    if sum(run.row_count for run in runs.values()) > settings.BACKGROUND_REPORT_ROWS:
+        raise InputError(
+            "These runs are too large for a page. Download them, and use: soundings evaluate … --stage1 RUN"
+        )
+    conventions = conventions_from(report.options["conventions"])
+    frames = {name: read_stored_run(run, need_rank=conventions.ties == "rank") for name, run in runs.items()}
+    first = frames.pop(asked.stage1)
+    if not frames:
+        return []
+    labels = completed_labels(report.release, [first, *frames.values()])
+    depth = int(first.group_by("query_id").len()["len"].max() or 0)  # type: ignore[arg-type]
+    wanted = [k1 for k1 in DEPTHS if k1 >= asked.k and k1 <= depth] or [max(depth, asked.k)]
+    try:
+        evaluation = evaluate(labels, frames, [asked.k], ["recall"], conventions)
+        found = ceilings(evaluation, {asked.stage1: first}, wanted)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    return [
+        CeilingRow(run, k1, one.by_k[asked.k].recall, one.elsewhere)
+        for run, by_k1 in found.runs.items()
+        for k1, one in by_k1.items()
+    ]
+
+
+@login_required
+@require_safe
+def report_ceiling(request: HttpRequest, report_id: int) -> HttpResponse:
+    """What each run makes of the first K1 documents of another one."""
+    report = report_for(request.user, report_id)
+    form = CeilingForm(request.GET, report=report)
+    asked = form.chosen(report)
+    context: dict[str, Any] = {
+        "report": report,
+        "collection": report.collection,
+        "section": "reports",
+        "asked": asked,
+        "runs": run_names(report),
+        "cutoffs": report.options["k"],
+    }
+    try:
+        context["rows"] = ceiling_rows(report, asked)
+    except InputError as error:
+        context["problem"] = str(error)
+    return render(request, "evaluation/report_ceiling.html", context)
+
+
+class CeilingSerializer(serializers.Serializer[Any]):
+    """One ranker over the first K1 documents of the first stage; found + lost + missed = 1."""
+
+    run = serializers.CharField()
+    k1 = serializers.IntegerField()
+    found = serializers.FloatField(source="recall.found")
+    lost = serializers.FloatField(source="recall.lost")
+    missed = serializers.FloatField(source="recall.missed")
+    ceiling = serializers.FloatField(source="recall.ceiling")
+    low = serializers.FloatField(source="recall.low", help_text="Of the ceiling, whatever the labels.")
+    high = serializers.FloatField(source="recall.high")
+    elsewhere = serializers.IntegerField(help_text="Documents that the first stage does not hand on.")
+
+
+class CeilingsSerializer(serializers.Serializer[Any]):
+    """The ceilings over one first stage at one K."""
+
+    stage1 = serializers.CharField()
+    k = serializers.IntegerField()
+    rows = CeilingSerializer(many=True)
+
+
+class CeilingQuerySerializer(serializers.Serializer[Any]):
+    """What is asked; the report's first run and usual K where it is left out."""
+
+    stage1 = serializers.CharField(required=False)
+    k = serializers.IntegerField(required=False)
+
+
+class ReportCeiling(APIView):
+    """The ranker's ceiling."""
+
+    @extend_schema(
+        parameters=[CeilingQuerySerializer],
+        responses={200: CeilingsSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def get(self, request: Request, report_id: int) -> Response:
+        """Recall of each other run in three parts: found, lost by it, and missed by the first stage."""
+        report = report_for(request.user, report_id)
+        form = CeilingForm(request.query_params, report=report)
+        if not form.is_valid():
+            name, problems = next(iter(form.errors.items()))
+            raise InputError(str(problems[0]), field=name)
+        asked = form.chosen(report)
+        rows = ceiling_rows(report, asked)
+        return Response(CeilingsSerializer({"stage1": asked.stage1, "k": asked.k, "rows": rows}).data)

@@ -1,0 +1,43 @@
+"""What a report was made from, as it is kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NotRequired, TypedDict
+
+if TYPE_CHECKING:
+    from evaluation.scoring.figures import PlainConventions
+    from pooling.runs.stored import RunProvenance
+
+
+class ReleaseStamp(TypedDict):
+    """The labels of a report."""
+
+    name: str
+    sha256: str
+
+
+class ReportOptions(TypedDict):
+    """What it takes to make the same report again, and to see whether its inputs are still the same.
+
+    measures: names, of which the page offers each; asked: as they were asked for, with `map@10` next to
+    `map`. pools: those of the bounds; pool: that of the estimates. again_of: the report that this one
+    repeats.
+    """
+
+    release: ReleaseStamp
+    runs: list[RunProvenance]
+    k: list[int]
+    measures: list[str]
+    asked: list[str]
+    conventions: PlainConventions
+    confidence: float | None
+    tags: list[str]
+    minimum_queries: int | None
+    thresholds: dict[str, float]
+    bootstrap_samples: int | None
+    seed: int | None
+    margin: float | None
+    pools: list[str]
+    software: dict[str, str]
+    pool: NotRequired[str | None]
+    again_of: NotRequired[int]

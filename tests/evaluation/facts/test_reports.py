@@ -1,0 +1,96 @@
+"""Facts in releases and reports: what is frozen, measured, and shown of each run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from django.core.management import call_command
+from django.test import Client
+
+from evaluation.fact_reports.stored import fact_rows, facts_in, fill_others, stale_documents
+from evaluation.models import Report
+from evaluation.reports.making import ReportRequest, create_requested
+from labeling.facts.editing import decide_facts
+from labeling.facts.importing import import_supports
+from labeling.models import Fact
+from labeling.qrels.releases import export_release, import_qrels, release_qrels
+from pooling.interface.problems import InputError
+from tests.labeling.facts.helpers import bring_facts, json_lines
+from tests.world import World, qrels_text
+
+pytestmark = pytest.mark.django_db
+
+# alpha finds d1, d4, d5 for q1 and d2, d6, d1 for q2; beta d4, d1, d6 and d6, d3, d2.
+SAID = [
+    ("q1", "lines", "d1", "supports"),
+    ("q1", "lines", "d4", "supports"),
+    ("q1", "often", "d1", "no"),
+    ("q1", "often", "d4", "supports"),
+    ("q2", "kept", "d2", "supports"),
+    ("q2", "kept", "d6", "partly"),
+]
+
+
+def report_of(world: World) -> Report:
+    bring_facts(world)
+    names = ("query_id", "fact_id", "document_id", "verdict")
+    rows = [dict(zip(names, one, strict=True)) for one in SAID]
+    import_supports(world.collection, json_lines(world.folder, "supports.jsonl", rows))
+    world.build_pool()
+    labels = world.folder / "labels.txt"
+    labels.write_text(qrels_text())
+    import_qrels(world.collection, labels, user=world.ada)
+    release_qrels(world.collection, name="v1", user=world.ada)
+    return create_requested(world.collection, ReportRequest(k=[1, 3]), user=world.ada)
+
+
+def test_a_report_holds_fact_recall_with_bounds_where_its_release_has_facts(world: World) -> None:
+    facts = facts_in(report_of(world))
+    assert facts is not None
+    assert facts["counts"] == {"queries": 2, "without_facts": 0, "facts": 3}
+    alpha, beta = facts["runs"]["alpha"], facts["runs"]["beta"]
+    # At 1 alpha holds one of two facts of q1 and the one of q2; beta both of q1 and none of q2.
+    assert [alpha["fact_recall@1"]["mean"], beta["fact_recall@1"]["mean"]] == [0.75, 0.5]
+    assert [alpha["fact_recall@3"]["mean"], beta["fact_recall@3"]["mean"]] == [1.0, 1.0]
+    assert facts["vital"]["alpha"]["fact_recall@1"]["mean"] == 1.0
+    assert facts["context"]["alpha"]["1"]["characters"] == (60 + 69) / 2
+
+
+def test_the_page_says_where_each_fact_stands_and_what_brings_nothing_new(world: World) -> None:
+    report = report_of(world)
+    rows = {row.fact_id: row for row in fact_rows(report, "alpha")}
+    fill_others(report, "alpha", 1, [rows["often"]])
+    assert (rows["often"].place, rows["often"].document_id, rows["often"].others) == (2, "d4", ["beta"])
+    assert [rows[name].where for name in ("lines", "often", "kept")] == ["place 1", "place 2", "place 1"]
+    stale = stale_documents(report, "beta", 3)
+    assert [(one.query_id, one.document_id, one.place) for one in stale] == [("q1", "d1", 2)]
+
+
+def test_members_read_the_facts_of_a_report_and_strangers_do_not(world: World) -> None:
+    report = report_of(world)
+    client = Client()
+    client.force_login(world.vera)
+    page = client.get(f"/reports/{report.pk}/").content.decode()
+    assert "Fact recall@3 of beta is 1.000" in page or "Fact recall@3 of alpha is 1.000" in page
+    rows = client.get(f"/api/reports/{report.pk}/facts/?run=beta&k=1").json()
+    assert [(row["fact_id"], row["place"]) for row in rows] == [("lines", 1), ("often", 1), ("kept", 3)]
+    shown = client.get(f"/reports/{report.pk}/facts/?run=alpha&k=1&against=beta").content.decode()
+    assert "Night buses come every thirty minutes." in shown
+    assert "alpha holds 1 fact that beta misses in its first 1, and misses 1 that beta holds." in shown
+    client.force_login(world.dan)
+    assert client.get(f"/reports/{report.pk}/facts/").status_code == 404
+
+
+def test_a_release_freezes_facts_with_their_checksums(world: World, tmp_path: Path) -> None:
+    release = report_of(world).release
+    decide_facts(list(Fact.objects.all()), "rejected", user=world.ada)
+    assert export_release(release, "facts").count(b"\n") == 3
+    assert export_release(release, "diversity").decode().splitlines()[:2] == ["q1 1 d1 1", "q1 1 d4 1"]
+    assert release.sidecar["facts"]["counts"]["supports"] == 4
+    path = tmp_path / "out.txt"
+    call_command("export_qrels", "harbour", "--format", "diversity", "--output", str(path))
+    assert path.read_bytes() == export_release(release, "diversity")
+    later = release_qrels(world.collection, name="v2", user=world.ada)
+    with pytest.raises(InputError, match="“v2” has no facts"):
+        export_release(later, "facts")
