@@ -8,6 +8,7 @@ The rooms of the site around the three stages, lowest first: a room imports only
 - installation: environment variables, data folder, tables, the first account
 - backups: the whole installation in one file, and out of it again
 - sessions: where people are signed in, and when that ends
+- sign_in: a company's provider, roles by its groups, and a second factor
 - accounts: sign-in, passwords, tokens, members and invitations, and the letters about them
 - trail: who did what, from where: written, shown, exported and checked
 - pages: home, the overview of a collection, the guide, errors

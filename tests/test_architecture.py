@@ -58,7 +58,7 @@ WITHOUT_NAMES = {
     "evaluation/scoring/config.py: arguments",
     "labeling/adjudication/forms.py: clean",
     "labeling/judging/views.py: clean",
-    "labeling/language_models/answers.py: _object_in",
+    "labeling/language_models/answers.py: object_in",
     "labeling/language_models/client.py: body",
     "labeling/prelabels/api.py: validate",
     "labeling/prelabels/forms.py: clean",

@@ -11,6 +11,7 @@ from django.test import Client
 
 from pooling.merging.choice import Choice
 from pooling.options.option import options_of
+from soundings.installation.sign_in import OF_PROVIDER
 from soundings.pages.guide import PAGES
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,7 +35,10 @@ def own_commands() -> set[str]:
 
 def variables() -> set[str]:
     settings = (ROOT / "soundings" / "settings.py").read_text(encoding="utf-8")
-    return set(re.findall(r"env\.\w+\(\s*\"([A-Z_]+)\"", settings)) | {"DATABASE_URL"}
+    found = set(re.findall(r"env\.\w+\(\s*\"([A-Z_]+)\"", settings)) | {"DATABASE_URL"}
+    sign_in = (ROOT / "soundings" / "installation" / "sign_in.py").read_text(encoding="utf-8")
+    found |= set(re.findall(r"\"(SOUNDINGS_[A-Z_]+)\"", sign_in))
+    return found | {f"SOUNDINGS_OIDC_{name}" for name in OF_PROVIDER}
 
 
 def test_every_command_has_its_entry_and_every_entry_its_command() -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import importlib.util
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import call_command
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
 RUNS = ("runs/bm25", "runs/tfidf", "runs/lsa", "runs/fuzzy", "later/lsa-2")
@@ -114,6 +116,75 @@ def test_the_readme_states_the_recall_that_the_labels_give(name: str) -> None:
         line for line in lines_of(EXAMPLES / "README.md") if line.startswith(f"| `{name.split('/')[1]}` |")
     )
     assert line.endswith(f"| {recall:.3f} |")
+
+
+def test_facts_are_short_and_some_are_vital_for_each_query() -> None:
+    facts = records("facts.jsonl")
+    assert len({fact["fact_id"] for fact in facts}) == len(facts)
+    assert all(len(fact["text"].split()) <= 15 and fact["group"] for fact in facts)
+    assert all(3 <= count <= 5 for count in Counter(fact["query_id"] for fact in facts).values())
+    queries = {fact["query_id"] for fact in facts}
+    assert queries <= {query["_id"] for query in records("queries.jsonl")}
+    assert queries == {fact["query_id"] for fact in facts if fact["importance"] == "vital"}
+
+
+def test_every_fact_has_one_verdict_on_each_relevant_page_of_its_query() -> None:
+    relevant = [pair for pair, label in labels().items() if label == "1"]
+    facts = [(fact["query_id"], fact["fact_id"]) for fact in records("facts.jsonl")]
+    whole = [(query, fact, page) for query, fact in facts for asked, page in relevant if asked == query]
+    given = [(row["query_id"], row["fact_id"], row["document_id"]) for row in records("supports.jsonl")]
+    assert sorted(given) == sorted(whole)
+    assert {page for _, _, page in given} <= {document["_id"] for document in records("corpus.jsonl")}
+
+
+def test_evidence_lies_in_the_text_of_the_page_and_is_whole_words() -> None:
+    texts = {document["_id"]: document["text"] for document in records("corpus.jsonl")}
+    for row in records("supports.jsonl"):
+        assert ("span" in row) == (row["verdict"] in {"supports", "partly"}), row
+        if "span" in row:
+            (start, end), text = row["span"], texts[row["document_id"]]
+            assert 0 <= start < end <= len(text), row
+            quote = text[start:end]
+            assert quote == quote.strip(), row
+            assert not text[max(start - 1, 0) : start].isalnum(), row
+            assert not text[end : end + 1].isalnum(), row
+
+
+def test_the_readme_counts_the_facts_and_verdicts() -> None:
+    readme = (EXAMPLES / "README.md").read_text(encoding="utf-8")
+    facts, verdicts = records("facts.jsonl"), records("supports.jsonl")
+    importance = Counter(fact["importance"] for fact in facts)
+    kinds = Counter(row["verdict"] for row in verdicts)
+    answered = {row["fact_id"] for row in verdicts if row["verdict"] != "no"}
+    assert len(facts) - len(answered) == 3
+    queries = len({fact["query_id"] for fact in facts})
+    assert f"{len(facts)} facts that answers to {queries} of the queries need" in readme
+    assert f"{importance['vital']} vital, {importance['okay']} okay" in readme
+    assert f"{len(verdicts)} verdicts" in readme
+    assert f"{kinds['supports']} `supports`, {kinds['partly']} `partly`, {kinds['no']} `no`" in readme
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_the_command_measures_the_facts_that_a_run_finds(name: str) -> None:
+    facts, supports = EXAMPLES / "facts.jsonl", EXAMPLES / "supports.jsonl"
+    run, output = str(EXAMPLES / f"{name}.run"), io.StringIO()
+    options = ("--facts", facts, "--supports", supports, "--measure", "fact_recall", "--format", "json")
+    call_command("evaluate", run, *map(str, options), stdout=output, stderr=io.StringIO())
+    scores = json.loads(output.getvalue())["runs"][name.split("/")[1]]
+    assert 0 < scores["fact_recall@10"]["mean"] < 1
+    assert scores["fact_recall@10"]["mean"] == pytest.approx(fact_recall_at_10(name))
+
+
+def fact_recall_at_10(name: str) -> float:
+    """The mean over queries of the share of facts that the first 10 pages support."""
+    found = {(row[0], row[2]) for row in run_rows(name) if int(row[3]) <= 10}
+    total = Counter(fact["query_id"] for fact in records("facts.jsonl"))
+    held = {
+        (row["query_id"], row["fact_id"])
+        for row in records("supports.jsonl")
+        if row["verdict"] == "supports" and (row["query_id"], row["document_id"]) in found
+    }
+    return sum(1 / total[query] for query, _ in held) / len(total)
 
 
 @pytest.mark.skipif(

@@ -42,6 +42,7 @@ from pooling.texts.importing import import_documents, import_queries
 from pooling.tidying.erasing import erase_collection
 from soundings.demo.annotators import SimulatedAnnotators
 from soundings.demo.clock import DemoClock
+from soundings.demo.fact_judging import bring_facts, judge_facts, open_facts
 from soundings.installation.first_use import (
     DEMO_ADMIN,
     DEMO_ANNOTATOR,
@@ -123,6 +124,7 @@ def run_demo(say: Say) -> Demo:
         clock.pass_until(SECOND_WEEK)
         better = import_better_run(collection, stage)
         judge_what_is_new(main, better, stage)
+        judge_what_answers_need(main, stage)
         clock.pass_until(LAST_DAY)
         report = release_and_report(collection, "v2", [*runs, better], stage)
     return Demo(collection, report, cast.passwords)
@@ -325,6 +327,17 @@ def judge_what_is_new(main: Pool, run: Run, stage: Stage) -> None:
         for one in main.collection.queues.order_by("pk")
     )
     stage.say(f"{told} stored answers stand in for the pre-labels of a model; no annotator has seen them.")
+
+
+def judge_what_answers_need(main: Pool, stage: Stage) -> None:
+    """Facts of the queries, and which documents support them, judged in part."""
+    done = bring_facts(main.collection, stage.examples, stage.admin)
+    queue = open_facts(main, SEED, stage.admin)
+    made, left = judge_facts(queue, _annotators(stage, SEED + 3), stage.examples)
+    stage.say(
+        f"Imported {done.created} facts that the answers need; the simulated annotators judged {made:,} "
+        f"pairs of a fact and a document. {left} documents are left for you in the queue “{queue.name}”."
+    )
 
 
 def _annotators(stage: Stage, seed: int) -> SimulatedAnnotators:

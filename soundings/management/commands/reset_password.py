@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib.auth.tokens import default_token_generator
 from django.core.management.base import CommandParser
 from django.urls import reverse
@@ -11,6 +12,7 @@ from django.utils.encoding import force_bytes
 from django.utils.http import urlsafe_base64_encode
 
 from pooling.interface.commands import InputCommand
+from pooling.interface.problems import InputError
 from pooling.people.membership import account_named
 
 
@@ -26,6 +28,8 @@ class Command(InputCommand):
         )
 
     def handle(self, *args: Any, name: str, site: str, **options: Any) -> None:
+        if not settings.PASSWORDS:
+            raise InputError("This site has no passwords (SOUNDINGS_PASSWORDS is “no”).")
         user = account_named(name)
         uid = urlsafe_base64_encode(force_bytes(user.pk))
         path = reverse("password_reset_confirm", args=[uid, default_token_generator.make_token(user)])

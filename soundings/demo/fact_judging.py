@@ -1,0 +1,87 @@
+"""The demo's facts: imported, put into a queue, and judged in part by the simulated annotators."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import timedelta
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+from labeling.facts.importing import FactImport, import_facts
+from labeling.models import FactItem, Queue
+from labeling.supports.claims import claim_item
+from labeling.supports.opening import FactQueueOptions, open_fact_queue
+from labeling.supports.showing import shown_page
+from labeling.supports.storing import FactPage, FactVerdict, store_page
+from pooling.formats.facts.reading import read_facts, read_supports_of
+from pooling.formats.facts.writing import WORDS
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from pooling.models import Collection, Pool
+    from soundings.demo.annotators import SimulatedAnnotators
+
+QUEUE_NAME = "Facts of the answers"
+# Of the documents; the rest waits for people who open the site.
+JUDGED_SHARE = 0.7
+ERROR, SECONDS_A_FACT = 0.03, 2.2
+
+Said = Mapping[tuple[str, str, str], tuple[str, tuple[int, int] | None]]
+
+
+def bring_facts(collection: Collection, examples: Path, user: User) -> FactImport:
+    """Import the facts of the example."""
+    return import_facts(collection, examples / "facts.jsonl", user=user)
+
+
+def open_facts(pool: Pool, seed: int, user: User) -> Queue:
+    """Put the pool's relevant documents into a queue of facts, and a few of the others."""
+    return open_fact_queue(pool, FactQueueOptions(audit_share=0.05, seed=seed), name=QUEUE_NAME, user=user)
+
+
+def judge_facts(queue: Queue, people: SimulatedAnnotators, examples: Path) -> tuple[int, int]:
+    """Judge most documents of the queue, page by page; facts judged, and documents left."""
+    said = _known(examples)
+    wanted = round(JUDGED_SHARE * queue.fact_items.count())
+    made = 0
+    for place in range(wanted):
+        user = people.users[place % len(people.users)]
+        item = claim_item(queue, user)
+        if item is None:
+            break
+        made += _judge(item, user, said, people)
+    return made, queue.fact_items.filter(is_open=True).count()
+
+
+def _known(examples: Path) -> Said:
+    facts = read_facts(examples / "facts.jsonl").facts
+    supports, _ = read_supports_of(facts, examples / "supports.jsonl")
+    return {(one.query_id, one.fact_id, one.document_id): (WORDS[one.weight], one.span) for one in supports}
+
+
+def _judge(item: FactItem, user: User, said: Said, people: SimulatedAnnotators) -> int:
+    drawn = Random(f"{people.seed}\0{item.query.external_id}\0{item.document.external_id}")  # noqa: S311
+    made, left = 0, 1
+    while left:
+        shown = shown_page(item.queue, user, item)
+        verdicts = []
+        for fact in shown["facts"]:
+            key = (item.query.external_id, fact["id"], item.document.external_id)
+            verdict, span = said.get(key, ("no", None))
+            if drawn.random() < ERROR:
+                verdict, span = ("no" if verdict == "supports" else "supports"), None
+            verdicts.append(FactVerdict(fact["id"], fact["version"], verdict, span))
+        spent = timedelta(seconds=SECONDS_A_FACT * len(verdicts) * drawn.uniform(0.6, 1.6))
+        people.clock.pass_time(spent / len(people.users))
+        page = FactPage(
+            UUID(int=drawn.getrandbits(128)),
+            shown["document_version"],
+            verdicts,
+            round(1000 * spent.total_seconds()),
+        )
+        left = store_page(item.queue, user, item, page).left
+        made += len(verdicts)
+    return made
