@@ -77,7 +77,7 @@ def campaign(world: World) -> tuple[Pool, Prelabeler]:
             created_at=timezone.now(),
         )
         for query in range(QUERIES)
-        for document in Document.objects.filter(external_id__startswith="w")
+        for document in Document.objects.filter(external_id__startswith="w").order_by("external_id")
     )
     path = world.folder / "known.qrels"
     path.write_text(

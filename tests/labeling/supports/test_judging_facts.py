@@ -230,7 +230,7 @@ def test_an_admin_keeps_facts_over_http(world: World) -> None:
         client.post(f"/api/facts/{other['id']}/merge/", {"into": "f1"}, content_type=kind).status_code == 200
     )
     assert [one["state"] for one in client.get(at).json()] == ["confirmed", "merged"]
-    assert client.get(f"{at}download/?format=facts").content.count(b"\n") == 1
+    assert client.get(f"{at}files/facts/").content.count(b"\n") == 1
     assert signed_in("vera").post(at, {"query": "q1", "text": "x"}, content_type=kind).status_code == 403
 
 
