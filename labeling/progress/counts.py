@@ -6,19 +6,24 @@ These are the true figures, for admins and viewers; annotators see those of
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import (
+    Case,
     Count,
     F,
+    IntegerField,
     Max,
     Min,
     OuterRef,
     Q,
     QuerySet,
     Sum,
+    Value,
+    When,
 )
 from django.utils import timezone
 
@@ -255,15 +260,32 @@ def listed_queues(collection: Collection, user: User) -> QuerySet[Queue]:
     """The queues of a collection with `total` and `settled` items and `own`, what `user` answered; of a queue
     of facts, its documents.
     """
-    # Pairs are counted in one walk over all queues: asked queue by queue, PostgreSQL reads the whole table
-    # for each that is empty.
-    counted = Q(items__order_key__gt=0) & ~Q(items__state=Item.State.WITHDRAWN)
-    settled = counted & ~Q(items__state=Item.State.OPEN)
+    # Pairs are counted in one walk over all queues, by a statement of its own: within the list, PostgreSQL
+    # looks up what `user` answered for every pair, and queue by queue, it reads all pairs for each queue.
+    queues = list(collection.queues.listed().order_by().values_list("pk", flat=True))
+    pairs = Item.objects.filter(queue__in=queues, order_key__gt=0).order_by()
+    by_state = pairs.values_list("queue", "state").annotate(many=Count("pk"))
+    total, settled = Counter[int](), Counter[int]()
+    for key, state, many in by_state:
+        if state != Item.State.WITHDRAWN:
+            total[key] += many
+            settled[key] += many if state != Item.State.OPEN else 0
     documents = FactItem.objects.filter(queue=OuterRef("pk"))
-    total = Count("items", filter=counted) + count_in(documents, "queue")
-    done = Count("items", filter=settled) + count_in(documents.filter(is_open=False), "queue")
-    rows = own_queues(collection, user).select_related("pool").annotate(total=total, settled=done)
-    return rows.order_by("-opened_at", "-pk")  # which counting would forget
+    return (
+        own_queues(collection, user)
+        .select_related("pool")
+        .annotate(
+            total=_known(total) + count_in(documents, "queue"),
+            settled=_known(settled) + count_in(documents.filter(is_open=False), "queue"),
+        )
+        .order_by("-opened_at", "-pk")
+    )
+
+
+def _known(counts: Mapping[int, int]) -> Case:
+    """The counts of queues, by their keys, to annotate with; 0 for others."""
+    known = (When(pk=key, then=Value(count)) for key, count in counts.items() if count)
+    return Case(*known, default=Value(0), output_field=IntegerField())
 
 
 def _pace(queue: Queue, now: datetime) -> Pace:
