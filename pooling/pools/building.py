@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 
     from pooling.interface.results import Progress
 
-BATCH = 5000
+BATCH = 50_000
 PLAIN = ("position", "run_count", "best_rank", "rrf", "in_audit", "inclusion_probability")
 TABLE = ("query_id", "document_id", *PLAIN)
 TSV = "text/tab-separated-values; charset=utf-8"
@@ -181,13 +180,20 @@ def store_pool(pool: Pool, runs: Sequence[Run], pooled: pl.DataFrame) -> Pool:
 
 
 def _stage(stage: Staged, pooled: pl.DataFrame) -> None:
-    for batch in pooled.select(*TABLE, "version", "runs", "ranks").iter_slices(BATCH):
-        *columns, versions, runs, ranks = (column.to_list() for column in batch)
-        found_by = (
-            json.dumps(sorted(zip(*finders, strict=True))) for finders in zip(runs, ranks, strict=True)
-        )
-        stage.add(list(zip(*columns, found_by, versions, strict=True)))
+    for batch in pooled.iter_slices(BATCH):
+        stage.fill(batch.with_columns(_found_by(batch)))
     stage.settle()
+
+
+def _found_by(pooled: pl.DataFrame) -> pl.Series:
+    """Of each pair, JSON of `[run, rank]` in the order of the runs."""
+    import polars as pl
+
+    finders = pooled.select(pl.int_range(pl.len()).alias("pair"), "runs", "ranks").explode("runs", "ranks")
+    # A pair that no run found has a row of nulls, which joins to nothing.
+    each = finders.sort("pair", "runs", "ranks").select("pair", one=pl.format("[{}, {}]", "runs", "ranks"))
+    joined = each.group_by("pair", maintain_order=True).agg(pl.col("one").str.join(", "))
+    return joined.select(found_by=pl.format("[{}]", "one"))["found_by"]
 
 
 def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:

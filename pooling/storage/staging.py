@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
 
-from pooling.storage.storing import copy_rows
+from pooling.storage.storing import copy_frame, copy_rows
+
+if TYPE_CHECKING:
+    import polars as pl
 
 # Kinds of columns and what they are to the two databases, as Django's own fields are.
 POSTGRESQL = {
@@ -68,6 +71,14 @@ class Staged:
         finally:
             if begun:
                 self.run("COMMIT")
+
+    def fill(self, frame: pl.DataFrame) -> None:
+        """Append the rows of a frame with the table's columns, JSON as text."""
+        rows = frame.select(self.columns)
+        if connection.vendor == "postgresql":
+            copy_frame(self.name, rows)
+        else:
+            self.add(rows.rows())
 
     def settle(self) -> None:
         """Let PostgreSQL count the rows before other statements read them; on its own it would not."""
