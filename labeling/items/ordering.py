@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
@@ -143,7 +144,15 @@ def stretch_of(key: int) -> int:
 
 
 def _draw(secret: bytes, *ids: str) -> bytes:
-    return blake2b("\0".join(ids).encode(), key=secret[:64], digest_size=8).digest()
+    drawn = _drawing(secret).copy()
+    drawn.update("\0".join(ids).encode())
+    return drawn.digest()
+
+
+@lru_cache(maxsize=8)
+def _drawing(secret: bytes) -> blake2b:
+    """What every draw with the same secret begins with."""
+    return blake2b(key=secret[:64], digest_size=8)
 
 
 def _spread(

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import secrets
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -62,10 +62,11 @@ from labeling.queues.options import QueueOptions
 from pooling.interface.problems import InputError
 from pooling.models import Document, Pool
 from pooling.people.activity_log import record_action
-from pooling.storage.storing import checked_name, disk_errors_named, insert_rows, tell_the_planner
+from pooling.storage.storing import checked_name, disk_errors_named, insert_frame, tell_the_planner
 from pooling.texts.importing import lock
 
 if TYPE_CHECKING:
+    import polars as pl
     from django.contrib.auth.models import User
 
     from pooling.interface.results import Progress
@@ -95,10 +96,7 @@ LEFT_OUT_PAIRS = (
 # No request that judges takes longer, nor do the clocks of two servers differ by more.
 LONGEST_REQUEST = timedelta(minutes=10)
 STATE_CHANGES = {"open": "queue reopened", "paused": "queue paused", "closed": "queue closed"}
-ITEM_FIELDS = (
-    *("queue", "query", "document", "order_key", "second_key"),
-    *("needed_at_least", "needed_at_most", "expected", "needed", "done", "leased", "state"),
-)
+ROWS_AT_ONCE = 10_000
 
 
 class PoolPair(NamedTuple):
@@ -161,7 +159,7 @@ def open_queue(
         with disk_errors_named(), transaction.atomic():
             queue_up_to_add_items()
             queue.save()
-            insert_rows(Item, ITEM_FIELDS, _item_rows(queue, pairs, orders))
+            insert_frame(Item, _items(queue, pairs, orders))
             lock(pool.collection)
             follow_gold_in(queue)
             if adaptive:
@@ -227,7 +225,8 @@ def _unlabelled_pairs(pool: Pool, *, whole: bool = False) -> list[PoolPair]:
     entries = pool.entries.exclude(LEFT_OUT_PAIRS)
     chosen = entries if whole else entries.filter(inclusion_probability__isnull=False)
     fields = ("query_id", "document_id", "query__external_id", "document__external_id", "position")
-    return [PoolPair(*row) for row in chosen.values_list(*fields).iterator() if row[:2] not in labelled]
+    rows = chosen.values_list(*fields).iterator(chunk_size=ROWS_AT_ONCE)
+    return [PoolPair._make(row) for row in rows if not labelled or row[:2] not in labelled]
 
 
 def _orders(queue: Queue, pairs: list[PoolPair]) -> tuple[list[int], Sequence[int | None]]:
@@ -249,21 +248,40 @@ def presentation_keys(queue: Queue, pairs: list[PoolPair], *, opinion: int = 1) 
     return order_keys_in_parts(candidates_of(queue.pool, pairs), parts, queue.seed, opinion=opinion)
 
 
-def _item_rows(
+def _items(
     queue: Queue, pairs: list[PoolPair], orders: tuple[list[int], Sequence[int | None]]
-) -> Iterator[tuple[Any, ...]]:
-    """The rows of `ITEM_FIELDS`, in the order of presentation."""
-    first, second = orders
-    verdicts = _verdicts_in(queue)
+) -> pl.DataFrame:
+    """The columns of the items, in the order of presentation."""
+    import polars as pl
+
+    at_least, at_most = queue.bounds
     untouched = settle(queue.bounds, (), ())
-    for place in sorted(range(len(pairs)), key=first.__getitem__):
-        pair = pairs[place]
-        known = verdicts.get((pair.query, pair.document))
-        slots = settle(queue.bounds, known, ()) if known else untouched
-        yield (
-            *(queue.pk, pair.query, pair.document, first[place], second[place]),
-            *(*queue.bounds, "", slots.needed, slots.done, 0, slots.state),
+    counted = {}
+    if verdicts := _verdicts_in(queue):
+        for place, pair in enumerate(pairs):
+            if known := verdicts.get((pair.query, pair.document)):
+                counted[place] = settle(queue.bounds, known, ())
+    slots = [counted.get(place, untouched) for place in range(len(pairs))]
+    columns = {
+        "query_id": [pair.query for pair in pairs],
+        "document_id": [pair.document for pair in pairs],
+        "order_key": orders[0],
+        "second_key": pl.Series(orders[1], dtype=pl.Int64),
+        "needed": [one.needed for one in slots],
+        "done": [one.done for one in slots],
+        "state": [str(one.state) for one in slots],
+    }
+    return (
+        pl.DataFrame(columns)
+        .sort("order_key", maintain_order=True)
+        .with_columns(
+            queue_id=queue.pk,
+            needed_at_least=at_least,
+            needed_at_most=at_most,
+            expected=pl.lit(""),
+            leased=0,
         )
+    )
 
 
 def count_newcomers(queue: Queue, started: datetime, *, brought_by: JudgmentImport | None = None) -> None:
@@ -292,8 +310,8 @@ def candidates_of(pool: Pool, pairs: list[PoolPair]) -> list[Candidate]:
     rows = texts.values_list("pk", "title", "text").iterator(chunk_size=2000)
     marks = {pk: fingerprint(title, text or "") for pk, title, text in rows}
     return [
-        Candidate(pair.query_id, pair.document_id, pair.position, marks.get(pair.document, b""))
-        for pair in pairs
+        Candidate(query_id, document_id, position, marks.get(document, b""))
+        for _, document, query_id, document_id, position in pairs
     ]
 
 

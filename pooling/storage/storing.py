@@ -105,6 +105,18 @@ def insert_rows(model: type[Model], fields: Sequence[str], rows: Iterable[Sequen
         cursor.executemany(_insertion(model, fields), rows)
 
 
+def insert_frame(model: type[Model], frame: pl.DataFrame) -> None:
+    """Insert the rows of a frame, whose columns are named as those of the table, JSON as text."""
+    table = connection.ops.quote_name(model._meta.db_table)
+    if connection.vendor == "postgresql":
+        copy_frame(table, frame)
+        return
+    names = ", ".join(map(connection.ops.quote_name, frame.columns))
+    places = ", ".join(["%s"] * frame.width)
+    with connection.cursor() as cursor:
+        cursor.executemany(f"INSERT INTO {table} ({names}) VALUES ({places})", frame.rows())  # noqa: S608
+
+
 def plain_rows(fields: Sequence[str], instances: Sequence[Model]) -> list[list[Any]]:
     """The values of instances as the database takes them: rows for `upsert_rows`.
 

@@ -68,7 +68,7 @@ def test_a_job_that_fails_half_way_leaves_no_queue(
     def broken(*arguments: object) -> None:
         raise InputError("Broken.")
 
-    monkeypatch.setattr("labeling.queues.opening._item_rows", broken)
+    monkeypatch.setattr("labeling.queues.opening._items", broken)
     with django_capture_on_commit_callbacks(execute=True):
         job = open_or_start(pool, QueueOptions())
     assert isinstance(job, Job)

@@ -55,6 +55,19 @@ def test_each_entry_says_who_found_it_and_where(world: World) -> None:
     assert [place.run.name for place in pool.pool_runs.all()] == ["alpha", "beta"]
 
 
+def test_ids_of_any_signs_are_stored_as_they_are(world: World, tmp_path: Path) -> None:
+    ids = ["\\.", "\\N", "NULL", '"', '""', "a,b", "\\t", "'", "{}", "é☂"]
+    world.collection.queries.create(external_id="\\.", text="?")
+    lines = [
+        f"{query} Q0 {one} {rank} {9 - rank} tag\n" for query in ("q1", "\\.") for rank, one in enumerate(ids)
+    ]
+    (tmp_path / "odd.run").write_text("".join(lines))
+    pool = build_pool(
+        world.collection, name="odd", runs=[import_run(world.collection, tmp_path / "odd.run")], depth=10
+    )
+    assert pairs(pool) == {(query, one) for query in ("q1", "\\.") for one in ids}
+
+
 def test_diagnostics_are_stored_with_the_pool(world: World) -> None:
     diagnostics = Pool.objects.get(pk=world.build_pool(depth=2).pk).diagnostics
     assert diagnostics["runs"] == ["alpha", "beta"]
