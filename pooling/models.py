@@ -420,9 +420,7 @@ class PoolEntry(models.Model):
     # The indexes below begin with pool and document: each index more slows the storing of a pool by a tenth.
     pool = models.ForeignKey(Pool, on_delete=models.CASCADE, related_name="entries", db_index=False)
     query = models.ForeignKey(Query, on_delete=models.CASCADE, related_name="pool_entries")
-    document = models.ForeignKey(
-        Document, on_delete=models.CASCADE, related_name="pool_entries", db_index=False
-    )
+    document = models.ForeignKey(Document, models.CASCADE, related_name="pool_entries", db_index=False)
     position = models.PositiveIntegerField(
         help_text="Place in the strategy's order, 1-based within the query."
     )
@@ -440,8 +438,11 @@ class PoolEntry(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["pool", "query", "document"], name="a_pair_once_per_pool")
         ]
-        # "Which of these documents are pooled" must not walk the pool for each document.
-        indexes = [models.Index(fields=["document", "pool"], name="entries_by_document")]
+        # Neither "which of these documents are pooled" nor "is there an audit" may walk the pool.
+        indexes = [
+            models.Index(fields=["document", "pool"], name="entries_by_document"),
+            models.Index(fields=["pool"], name="entries_in_audit", condition=models.Q(in_audit=True)),
+        ]
 
     def __str__(self) -> str:
         return f"{self.query_id} × {self.document_id}"
