@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from typing import TYPE_CHECKING
 
-from django.db.models import Count, Exists, Min, OuterRef, QuerySet
+from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.utils import timezone
 
 from labeling.models import Judgment, JudgmentEvent, Queue
-from labeling.progress.counts import PACE_DAYS, counts_by_queue, expected_for_ties
+from labeling.progress.counts import PACE_DAYS, counts_by_queue, expected_for_ties, in_all
 from labeling.queues.costs import prices_of
 
 if TYPE_CHECKING:
@@ -58,16 +58,14 @@ def judging_of(
         created_at__gt=now - timedelta(days=PACE_DAYS),
         created_at__lte=now,
     )
-    pace = recent.order_by().aggregate(
-        verdicts=Count("pk"), first=Min("created_at"), people=Count("annotator", distinct=True)
-    )
-    left = _judgments_left([one for one in going if one.left]) if pace["verdicts"] else 0.0
-    days = max(now - (pace["first"] or now), timedelta(hours=1)) / timedelta(days=1)
-    takes = left * days / pace["verdicts"] if left else None
+    verdicts, first, people = in_all(recent)
+    left = _judgments_left([one for one in going if one.left]) if verdicts else 0.0
+    days = max(now - (first or now), timedelta(hours=1)) / timedelta(days=1)
+    takes = left * days / verdicts if left else None
     return Judging(
         pairs=sum(one.pairs for one in going),
         left=sum(one.left for one in going),
-        people=pace["people"],
+        people=people,
         spent=_spent(collection),
         end_date=None if takes is None or takes > MOST_DAYS else (now + timedelta(days=takes)).date(),
     )
