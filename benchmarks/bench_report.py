@@ -80,7 +80,9 @@ def _load_libraries() -> None:
     import evaluation.scoring.results  # noqa: F401
 
 
-def make_collection(folder: Path, runs: int, queries: int, depth: int) -> tuple[Any, Any]:
+def make_collection(
+    folder: Path, runs: int, queries: int, depth: int, slug: str = "large"
+) -> tuple[Any, Any]:
     """A collection with runs and a release, as imports bring them."""
     from django.contrib.auth.models import User
 
@@ -89,8 +91,8 @@ def make_collection(folder: Path, runs: int, queries: int, depth: int) -> tuple[
     from pooling.people.membership import add_member
     from pooling.runs.stored import import_run
 
-    admin = User.objects.create_user("ada")
-    collection = Collection.objects.create(slug="large", name="Large")
+    admin, _ = User.objects.get_or_create(username="ada")
+    collection = Collection.objects.create(slug=slug, name=slug.capitalize())
     add_member(collection, admin.username, Role.ADMIN)
     names = [Query(collection=collection, external_id=str(at + 1), text=f"q {at}") for at in range(queries)]
     Query.objects.bulk_create(names, batch_size=1_000)

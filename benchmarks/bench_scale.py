@@ -7,7 +7,8 @@ Two collections get a pool and a queue by the product's own functions, one of 10
 statements), the ratio of large to small, and where a page is over its limit; then, on PostgreSQL, the seconds
 in which the pool was built and the queue opened beside a bare COPY of the same rows (limit: 6 times) and
 beside one that follows indexes and references as well; then the pages of somebody with 2,000 collections,
-500 members and 300 queues.
+500 members and 300 queues; then a report of 10,000 queries × 50 runs, made by its job and opened, beside one
+of 1,000 queries: `--only report` and `--only pairs` do one of the two.
 """
 
 from __future__ import annotations
@@ -20,52 +21,83 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.bench_report import timed
+from benchmarks.bench_report import make_collection, make_report, timed
 from benchmarks.judging_site import temporary_site
 
 SMALL, DEPTH, DOCUMENTS = 10_000, 100, 20_000
 LIMIT_MS, MOST_TIMES = 300, 6.0
 COLLECTIONS, MEMBERS, QUEUES = 2_000, 500, 300
+RUNS, FEW_QUERIES, QUERIES = 50, 1_000, 10_000
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--pairs", type=int, default=1_000_000)
+    parser.add_argument("--only", choices=["pairs", "report"])
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder, temporary_site(os.environ.get("DATABASE_URL")):
         from django.conf import settings
-        from django.contrib.auth.models import User
-        from django.db import connection
-        from django.test import Client
 
         settings.ALLOWED_HOSTS = ["testserver"]
-        settings.MEDIA_ROOT = Path(folder) / "files"
-        owner = User.objects.create_user("owner", password="!")
-        print(f"{connection.vendor}, {asked.pairs:,} pairs beside {SMALL:,}")
-        small, _ = filled(owner, Path(folder), "small", SMALL // DEPTH)
-        large, seconds = filled(owner, Path(folder), "large", asked.pairs // DEPTH)
-        beside_copy("pool built", "pooling_poolentry", "pool_id", large.pool_id, seconds["pool"])
-        beside_copy("queue opened", "labeling_item", "queue_id", large.pk, seconds["queue"])
-        claims = [claim_ms(queue) for queue in (small, large)]
-        print(f"claim of ten: {claims[0]:.1f} and {claims[1]:.1f} ms, ratio {claims[1] / claims[0]:.2f}")
-        client = Client()
-        client.force_login(owner)
-        for name, page in (
-            ("overview", lambda queue: queue.collection.get_absolute_url()),
-            ("queue", lambda queue: queue.get_absolute_url()),
-            ("queue over HTTP", lambda queue: f"/api/queues/{queue.pk}/progress/"),
-            ("pool", lambda queue: queue.pool.get_absolute_url()),
-            ("queries", lambda queue: f"{queue.collection.get_absolute_url()}queries/"),
-        ):
-            compared(client, name, page(small), page(large))
-        crowd(owner, small)
-        for name, page in (
-            (f"home with {COLLECTIONS:,} collections", "/"),
-            (f"{MEMBERS} members", f"{small.collection.get_absolute_url()}members/"),
-            (f"{QUEUES} queues", f"{small.collection.get_absolute_url()}queues/"),
-        ):
-            ms, statements = opened(client, page)
-            print(f"{name}: {ms:.0f} ms, {statements} statements{over(ms)}")
+        settings.MEDIA_ROOT, settings.BACKGROUND_REPORT_ROWS = Path(folder) / "files", 0
+        if asked.only != "report":
+            measure_pairs(Path(folder), asked.pairs)
+        if asked.only != "pairs":
+            measure_report(Path(folder))
+
+
+def measure_pairs(folder: Path, pairs: int) -> None:
+    """Print what storing, claims and pages take at many pairs beside few, and the pages of a crowd."""
+    from django.contrib.auth.models import User
+    from django.db import connection
+    from django.test import Client
+
+    owner = User.objects.create_user("owner", password="!")
+    print(f"{connection.vendor}, {pairs:,} pairs beside {SMALL:,}")
+    small, _ = filled(owner, folder, "small", SMALL // DEPTH)
+    large, seconds = filled(owner, folder, "large", pairs // DEPTH)
+    beside_copy("pool built", "pooling_poolentry", "pool_id", large.pool_id, seconds["pool"])
+    beside_copy("queue opened", "labeling_item", "queue_id", large.pk, seconds["queue"])
+    claims = [claim_ms(queue) for queue in (small, large)]
+    print(f"claim of ten: {claims[0]:.1f} and {claims[1]:.1f} ms, ratio {claims[1] / claims[0]:.2f}")
+    client = Client()
+    client.force_login(owner)
+    for name, page in (
+        ("overview", lambda queue: queue.collection.get_absolute_url()),
+        ("queue", lambda queue: queue.get_absolute_url()),
+        ("queue over HTTP", lambda queue: f"/api/queues/{queue.pk}/progress/"),
+        ("pool", lambda queue: queue.pool.get_absolute_url()),
+        ("queries", lambda queue: f"{queue.collection.get_absolute_url()}queries/"),
+    ):
+        compared(client, name, page(small), page(large))
+    crowd(owner, small)
+    for name, page in (
+        (f"home with {COLLECTIONS:,} collections", "/"),
+        (f"{MEMBERS} members", f"{small.collection.get_absolute_url()}members/"),
+        (f"{QUEUES} queues", f"{small.collection.get_absolute_url()}queues/"),
+    ):
+        ms, statements = opened(client, page)
+        print(f"{name}: {ms:.0f} ms, {statements} statements{over(ms)}")
+
+
+def measure_report(folder: Path) -> None:
+    """Print what a report takes to make and to open, with many queries beside few."""
+    from django.test import Client
+
+    client, taken = Client(), []
+    for queries in (FEW_QUERIES, QUERIES):
+        collection, admin = make_collection(folder, RUNS, queries, DEPTH, slug=f"report{queries}")
+        print(f"report of {RUNS} runs × {queries:,} queries, depth {DEPTH}")
+        started = time.perf_counter()
+        report = make_report(collection, admin)
+        seconds = time.perf_counter() - started
+        client.force_login(admin)
+        taken.append((seconds, opened(client, f"/reports/{report}/")[0]))
+    (few, few_ms), (many, many_ms) = taken
+    print(
+        f"report made: {few:.1f} and {many:.1f} s, ratio {many / few:.1f} at {QUERIES // FEW_QUERIES} times"
+    )
+    print(f"its page: {few_ms:.0f} and {many_ms:.0f} ms, ratio {many_ms / few_ms:.2f}{over(many_ms)}")
 
 
 def filled(owner: Any, folder: Path, name: str, queries: int) -> tuple[Any, dict[str, float]]:

@@ -321,7 +321,8 @@ def in_all(events: QuerySet[JudgmentEvent]) -> tuple[int, datetime | None, int]:
     Person by person, for PostgreSQL then counts with several processes; it does not where it counts distinct
     people.
     """
-    each = list(events.order_by().values_list("annotator").annotate(many=Count("pk"), first=Min("created_at")))
+    by_person = events.order_by().values_list("annotator")
+    each = list(by_person.annotate(many=Count("pk"), first=Min("created_at")))
     return sum(many for _, many, _ in each), min((first for _, _, first in each), default=None), len(each)
 
 
