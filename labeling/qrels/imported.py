@@ -173,11 +173,12 @@ def _documents(collection: Collection, ids: list[str], place: str) -> tuple[dict
     missing = [document for document in wanted if document not in documents]
     for document in missing:
         check_id(document, "document", place)
-    Document.objects.bulk_create(
+    created = Document.objects.bulk_create(
         (Document(collection=collection, external_id=document) for document in missing), batch_size=BATCH
     )
-    documents.update(_keys(collection, missing))
-    return documents, len(missing)
+    tell_the_planner(Document, len(created))
+    documents.update((one.external_id, one.pk) for one in created)
+    return documents, len(created)
 
 
 def _keys(collection: Collection, ids: list[str]) -> dict[str, int]:
