@@ -4,7 +4,7 @@ it."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -33,6 +33,54 @@ class Unsettled:
 
     tops: Mapping[str, pl.DataFrame]
     pool: pl.DataFrame
+    _at: dict[int, _AtK] = field(default_factory=dict, compare=False)
+
+    def at(self, k: int, queries: int) -> _AtK:
+        """The same down to k, kept: every pair of runs asks for it."""
+        if k not in self._at:
+            self._at[k] = _AtK.of(self, k, queries)
+        return self._at[k]
+
+
+@dataclass(frozen=True)
+class _AtK:
+    """Unjudged pairs as numbers: `query` of each, `is_pooled`, and run -> the numbers of its first k."""
+
+    queries: int
+    query: Integers
+    is_pooled: npt.NDArray[np.bool_]
+    tops: Mapping[str, Integers]
+
+    @classmethod
+    def of(cls, opened: Unsettled, k: int, queries: int) -> _AtK:
+        import polars as pl
+
+        parts = {name: top.filter(pl.col("position") <= k) for name, top in opened.tops.items()}
+        pooled = opened.pool.filter(pl.col("position") <= k)
+        rows = pl.concat([part.select(_PAIR) for part in (pooled, *parts.values())])
+        numbered = rows.with_columns(number=pl.struct(_PAIR).rank("dense") - 1)
+        query = np.zeros(int(numbered["number"].max() or 0) + 1, dtype=np.int64)  # type: ignore[arg-type]
+        numbers = numbered["number"].to_numpy()
+        query[numbers] = numbered["query"].to_numpy()
+        ends = np.cumsum([pooled.height, *(part.height for part in parts.values())])
+        first, *others = np.split(numbers, ends[:-1])
+        is_pooled = np.zeros(len(query), dtype=np.bool_)
+        is_pooled[first] = True
+        return cls(queries, query, is_pooled, dict(zip(parts, others, strict=True)))
+
+    def counts(self, first: str, second: str) -> tuple[Integers, Integers, Integers, Integers]:
+        """By query: pairs of the first run alone, of the second alone, of both, and of the pool's rest."""
+        mine, other = self.tops[first], self.tops[second]
+        is_mine = np.zeros(len(self.query), dtype=np.bool_)
+        is_mine[mine] = True
+        shared = other[is_mine[other]]
+        is_mine[other] = True
+        rest = np.flatnonzero(self.is_pooled & ~is_mine)
+        in_both = self._by_query(shared)
+        return self._by_query(mine) - in_both, self._by_query(other) - in_both, in_both, self._by_query(rest)
+
+    def _by_query(self, numbers: Integers) -> Integers:
+        return np.bincount(self.query[numbers], minlength=self.queries)
 
 
 @dataclass(frozen=True)
@@ -151,16 +199,8 @@ def difference_bounds(
     Precision divides by k. The least is the same with the runs exchanged. Conditional on the pool, and on the
     queries that count now. The pool is that of k, and both runs' first k.
     """
-    import polars as pl
-
     first, second = pair
-    tops = {name: opened.tops[name].filter(pl.col("position") <= k) for name in pair}
-    count = evaluation.labels.query_count
-    shared = _by_query(tops[first].join(tops[second], on=_PAIR, how="semi"), count)
-    mine, other = (_by_query(tops[name], count) - shared for name in (first, second))
-    in_tops = pl.concat([top.select(_PAIR) for top in tops.values()])
-    pooled = opened.pool.filter(pl.col("position") <= k)
-    rest = _by_query(pooled.join(in_tops, on=_PAIR, how="anti"), count)
+    mine, other, shared, rest = opened.at(k, evaluation.labels.query_count).counts(first, second)
     column = int(np.flatnonzero(evaluation.cutoffs == k)[0])
     hits = [evaluation.runs[name].counted.counts.hits[:, column] for name in (first, second)]
     relevant, ahead = evaluation.labels.relevant_count, hits[0] - hits[1]

@@ -189,11 +189,13 @@ def _found_by(pooled: pl.DataFrame) -> pl.Series:
     """Of each pair, JSON of `[run, rank]` in the order of the runs."""
     import polars as pl
 
-    finders = pooled.select(pl.int_range(pl.len()).alias("pair"), "runs", "ranks").explode("runs", "ranks")
-    # A pair that no run found has a row of nulls, which joins to nothing.
+    numbered = pooled.select(pl.int_range(pl.len()).alias("pair"), "runs", "ranks")
+    finders = numbered.filter(pl.col("runs").list.len() > 0).explode("runs", "ranks")
     each = finders.sort("pair", "runs", "ranks").select("pair", one=pl.format("[{}, {}]", "runs", "ranks"))
-    joined = each.group_by("pair", maintain_order=True).agg(pl.col("one").str.join(", "))
-    return joined.select(found_by=pl.format("[{}]", "one"))["found_by"]
+    joined = each.group_by("pair").agg(pl.col("one").str.join(", "))
+    found = numbered.join(joined, on="pair", how="left", maintain_order="left")
+    # Pairs that somebody picked were found by no run.
+    return found.select(found_by=pl.format("[{}]", pl.col("one").fill_null("")))["found_by"]
 
 
 def _store(pool: Pool, runs: Sequence[Run], stage: Staged) -> None:

@@ -145,7 +145,7 @@ def test_lists_take_the_same_queries_however_long_they_are(
     client = signed_in(world.vera)
     for number in range(3):
         make_release(world, name=f"r{number}")
-        with django_assert_num_queries(8):
+        with django_assert_num_queries(10):
             client.get(reverse("queues", args=["harbour"]))
         with django_assert_num_queries(9):
             client.get(reverse("releases", args=["harbour"]))
