@@ -7,6 +7,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - measures (pure): measures of one ranked list
 - scoring (pure): runs and qrels to an evaluation, with coverage and bounds
 - rendering (pure): an evaluation as text, JSON, CSV, Markdown and LaTeX
+- facts (pure): which facts the first K documents hold
 - report_store: what is stored of a report
 - charts: pictures of reports
 - replays: strategies replayed on labels that exist
@@ -15,7 +16,6 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - comparisons: whether one run beats another, and what would decide it
 - indexes: approximate indexes against exact search, and latency
 - weighting (pure): means of drawn queries, taken back to their log
-- facts (pure): which facts the first K documents hold
 - stages (pure): what a ranker loses of what stage 1 hands on
 - canaries: runs watched against what was measured before
 - drift (pure): whether an evaluation set still looks like its log

@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from evaluation.charts.drawing import picture_size, recall_curve
 from evaluation.charts.line_ends import are_enough
+from evaluation.charts.of_facts import (
+    context_chart,
+    context_said,
+    context_table,
+    fact_curve_table,
+    facts_said,
+    has_context,
+    has_facts,
+)
 from evaluation.charts.of_queries import (
     GAINS_SIZES,
     coverage_chart,
@@ -377,6 +386,55 @@ COVERAGE = ChartKind(
     is_there=lambda figures: bool(figures.cutoffs("judged")),
 )
 
+# --- Facts ------------------------------------------------------------------------------------------------
+
+
+def _facts_size(figures: Figures, choice: ChartChoice, *, narrow: bool = False) -> Size:
+    table = fact_curve_table(figures)
+    runs, cutoffs = _in_colour(figures, choice), table["k"].nunique()
+    return picture_size(
+        len(figures.runs if cutoffs == 1 else runs),
+        cutoffs,
+        narrow=narrow,
+        bounds=bool((table["lower_bound"] < table["upper_bound"]).any()),
+        legend=not are_enough(runs, narrow=narrow),
+    )
+
+
+FACTS = ChartKind(
+    name="facts",
+    title=lambda choice: "Fact recall over K",
+    reading="The share of a query's confirmed facts that the first K documents support, mean over queries. "
+    "The band is its interval; the lighter band shows the bounds for any verdicts on the pairs of a fact and "
+    "a document that nobody judged.",
+    table=lambda figures, choice: fact_curve_table(figures),
+    draw=lambda table, figures, choice, **look: recall_curve(
+        table, title="Fact recall@K", chosen=_in_colour(figures, choice), **look
+    ),
+    size=_facts_size,
+    rows=lambda table, choice: table.dropna(axis="columns", how="all"),
+    said=lambda table, choice: facts_said(table),
+    is_there=has_facts,
+)
+
+FACTS_BY_CHARACTERS = ChartKind(
+    name="facts-by-characters",
+    title=lambda choice: "Fact recall over characters of context",
+    reading="What a longer context buys: each point is one K, at the mean length of the texts of its first K "
+    "documents. A run whose line is higher at the same length holds more for the same cost; where a line "
+    "becomes flat, more documents bring nothing new.",
+    table=lambda figures, choice: context_table(figures),
+    draw=lambda table, figures, choice, **look: context_chart(table, _in_colour(figures, choice), **look),
+    size=lambda figures, choice, narrow=False: lines_size(len(_in_colour(figures, choice)), narrow=narrow),
+    rows=lambda table, choice: table,
+    said=lambda table, choice: context_said(table),
+    is_there=has_context,
+)
+
 KINDS: dict[str, ChartKind] = {
-    kind.name: kind for kind in (CURVE, DISTRIBUTION, GAINS, RELEVANT, PRECISION_RECALL, COVERAGE)
+    kind.name: kind
+    for kind in (
+        *(CURVE, DISTRIBUTION, GAINS, RELEVANT, PRECISION_RECALL, COVERAGE),
+        *(FACTS, FACTS_BY_CHARACTERS),
+    )
 }

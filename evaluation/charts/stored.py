@@ -25,7 +25,13 @@ Specification = dict[str, Any]
 
 def figures_of(report: Report) -> Figures:
     """What the pictures of a report are made of."""
-    return Figures(report.result, run_names(report), scan_per_query(report), scan_relevant(report))
+    return Figures(
+        report.result,
+        run_names(report),
+        scan_per_query(report),
+        scan_relevant(report),
+        report.result.get("facts"),
+    )
 
 
 def usual_choice(report: Report, measure: str = "recall", k: int | None = None) -> ChartChoice:

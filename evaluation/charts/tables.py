@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from evaluation.facts.shapes import ReportFacts
     from evaluation.scoring.figures import EvaluationResult, Figure
 
 # More columns than this nobody tells apart: queries are put together, this many bins of equal size.
@@ -28,13 +29,14 @@ class Figures:
 
     result: the object that `evaluate --format json` prints. runs: their names in order. per_query: run,
     query_id, measure, k, value (null: the query does not count). relevant: query_id, once for each relevant
-    document.
+    document. facts: what a report holds of facts, where its release has some.
     """
 
     result: EvaluationResult
     runs: Sequence[str]
     per_query: pl.LazyFrame
     relevant: pl.LazyFrame
+    facts: ReportFacts | None = None
 
     def figure(self, run: str, measure: str, k: int | None) -> Figure | None:
         """The stored figure of one run, or None."""

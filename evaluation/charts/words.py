@@ -21,6 +21,7 @@ WORDS = {
     "upper_bound": "Most",
     "gain": "A minus B",
     "relevant": "Relevant (mean)",
+    "facts": "Facts per 1,000 characters",
 }
 SHARES = ("at_0", "at_1", "wholly judged", "below 0.8", "judged there")
 
@@ -52,6 +53,8 @@ def _cell(name: str, value: Any) -> str:
         return "–"
     if name in SHARES:
         return f"{100 * value:.1f} %"
+    if name == "characters":
+        return f"{value:,.0f}"
     if isinstance(value, float):
         return f"{value:+.3f}" if name == "gain" else f"{value:.3f}"
     return f"{value:,}" if isinstance(value, int) else str(value)

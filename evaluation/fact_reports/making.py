@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from django.db.models.functions import Length
 
-from evaluation.fact_reports.shapes import ReportFacts
+from evaluation.facts.shapes import ReportFacts
 from labeling.facts.releasing import has_facts, released_frames
 from pooling.interface.problems import InputError
 from pooling.models import Collection

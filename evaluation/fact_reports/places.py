@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from evaluation.fact_reports.shapes import ContextFigure
 from evaluation.facts.query import Floats
+from evaluation.facts.shapes import ContextFigure
 from evaluation.facts.table import FactTable, RunPlaces
 from evaluation.significance import IntervalSettings, mean_intervals
 

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypedDict
 
-from evaluation.fact_reports.shapes import ContextFigure, ReportFacts
-from evaluation.facts.shapes import FactFigure
+from evaluation.facts.shapes import ContextFigure, FactFigure, ReportFacts
 from evaluation.models import Report
 from evaluation.report_store.files import beside, put_frame
 from pooling.storage.copies import local_path

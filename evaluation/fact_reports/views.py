@@ -12,6 +12,8 @@ from django.http.response import HttpResponseBase
 from django.views.decorators.http import require_safe
 
 from evaluation.access import report_for
+from evaluation.charts.page import Picture, picture_of
+from evaluation.charts.stored import kinds_of, usual_choice
 from evaluation.fact_reports.lists import fact_list
 from evaluation.fact_reports.stored import (
     fact_rows,
@@ -28,6 +30,7 @@ from pooling.interface.problems import InputError
 from pooling.tables.answers import answer
 
 STALE_SHOWN = 50
+FACT_PICTURES = ("facts", "facts-by-characters")
 NO_FACTS = "This report has no facts: its release had none, or nobody had judged any."
 
 
@@ -62,6 +65,7 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
             for each in report.options["k"]
         ],
         "facts": facts,
+        "pictures": fact_pictures(report),
         "stale": stale[:STALE_SHOWN],
         "more_stale": max(len(stale) - STALE_SHOWN, 0),
         "lines": [(name, facts["runs"][name][f"fact_recall@{k}"].get("line", "")) for name in runs],
@@ -70,6 +74,12 @@ def report_facts(request: HttpRequest, report_id: int) -> HttpResponseBase:
         ),
     }
     return answer(request, "evaluation/report_facts.html", context)
+
+
+def fact_pictures(report: Report) -> list[Picture]:
+    """The pictures of facts that a report has, of its best runs."""
+    kinds, choice = kinds_of(report), usual_choice(report)
+    return [picture_of(report, kinds[name], choice) for name in FACT_PICTURES if name in kinds]
 
 
 def chosen_run(report: Report, name: str) -> str:

@@ -32,8 +32,8 @@ from pooling.models import Query
 if TYPE_CHECKING:
     from evaluation.charts.kinds import ChartChoice
     from evaluation.charts.page import Picture
-    from evaluation.fact_reports.shapes import ReportFacts
     from evaluation.fact_reports.stored import RunFacts
+    from evaluation.facts.shapes import ReportFacts
     from evaluation.failures.worst_queries import WorstQuery
     from evaluation.measures import Measure
     from evaluation.pool_estimates.page import EstimatesPart

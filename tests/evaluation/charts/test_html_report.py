@@ -17,7 +17,7 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 from django.urls import reverse
 
-from evaluation.charts.kinds import KINDS
+from evaluation.charts.stored import kinds_of
 from evaluation.report_store.provenance import command_of
 from evaluation.reports.export import html_of, provenance_of
 from evaluation.scoring.config import Settings
@@ -64,7 +64,7 @@ def test_the_sites_file_is_whole_by_itself_and_says_where_it_comes_from(world: W
     answer = client.get(reverse("report_download", args=[report.pk, "html"]))
     text = b"".join(answer).decode()
     check_it_is_whole_by_itself(text)
-    assert text.count("<svg ") == 2 * len(KINDS)  # light and dark
+    assert text.count("<svg ") == 2 * len(kinds_of(report))  # light and dark
     for run in report.options["runs"]:
         assert run["sha256"] in text
     assert report.options["release"]["sha256"] in text
@@ -200,7 +200,7 @@ def test_the_bundle_holds_tables_pictures_their_data_and_the_html_file(world: Wo
         names = {name.partition("/")[2] for name in bundle.namelist()}
         tables = {"report.csv", "report.json", "report.md", "report.tex", "report.html"}
         assert names == tables | {"settings.toml", "provenance.json"} | {
-            f"{name}.{form}" for name in KINDS for form in ("svg", "csv")
+            f"{name}.{form}" for name in kinds_of(report) for form in ("svg", "csv")
         }
         assert bundle.testzip() is None
 

@@ -158,7 +158,7 @@ def test_the_best_runs_are_in_colour_and_the_rest_in_grey(world: World) -> None:
 def test_every_picture_of_a_report_has_its_page_with_table_and_files(world: World, client: Client) -> None:
     client.force_login(world.vera)
     report = make_report(world)
-    for name in KINDS:
+    for name in kinds_of(report):
         page = client.get(reverse("report_chart_page", args=[report.pk, name])).content.decode()
         assert "<table>" in page, name
         assert all(f"/charts/{name}/download/{form}/" in page for form in PREFIXES), name
@@ -183,7 +183,7 @@ def test_the_http_interface_gives_the_same_numbers_as_the_file(world: World, cli
     text = client.get(address, {"a": "beta", "b": "alpha", "k": "1", "format": "csv"}).content.decode()
     assert [row["query_id"] for row in csv.DictReader(io.StringIO(text))] == ["q1", "q2", "q3"]
     listed = client.get(f"/api/reports/{report.pk}/charts/").json()
-    assert [one["name"] for one in listed] == list(KINDS)
+    assert [one["name"] for one in listed] == list(kinds_of(report))
     refused = client.get(f"/api/reports/{report.pk}/charts/pie/")
     assert (refused.status_code, "it has curve" in refused.json()["detail"]) == (404, True)
     assert client.get(address, {"format": "bmp"}).status_code == 404

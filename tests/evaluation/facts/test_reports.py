@@ -8,6 +8,8 @@ import pytest
 from django.core.management import call_command
 from django.test import Client
 
+from evaluation.charts.of_facts import context_table, fact_curve_table
+from evaluation.charts.stored import figures_of
 from evaluation.fact_reports.stored import fact_rows, facts_in, fill_others, stale_documents
 from evaluation.models import Report
 from evaluation.reports.making import ReportRequest, create_requested
@@ -65,6 +67,21 @@ def test_the_page_says_where_each_fact_stands_and_what_brings_nothing_new(world:
     assert [rows[name].where for name in ("lines", "often", "kept")] == ["place 1", "place 2", "place 1"]
     stale = stale_documents(report, "beta", 3)
     assert [(one.query_id, one.document_id, one.place) for one in stale] == [("q1", "d1", 2)]
+
+
+def test_fact_recall_has_pictures_over_k_and_over_characters(world: World, client: Client) -> None:
+    report = report_of(world)
+    figures = figures_of(report)
+    over_k = fact_curve_table(figures).set_index(["run", "k"])
+    assert over_k.loc[("alpha", 1), "mean"] == 0.75
+    characters = context_table(figures).set_index(["run", "k"])
+    assert characters.loc[("alpha", 1), "characters"] == (60 + 69) / 2
+    client.force_login(world.vera)
+    page = client.get(f"/reports/{report.pk}/facts/").content.decode()
+    for name in ("facts", "facts-by-characters"):
+        assert f"/reports/{report.pk}/charts/{name}/light.svg" in page
+        assert client.get(f"/reports/{report.pk}/charts/{name}/light.svg").content.startswith(b"<svg")
+        assert "<table>" in client.get(f"/reports/{report.pk}/charts/{name}/").content.decode()
 
 
 def test_members_read_the_facts_of_a_report_and_strangers_do_not(world: World) -> None:

@@ -1,0 +1,130 @@
+"""Pictures of facts: how many of them the first K hold, over K and over the characters of context. No Django.
+
+Altair is imported inside the functions, because it takes longer to load than a page may.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from evaluation.charts.drawing import Look
+from evaluation.charts.of_queries import lines_size
+from pooling.interface.charting import DARK, LIGHT, finished
+
+if TYPE_CHECKING:
+    import altair as alt
+    import pandas as pd
+
+    from evaluation.charts.tables import Figures
+    from evaluation.facts.shapes import ReportFacts
+
+MEASURE = "fact_recall"
+NUMBERS = ("mean", "low", "high", "lower_bound", "upper_bound")
+
+
+def fact_curve_table(figures: Figures) -> pd.DataFrame:
+    """run, k, mean, low, high, lower_bound, upper_bound of fact recall."""
+    import pandas as pd
+
+    facts = _facts(figures)
+    rows = []
+    for run in figures.runs:
+        for k in _cutoffs(facts, run):
+            figure = facts["runs"][run][f"{MEASURE}@{k}"]
+            bounds = figure.get("bound_low"), figure.get("bound_high")
+            numbers = (figure["mean"], figure["low"], figure["high"], *bounds)
+            rows.append({"run": run, "k": k, **dict(zip(NUMBERS, numbers, strict=True))})
+    return pd.DataFrame(rows).astype(dict.fromkeys(NUMBERS, float))
+
+
+def context_table(figures: Figures) -> pd.DataFrame:
+    """run, k, characters (mean length of the first K's texts), mean (fact recall), facts for each 1,000
+    characters; without the K whose texts are not known."""
+    import pandas as pd
+
+    facts = _facts(figures)
+    columns = ["run", "k", "characters", "mean", "facts"]
+    rows = []
+    for run in figures.runs:
+        for k in _cutoffs(facts, run):
+            context = facts["context"].get(run, {}).get(str(k))
+            mean = facts["runs"][run][f"{MEASURE}@{k}"]["mean"]
+            if context and context["characters"] is not None and mean is not None:
+                rows.append((run, k, context["characters"], mean, context["facts"]))
+    return pd.DataFrame(rows, columns=columns).astype(dict.fromkeys(columns[2:], float))
+
+
+def has_facts(figures: Figures) -> bool:
+    """Whether the report measured facts."""
+    return figures.facts is not None
+
+
+def has_context(figures: Figures) -> bool:
+    """Whether it knows how long the texts are that hold them."""
+    return has_facts(figures) and not context_table(figures).empty
+
+
+def context_chart(
+    table: pd.DataFrame, chosen: Sequence[str], *, dark: bool = False, narrow: bool = False
+) -> alt.LayerChart:
+    """Fact recall over the characters that a reader gets, one line per run through its K; the runs that were
+    not chosen are thin and grey. table: as `context_table` gives it."""
+    import altair as alt
+
+    shown = [run for run in dict.fromkeys(table["run"]) if run in set(chosen)]
+    look = Look(shown, DARK if dark else LIGHT, narrow)
+    most = float(table["mean"].max())
+    scale = alt.Scale(domain=[0, min(1.0, most * 1.08) if most > 0 else 1.0], nice=False)
+    across = alt.X("characters:Q", title="Characters of the first K", axis=alt.Axis(format="~s", tickCount=6))
+    height = alt.Y("mean:Q", title="Fact recall", scale=scale)
+    in_front = table["run"].isin(set(shown))
+    behind = alt.Chart(table[~in_front]).mark_line(strokeWidth=1, opacity=0.45, color=look.theme.quiet)
+    base = alt.Chart(table[in_front]).encode(x=across, y=height, color=look.colour(), order="k:Q")
+    words = alt.Chart(table[table["run"].isin(set(shown[:1]))]).mark_text(
+        align="left", dx=7, dy=-7, fontSize=12, color=look.theme.ink
+    )
+    layers = [
+        behind.encode(x=across, y=height, detail="run:N", order="k:Q"),
+        base.mark_line(strokeWidth=2.25).encode(strokeDash=look.dash()),
+        base.mark_point(filled=True, size=50, opacity=1).encode(shape=look.shape()),
+        words.encode(x=across, y=height, text=alt.Text("k:Q", format="d")),
+    ]
+    return finished(
+        layers[1:] if in_front.all() else layers, lines_size(len(shown), narrow=narrow), look.theme
+    )
+
+
+def facts_said(table: pd.DataFrame) -> str:
+    """The picture over K in words."""
+    last = table[table["k"] == table["k"].max()].dropna(subset="mean").sort_values("mean", ascending=False)
+    if last.empty:
+        return "No run has a mean."
+    best = last.iloc[0]
+    return (
+        f"Fact recall over K of {table['run'].nunique()} runs; at K = {best['k']} {best['run']} holds "
+        f"{best['mean']:.0%} of a query's facts."
+    )
+
+
+def context_said(table: pd.DataFrame) -> str:
+    """The picture over characters in words."""
+    known = table.dropna(subset="facts").sort_values("facts", ascending=False, kind="stable")
+    if known.empty:
+        return "No run has a mean."
+    best = known.iloc[0]
+    return (
+        f"Characters bring most with {best['run']} at K = {best['k']}: {best['facts']:.2f} facts for each "
+        f"1,000 of its {best['characters']:,.0f} characters."
+    )
+
+
+def _facts(figures: Figures) -> ReportFacts:
+    if figures.facts is None:
+        raise ValueError("there are no facts in this report")
+    return figures.facts
+
+
+def _cutoffs(facts: ReportFacts, run: str) -> list[int]:
+    pairs = (key.partition("@") for key in facts["runs"][run])
+    return sorted(int(k) for name, _, k in pairs if name == MEASURE and k)
