@@ -302,6 +302,7 @@ api_urlpatterns: list[URLPattern] = [
     path("queues/<int:queue_id>/facts/", supports_api.FactQueueProgress.as_view(), name="api_fact_queue"),
     path("queues/<int:queue_id>/facts/claim/", supports_api.FactClaim.as_view(), name="api_fact_claim"),
     path("queues/<int:queue_id>/facts/pages/", supports_api.FactPages.as_view(), name="api_fact_pages"),
+    path("queues/<int:queue_id>/facts/skip/", supports_api.FactSkip.as_view(), name="api_fact_skip"),
     path("queues/<int:queue_id>/facts/undo/", supports_api.FactUndo.as_view(), name="api_fact_undo"),
     # collections/<slug>/gold/
     path("collections/<slug:slug>/gold/", gold_api.Gold.as_view(), name="api_gold"),

@@ -158,6 +158,9 @@ class FactLease(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="fact_leases"
     )
     expires_at = models.DateTimeField()
+    skipped_at = models.DateTimeField(
+        null=True, blank=True, help_text="The person wants to see it only when nothing else is left."
+    )
 
     class Meta:
         constraints = [

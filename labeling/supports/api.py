@@ -1,4 +1,4 @@
-"""Queues of facts over HTTP: open, claim, store a page, undo, and how far it is."""
+"""Queues of facts over HTTP: open, claim, store a page, skip, undo, and how far it is."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rest_framework.views import APIView
 from labeling.access import is_annotator
 from labeling.models import FactItem, Queue
 from labeling.supports import serializers as shapes
-from labeling.supports.claims import claim_item
+from labeling.supports.claims import claim_item, skip_item
 from labeling.supports.opening import open_fact_queue, options_from
 from labeling.supports.progress import fact_progress
 from labeling.supports.showing import ShownPage, shown_page
@@ -94,6 +94,21 @@ class FactUndo(APIView):
         queue = fact_queue_for(person(request), queue_id, JUDGES, deleted_too=True)
         item = undo_page(queue, person(request))
         return Response({"page": None if item is None else _next(request, queue, item)})
+
+
+class FactSkip(APIView):
+    """Leaving a document for later."""
+
+    @extend_schema(
+        request=shapes.FactSkipSerializer,
+        responses={200: shapes.FactClaimSerializer, 400: PROBLEM, 403: PROBLEM, 404: PROBLEM},
+    )
+    def post(self, request: Request, queue_id: int) -> Response:
+        """Give back the document that you hold, and get another; it comes again when nothing else is left."""
+        queue = fact_queue_for(person(request), queue_id, JUDGES)
+        item = fetch(queue.fact_items.all(), pk=parsed(shapes.FactSkipSerializer, request)["item"])
+        skip_item(item, person(request))
+        return Response({"page": _next(request, queue)})
 
 
 def _next(request: Request, queue: Queue, item: FactItem | None = None) -> ShownPage | None:

@@ -52,9 +52,17 @@ def hold_item(item: FactItem, annotator: User, *, now: datetime | None = None) -
         _hold(item, annotator, item.queue, now or timezone.now())
 
 
+def skip_item(item: FactItem, annotator: User, *, now: datetime | None = None) -> None:
+    """Give a document back that the person holds; they get it again when nothing else is left for them."""
+    now = now or timezone.now()
+    held = FactLease.objects.filter(item=item, annotator=annotator, expires_at__gt=now)
+    held.update(expires_at=now, skipped_at=now)
+
+
 def release_items(queue: Queue, annotator: User) -> int:
     """Give back what the person holds; how many documents that were."""
-    returned, _ = FactLease.objects.filter(item__queue=queue, annotator=annotator).delete()
+    held = FactLease.objects.filter(item__queue=queue, annotator=annotator, expires_at__gt=timezone.now())
+    returned, _ = held.delete()
     return returned
 
 
@@ -95,9 +103,11 @@ def _candidates(queue: Queue, annotator: User, now: datetime) -> list[FactItem]:
         .values("many")
     )
     held = Coalesce(Subquery(others, output_field=IntegerField()), Value(0))
-    found = open_items(queue, annotator).annotate(held=held)
+    own = FactLease.objects.filter(item=OuterRef("pk"), annotator=annotator).values("skipped_at")
+    found = open_items(queue, annotator).annotate(held=held, skipped=Subquery(own))
     found = found.filter(done__lt=queue.judgments_per_item - F("held"))
-    rows = found.select_related("query", "document", "queue")[:LOOKED_AT]
+    rows = found.order_by(F("skipped").asc(nulls_first=True), "order_key")
+    rows = rows.select_related("query", "document", "queue")[:LOOKED_AT]
     can_skip = connection.features.has_select_for_update_skip_locked
     locked = rows.select_for_update(of=("self",), skip_locked=can_skip, no_key=True)
     return [item for item in locked if _has_room(item, annotator, queue, now)]

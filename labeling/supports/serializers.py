@@ -179,6 +179,12 @@ class UnclearFactSerializer(serializers.Serializer[Any]):
     positive = serializers.FloatField()
 
 
+class FactSkipSerializer(serializers.Serializer[Any]):
+    """The document to leave for later."""
+
+    item = serializers.IntegerField(min_value=1, max_value=2**63 - 1)
+
+
 class FactProgressSerializer(serializers.Serializer[Any]):
     """How far a queue of facts is."""
 

@@ -17,7 +17,7 @@ from labeling.facts.items import asked_facts
 from labeling.judging.views import guidelines_of, looks_of, marked_document
 from labeling.models import FactItem, Queue, SupportVerdict
 from labeling.reading.images import allow_images
-from labeling.supports.claims import claim_item, left_for
+from labeling.supports.claims import claim_item, left_for, skip_item
 from labeling.supports.forms import LARGEST, FactQueueForm, page_from
 from labeling.supports.opening import open_fact_queue, options_from
 from labeling.supports.progress import fact_progress, own_progress
@@ -44,7 +44,7 @@ def fact_queue_for(user: User, queue_id: int, roles: tuple[Role, ...], *, delete
 @login_required
 @require_http_methods(["GET", "POST"])
 def judge_facts(request: HttpRequest, queue_id: int) -> HttpResponse:
-    """A document with a page of facts; take a page, or the last one back.
+    """A document with a page of facts; take a page, or the last one back, or skip the document.
 
     `?item=` and `?page=` name what is shown. htmx gets the part that changes, in the answer to what it sent.
     """
@@ -55,6 +55,8 @@ def judge_facts(request: HttpRequest, queue_id: int) -> HttpResponse:
     try:
         if request.POST.get("action") == "undo":
             return _undone(request, queue)
+        if request.POST.get("action") == "skip":
+            return _skipped(request, queue)
         item_id, page = page_from(request.POST.dict())
         item = fetch(queue.fact_items.select_related("query", "document"), pk=item_id)
         outcome = store_page(queue, person(request), item, page)
@@ -72,6 +74,12 @@ def _undone(request: HttpRequest, queue: Queue) -> HttpResponse:
     asked = [fact.pk for fact in asked_facts(item, person(request))]
     place = asked.index(last.fact_id) if last.fact_id in asked else 0
     return _went_on(request, queue, item, place // FACTS_ON_A_PAGE + 1)
+
+
+def _skipped(request: HttpRequest, queue: Queue) -> HttpResponse:
+    item = fetch(queue.fact_items.all(), pk=_number(request.POST.get("item", "")))
+    skip_item(item, person(request))
+    return _went_on(request, queue, None)
 
 
 def _refused(request: HttpRequest, queue: Queue, problem: str) -> HttpResponse:

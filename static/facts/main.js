@@ -138,6 +138,7 @@ function onKey(event) {
   else if (event.key === "[") press("facts-before");
   else if (event.key === "]") press("facts-after");
   else if (event.key.toLowerCase() === "u") press("facts-undo");
+  else if (event.key.toLowerCase() === "s") press("facts-skip");
   else if (event.key.toLowerCase() === "v" && page.form) page.startEvidence();
   else if (event.key.toLowerCase() === "g") document.querySelector(".judging-tools a")?.click();
   else if (event.key === "ArrowDown" && !isControl && page.form) page.focus(page.focused + 1);

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from labeling.facts.editing import change_fact
 from labeling.gold.questions import NewQuestion, add_question
-from labeling.models import FactItem, Support, SupportEvent
+from labeling.models import FactItem, FactLease, Support, SupportEvent
 from labeling.qrels.releases import import_qrels
 from labeling.queues.changes import change_queue
 from labeling.supports.claims import claim_item
@@ -40,6 +40,32 @@ def signed_in(name: str) -> Client:
     client = Client()
     client.force_login(User.objects.get(username=name))
     return client
+
+
+def test_a_skipped_document_comes_again_when_nothing_else_is_left(world: World) -> None:
+    bring_facts(world)
+    queue, client = fact_queue(world, documents=2), signed_in("ben")
+    address = f"/queues/{queue.pk}/facts/judge/"
+    first = client.get(address).context["page"]
+    client.post(address, {"action": "skip", "item": first["item"]})
+    second = client.get(address).context["page"]
+    assert second["item"] != first["item"]
+    # Somebody else gets it before the one who skipped it does.
+    assert signed_in("cleo").get(address).context["page"]["item"] == first["item"]
+    FactLease.objects.filter(annotator=world.cleo).delete()
+    client.post(address, form_of(second))
+    assert client.get(address).context["page"]["item"] == first["item"]
+
+
+def test_skipping_over_http_gives_the_next_document(world: World) -> None:
+    bring_facts(world)
+    queue, client = fact_queue(world, documents=2), signed_in("ben")
+    at, kind = f"/api/queues/{queue.pk}/facts/", "application/json"
+    first = client.post(f"{at}claim/").json()["page"]["item"]
+    skipped = client.post(f"{at}skip/", {"item": first}, content_type=kind)
+    assert skipped.json()["page"]["item"] != first
+    assert client.post(f"{at}skip/", {"item": 10**9}, content_type=kind).status_code == 404
+    assert signed_in("dan").post(f"{at}skip/", {"item": first}, content_type=kind).status_code == 404
 
 
 def test_57_facts_come_in_seven_pages_and_a_reload_goes_on_where_it_was(world: World) -> None:
