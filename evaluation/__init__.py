@@ -17,6 +17,7 @@ Importing this package loads nothing heavy; what it names comes on first use.
 - indexes: approximate indexes against exact search, and latency
 - weighting (pure): means of drawn queries, taken back to their log
 - stages (pure): what a ranker loses of what stage 1 hands on
+- document_groups (pure): recall of old and new documents, or of those of one source
 - canaries: runs watched against what was measured before
 - drift (pure): whether an evaluation set still looks like its log
 - plans: a campaign planned before it begins

@@ -10,7 +10,7 @@ from evaluation.comparisons import views as comparison_views
 from evaluation.fact_reports import api as fact_api
 from evaluation.fact_reports import views as fact_views
 from evaluation.failures import api as where_api
-from evaluation.failures import ceiling
+from evaluation.failures import ceiling, document_recall
 from evaluation.failures import views as where_views
 from evaluation.plans import api as plan_api
 from evaluation.plans import views as plan_views
@@ -77,6 +77,7 @@ urlpatterns: list[URLPattern] = [
     ),
     path("reports/<int:report_id>/facts/", fact_views.report_facts, name="report_facts"),
     path("reports/<int:report_id>/ceiling/", ceiling.report_ceiling, name="report_ceiling"),
+    path("reports/<int:report_id>/documents/", document_recall.report_documents, name="report_documents"),
     path("reports/<int:report_id>/queries/", where_views.report_queries, name="report_queries"),
     path("reports/<int:report_id>/queries/detail/", where_views.report_query, name="report_query"),
     path(
@@ -126,6 +127,11 @@ api_urlpatterns: list[URLPattern] = [
         name="api_breakdown_file",
     ),
     path("reports/<int:report_id>/ceiling/", ceiling.ReportCeiling.as_view(), name="api_report_ceiling"),
+    path(
+        "reports/<int:report_id>/documents/",
+        document_recall.ReportDocuments.as_view(),
+        name="api_report_documents",
+    ),
     path("reports/<int:report_id>/facts/", fact_api.ReportFacts.as_view(), name="api_report_facts"),
     path("reports/<int:report_id>/queries/", where_api.ReportQueries.as_view(), name="api_report_queries"),
     path(

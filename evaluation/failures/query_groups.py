@@ -3,13 +3,13 @@ are asked. No Django here."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any, Literal
 
+from evaluation.document_groups.cutting import as_text
 from evaluation.scoring.strata import queries_by_tag
 from pooling.formats.query_facts import WEIGHT_KEYS, known_weight
 
@@ -120,17 +120,6 @@ def offered(metadata: Iterable[Mapping[str, Any]]) -> list[str]:
         if len(counts) <= MOST_GROUPS and counts.most_common(1)[0][1] > 1
     ]
     return [*([TAG] if tagged else []), *keys, RELEVANT, *([WEIGHT] if weighted else []), RUN]
-
-
-def as_text(value: object) -> str | None:
-    """A single value of the metadata as the name of a group; None for lists, objects and nothing.
-
-    >>> as_text("how"), as_text(3), as_text(True), as_text(["a"]), as_text("")
-    ('how', '3', 'true', None, None)
-    """
-    if isinstance(value, str):
-        return value or None
-    return json.dumps(value) if isinstance(value, bool | int | float) else None
 
 
 def _by_key(key: str, metadata: Mapping[str, Mapping[str, Any]]) -> dict[str, list[str]]:

@@ -13,6 +13,7 @@ from evaluation.significance.intervals import (
     difference_intervals,
     interval_settings,
     mean_intervals,
+    resamples,
 )
 from evaluation.significance.paired import (
     PERMUTATIONS,
@@ -23,6 +24,7 @@ from evaluation.significance.paired import (
     t_test,
 )
 from evaluation.significance.power import least_difference, power_line, queries_needed
+from evaluation.significance.ratios import RatioDifferences, ratio_differences
 
 __all__ = [
     "BOOTSTRAP_SAMPLES",
@@ -33,6 +35,7 @@ __all__ = [
     "PERMUTATIONS",
     "TESTS",
     "IntervalSettings",
+    "RatioDifferences",
     "Resampling",
     "adjusted",
     "difference_intervals",
@@ -44,5 +47,7 @@ __all__ = [
     "power_line",
     "queries_needed",
     "randomisation_test",
+    "ratio_differences",
+    "resamples",
     "t_test",
 ]

@@ -216,7 +216,7 @@ def _resampled_t(
     if is_weighted:
         cross, squared = weight * weight * centred, np.square(distinct)
     least = np.square(_LEAST_SPREAD * error)
-    for start, drawn in _resamples(len(centred), resampling.samples, resampling.seed):
+    for start, drawn in resamples(len(centred), resampling.samples, resampling.seed):
         told(start / resampling.samples)
         with np.errstate(invalid="ignore", divide="ignore"):
             count = (drawn @ distinct)[:, column]
@@ -251,7 +251,7 @@ def _nanquantile(means: Floats, tails: list[float], axis: int) -> Floats:
     return np.where(empty, np.nan, result)
 
 
-def _resamples(query_count: int, samples: int, seed: int) -> Iterator[tuple[int, Floats]]:
+def resamples(query_count: int, samples: int, seed: int) -> Iterator[tuple[int, Floats]]:
     """Yield (first sample, weights) with weights (chunk, Q), overwritten by the next: how often each query is
     drawn."""
     generator = np.random.Generator(np.random.PCG64(seed))

@@ -210,6 +210,7 @@ def test_facts_on_every_page(look: str, page_of: Callable[..., Page], world: Wor
         f"/queues/{queue.pk}/facts/judge/",
         f"/reports/{report.pk}/facts/?run=alpha&k=1&against=beta",
         f"/reports/{report.pk}/ceiling/?stage1=alpha&k=1",
+        f"/reports/{report.pk}/documents/",
     ):
         page.goto(address)
         assert (address, violations(page)) == (address, [])
